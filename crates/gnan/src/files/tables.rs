@@ -1,0 +1,167 @@
+//! What a reader found, before any of it is interpreted: graphs, nodes with columns, edges, and splits.
+//!
+//! A reader's whole duty is to turn files into [`Tables`]. What is a feature and of which kind, what is the
+//! target, what a split means is decided once, for all formats, when a [`Dataset`](crate::Dataset) is made of them.
+
+use serde::{Deserialize, Serialize};
+
+/// Marks a missing value among the codes of [`Values::Categories`].
+pub const MISSING: u32 = u32::MAX;
+
+/// How a feature is shown and what its shape function looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Two levels, 0 and 1; 0 is the reference.
+    Binary,
+    /// One free value per level.
+    Categorical,
+    /// A curve over the values; the training mean is the reference.
+    Continuous,
+    /// A curve over the values, mostly zero; 0 is the reference.
+    Sparse,
+}
+
+impl Kind {
+    /// The word used on the command line, in files and in figures.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Binary => "binary",
+            Kind::Categorical => "categorical",
+            Kind::Continuous => "continuous",
+            Kind::Sparse => "sparse",
+        }
+    }
+}
+
+/// The values of one column, one per row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// One number per row; NaN is a missing value.
+    Numbers(Vec<f64>),
+    /// The rows (ascending) that are not zero, and what they hold; NaN is a missing value.
+    Sparse {
+        /// Number of rows, zeros included.
+        len: usize,
+        /// Rows that are not zero, ascending.
+        rows: Vec<u32>,
+        /// Their values.
+        values: Vec<f64>,
+    },
+    /// One level per row, as an index into `levels`; [`MISSING`] is a missing value.
+    Categories {
+        /// Index into `levels` for each row.
+        codes: Vec<u32>,
+        /// Names of the levels, each once.
+        levels: Vec<String>,
+    },
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Numbers(values) => values.len(),
+            Values::Sparse { len, .. } => *len,
+            Values::Categories { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A named column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name, as the file or the format gives it.
+    pub name: String,
+    /// Its kind where the format knows it; `None` leaves it to detection.
+    pub kind: Option<Kind>,
+    /// The unit of its values, where known (shown beside them).
+    pub unit: Option<String>,
+    /// Its values.
+    pub values: Values,
+}
+
+impl Column {
+    /// A column whose kind is left to detection.
+    pub fn new(name: impl Into<String>, values: Values) -> Self {
+        Column { name: name.into(), kind: None, unit: None, values }
+    }
+
+    /// The same column with its kind declared.
+    pub fn with_kind(mut self, kind: Kind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+}
+
+/// The part of a split an item belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// Fitted on.
+    Train,
+    /// Used to stop training and to choose options.
+    Valid,
+    /// Looked at once, at the end.
+    Test,
+    /// In none of the three.
+    Unused,
+}
+
+/// Whether the targets belong to graphs or to nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// One target (or several) per graph.
+    Graph,
+    /// One target (or several) per node.
+    Node,
+}
+
+/// Everything a reader found in the files of one data set.
+#[derive(Clone, Debug, Default)]
+pub struct Tables {
+    /// Name of the set, for messages and the model file.
+    pub name: String,
+    /// Name of the format, for messages ("TU folder", "CSV tables", ...).
+    pub format: String,
+    /// Id of each graph, unique.
+    pub graph_ids: Vec<String>,
+    /// Nodes of graph `g` are `node_offsets[g]..node_offsets[g + 1]`; one more entry than graphs, first 0.
+    pub node_offsets: Vec<usize>,
+    /// Id of each node, unique within its graph; `None`: the position within the graph, counted from 0.
+    pub node_ids: Option<Vec<String>>,
+    /// Edges between nodes counted over all graphs, both ends in the same graph, as the files list them.
+    pub edges: Vec<[u32; 2]>,
+    /// Whether an edge has a direction. Undirected sets may list each edge once or both ways.
+    pub directed: bool,
+    /// Columns of the nodes: features, and the targets of a node task.
+    pub node_columns: Vec<Column>,
+    /// Columns of the graphs: targets and descriptions.
+    pub graph_columns: Vec<Column>,
+    /// Whether targets belong to graphs or nodes, where the format says so.
+    pub task: Option<Task>,
+    /// Names of the columns that the format calls targets; empty leaves it to the user.
+    pub targets: Vec<String>,
+    /// Splits given by the format: for each, the part of every graph (graph task) or node (node task).
+    pub splits: Vec<Vec<Part>>,
+    /// What the reader did that a user should know ("37 duplicate edges", ...).
+    pub notes: Vec<String>,
+}
+
+impl Tables {
+    /// Number of graphs.
+    pub fn graphs(&self) -> usize {
+        self.graph_ids.len()
+    }
+
+    /// Number of nodes over all graphs.
+    pub fn nodes(&self) -> usize {
+        self.node_offsets.last().copied().unwrap_or(0)
+    }
+}

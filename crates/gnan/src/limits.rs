@@ -1,0 +1,31 @@
+//! How large an input may be. Every reader checks these before it allocates, because a file can claim anything.
+
+use crate::error::{Error, Result};
+
+/// Upper bounds on what a reader accepts; the defaults fit a laptop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one file, or of everything an archive expands to.
+    pub bytes: u64,
+    /// Graphs in a data set.
+    pub graphs: u64,
+    /// Nodes over all graphs.
+    pub nodes: u64,
+    /// Edges over all graphs.
+    pub edges: u64,
+    /// Features, counting the columns of a table.
+    pub features: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { bytes: 2 << 30, graphs: 20_000_000, nodes: 100_000_000, edges: 500_000_000, features: 1_000_000 }
+    }
+}
+
+impl Limits {
+    /// Accepts `count` if it is at most `limit`; `what` names it in the error.
+    pub fn check(count: u64, limit: u64, what: &str) -> Result<()> {
+        if count <= limit { Ok(()) } else { Err(Error::limit(format!("{count} {what}: more than the limit of {limit}"))) }
+    }
+}
