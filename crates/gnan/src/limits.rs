@@ -26,6 +26,10 @@ impl Default for Limits {
 impl Limits {
     /// Accepts `count` if it is at most `limit`; `what` names it in the error.
     pub fn check(count: u64, limit: u64, what: &str) -> Result<()> {
-        if count <= limit { Ok(()) } else { Err(Error::limit(format!("{count} {what}: more than the limit of {limit}"))) }
+        if count <= limit {
+            Ok(())
+        } else {
+            Err(Error::limit(format!("{count} {what}: more than the limit of {limit}")))
+        }
     }
 }

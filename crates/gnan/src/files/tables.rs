@@ -113,6 +113,19 @@ pub enum Part {
     Unused,
 }
 
+impl Part {
+    /// Reads the words that files use for a part, in any case; an empty word is [`Part::Unused`].
+    pub fn parse(word: &str) -> Option<Part> {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "train" => Some(Part::Train),
+            "valid" | "val" | "validation" | "dev" => Some(Part::Valid),
+            "test" => Some(Part::Test),
+            "" => Some(Part::Unused),
+            _ => None,
+        }
+    }
+}
+
 /// Whether the targets belong to graphs or to nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,0 +1,241 @@
+//! Features: named columns of the nodes with a kind. Kinds are declared by the format or the user, or detected here.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::files::{Column, Kind, MISSING, Values};
+
+/// A numeric column with at least this share of zeros (and more than two distinct values) is sparse.
+const SPARSE_SHARE_OF_ZEROS: f64 = 0.8;
+
+/// A named property of every node.
+///
+/// Binary and sparse features hold [`Values::Sparse`], continuous ones [`Values::Numbers`], categorical ones
+/// [`Values::Categories`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feature {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// The unit of its values, where known.
+    pub unit: Option<String>,
+    /// One value per node.
+    pub values: Values,
+}
+
+impl Feature {
+    /// Makes features of columns: detects kinds that are not declared and fuses one-hot codes.
+    pub fn from_columns(columns: Vec<Column>) -> Result<Vec<Feature>> {
+        let features = columns.into_iter().map(Feature::from_column).collect::<Result<Vec<_>>>()?;
+        Ok(fuse_one_hot(features))
+    }
+
+    fn from_column(column: Column) -> Result<Feature> {
+        let Column { name, kind, unit, values } = column;
+        let infinite = match &values {
+            Values::Numbers(numbers) => numbers.iter().any(|x| x.is_infinite()),
+            Values::Sparse { values, .. } => values.iter().any(|x| x.is_infinite()),
+            Values::Categories { .. } => false,
+        };
+        if infinite {
+            return Err(Error::input(format!("feature \"{name}\" holds an infinite value"))
+                .remedy("leave the value empty if it is unknown"));
+        }
+        let kind = kind.unwrap_or_else(|| detect(&values));
+        let values = match (kind, values) {
+            (Kind::Categorical, Values::Categories { codes, levels }) => Values::Categories { codes, levels },
+            (Kind::Categorical, numbers) => categories(&dense(numbers)),
+            (_, Values::Categories { .. }) => {
+                return Err(Error::input(format!("feature \"{name}\" holds text and cannot be {}", kind.name()))
+                    .remedy("declare it categorical"));
+            }
+            (Kind::Continuous, numbers) => Values::Numbers(dense(numbers)),
+            (Kind::Binary | Kind::Sparse, numbers) => sparse(numbers),
+        };
+        if kind == Kind::Binary
+            && let Values::Sparse { values, .. } = &values
+            && let Some(other) = values.iter().find(|x| **x != 1.0 && !x.is_nan())
+        {
+            return Err(Error::input(format!("feature \"{name}\" is declared binary but holds {other}"))
+                .remedy("use 0 and 1, or declare it continuous or categorical"));
+        }
+        Ok(Feature { name, kind, unit, values })
+    }
+
+    /// The same values understood as another kind, as far as that makes sense.
+    pub fn with_kind(&self, kind: Kind) -> Result<Feature> {
+        if self.kind == kind {
+            return Ok(self.clone());
+        }
+        let Feature { name, unit, values, .. } = self.clone();
+        Feature::from_column(Column { name, kind: Some(kind), unit, values })
+    }
+
+    /// Number of nodes whose value is missing.
+    pub fn missing(&self) -> usize {
+        match &self.values {
+            Values::Numbers(values) | Values::Sparse { values, .. } => values.iter().filter(|x| x.is_nan()).count(),
+            Values::Categories { codes, .. } => codes.iter().filter(|code| **code == MISSING).count(),
+        }
+    }
+}
+
+fn detect(values: &Values) -> Kind {
+    match values {
+        Values::Categories { .. } => Kind::Categorical,
+        Values::Sparse { values, .. } if values.iter().all(|x| *x == 0.0 || *x == 1.0 || x.is_nan()) => Kind::Binary,
+        Values::Sparse { .. } => Kind::Sparse,
+        Values::Numbers(numbers) => {
+            let known = || numbers.iter().filter(|x| !x.is_nan());
+            let zeros = known().filter(|x| **x == 0.0).count();
+            if known().all(|x| *x == 0.0 || *x == 1.0) && known().next().is_some() {
+                Kind::Binary
+            } else if zeros as f64 >= SPARSE_SHARE_OF_ZEROS * known().count() as f64 && zeros > 0 {
+                Kind::Sparse
+            } else {
+                Kind::Continuous
+            }
+        }
+    }
+}
+
+/// One number per row; the codes of categories count as numbers.
+pub(super) fn dense(values: Values) -> Vec<f64> {
+    match values {
+        Values::Numbers(numbers) => numbers,
+        Values::Sparse { len, rows, values } => {
+            let mut numbers = vec![0.0; len];
+            for (row, value) in rows.into_iter().zip(values) {
+                numbers[row as usize] = value;
+            }
+            numbers
+        }
+        Values::Categories { codes, .. } => {
+            codes.into_iter().map(|code| if code == MISSING { f64::NAN } else { f64::from(code) }).collect()
+        }
+    }
+}
+
+fn sparse(values: Values) -> Values {
+    let (len, pairs): (usize, Vec<(u32, f64)>) = match values {
+        Values::Sparse { len, rows, values } => (len, rows.into_iter().zip(values).collect()),
+        other => {
+            let numbers = dense(other);
+            (numbers.len(), (0u32..).zip(numbers).collect())
+        }
+    };
+    let (rows, values) = pairs.into_iter().filter(|(_, value)| *value != 0.0).unzip();
+    Values::Sparse { len, rows, values }
+}
+
+/// Numbers as levels of a categorical feature, in numerical order, named as they are written.
+fn categories(numbers: &[f64]) -> Values {
+    let mut distinct: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
+    distinct.sort_unstable_by(f64::total_cmp);
+    distinct.dedup();
+    let code = |x: &f64| match distinct.binary_search_by(|level| level.total_cmp(x)) {
+        Ok(index) => index as u32,
+        Err(_) => MISSING,
+    };
+    Values::Categories {
+        codes: numbers.iter().map(code).collect(),
+        levels: distinct.iter().map(|x| x.to_string()).collect(),
+    }
+}
+
+/// Splits a column name into the prefix that a one-hot group shares and the level.
+fn prefix_and_level(name: &str) -> Option<(&str, &str)> {
+    let at = name.rfind(['_', '=', ':', '.'])?;
+    let (prefix, level) = (&name[..at], &name[at + 1..]);
+    (!prefix.is_empty() && !level.is_empty()).then_some((prefix, level))
+}
+
+/// Replaces binary columns that share a prefix, exactly one of which is 1 on every node, by one categorical feature.
+fn fuse_one_hot(features: Vec<Feature>) -> Vec<Feature> {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, feature) in features.iter().enumerate() {
+        if feature.kind == Kind::Binary
+            && let Some((prefix, _)) = prefix_and_level(&feature.name)
+        {
+            groups.entry(prefix).or_default().push(index);
+        }
+    }
+    let mut fused: BTreeMap<usize, Feature> = BTreeMap::new();
+    let mut dropped = vec![false; features.len()];
+    for (prefix, members) in groups {
+        if members.len() < 2 || features.iter().any(|feature| feature.name == prefix) {
+            continue;
+        }
+        let Some(codes) = one_hot_codes(&features, &members) else { continue };
+        let levels = members.iter().filter_map(|k| prefix_and_level(&features[*k].name)).map(|(_, l)| l.to_owned());
+        let values = Values::Categories { codes, levels: levels.collect() };
+        members.iter().for_each(|member| dropped[*member] = true);
+        fused.insert(members[0], Feature { name: prefix.to_owned(), kind: Kind::Categorical, unit: None, values });
+    }
+    let keep = features.into_iter().enumerate();
+    keep.filter_map(|(index, feature)| fused.remove(&index).or((!dropped[index]).then_some(feature))).collect()
+}
+
+/// The level of every node, if exactly one member is 1 on each of them.
+fn one_hot_codes(features: &[Feature], members: &[usize]) -> Option<Vec<u32>> {
+    let mut codes = vec![MISSING; features[members[0]].values.len()];
+    for (code, member) in (0u32..).zip(members) {
+        let Values::Sparse { rows, values, .. } = &features[*member].values else { return None };
+        for (row, value) in rows.iter().zip(values) {
+            let slot = &mut codes[*row as usize];
+            if *value != 1.0 || *slot != MISSING {
+                return None;
+            }
+            *slot = code;
+        }
+    }
+    codes.iter().all(|code| *code != MISSING).then_some(codes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(name: &str, values: &[f64]) -> Column {
+        Column::new(name, Values::Numbers(values.to_vec()))
+    }
+
+    fn kinds(columns: Vec<Column>) -> Vec<(String, Kind)> {
+        Feature::from_columns(columns).unwrap().into_iter().map(|f| (f.name, f.kind)).collect()
+    }
+
+    #[test]
+    fn kinds_are_detected() {
+        let found = kinds(vec![
+            numbers("flag", &[0.0, 1.0, f64::NAN, 0.0]),
+            numbers("age", &[31.0, 42.0, 53.0, 20.0]),
+            numbers("count", &[0.0, 0.0, 0.0, 0.0, 3.0]),
+        ]);
+        let expected = [("flag", Kind::Binary), ("age", Kind::Continuous), ("count", Kind::Sparse)];
+        assert_eq!(found, expected.map(|(name, kind)| (name.to_owned(), kind)));
+    }
+
+    #[test]
+    fn a_one_hot_code_becomes_one_categorical_feature() {
+        let columns =
+            vec![numbers("edu_basic", &[1.0, 0.0]), numbers("x", &[5.0, 6.0]), numbers("edu_high", &[0.0, 1.0])];
+        let features = Feature::from_columns(columns).unwrap();
+        assert_eq!(features[0].name, "edu");
+        let levels = vec!["basic".to_owned(), "high".to_owned()];
+        assert_eq!(features[0].values, Values::Categories { codes: vec![0, 1], levels });
+        assert_eq!(features[1].name, "x");
+    }
+
+    #[test]
+    fn words_that_share_a_prefix_but_occur_together_stay_apart() {
+        let found = kinds(vec![numbers("word_1", &[1.0, 0.0]), numbers("word_2", &[1.0, 1.0])]);
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn a_binary_declaration_that_is_wrong_is_refused() {
+        let error = Feature::from_columns(vec![numbers("x", &[2.0, 1.0]).with_kind(Kind::Binary)]).unwrap_err();
+        assert!(error.to_string().contains("\"x\" is declared binary but holds 2"), "{error}");
+    }
+}

@@ -1,0 +1,375 @@
+//! Data sets: one type for both tasks.
+//!
+//! A graph task has many graphs with a target each; a node task has graphs whose nodes carry targets, some of them
+//! unlabelled. The *items* of a data set are what is predicted: graphs, or nodes. A [`Dataset`] is a view of some
+//! items of shared content, so that a split or a fold costs nothing; in a node task every view still sees the whole
+//! graph, only the targets differ.
+
+mod feature;
+mod split;
+mod summary;
+mod target;
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use feature::Feature;
+pub use split::Split;
+pub use summary::{FeatureSummary, Summary, TargetSummary};
+pub use target::{Outcome, Problem, Target};
+
+use crate::error::{Error, Result};
+use crate::files::{self, Column, Part, ReadOptions, Tables, Task};
+use crate::graph::Graph;
+
+/// Column names that are taken for the target of a node task when none is named.
+const USUAL_TARGET_NAMES: [&str; 4] = ["target", "label", "class", "y"];
+
+/// How a data set is to be understood.
+#[derive(Clone, Debug, Default)]
+pub struct DatasetOptions {
+    /// How to read the files.
+    pub read: ReadOptions,
+    /// Names of the targets; empty: what the format says, or the only candidate.
+    pub targets: Vec<String>,
+    /// Whether numeric targets are classes or quantities; `None`: whole numbers with few distinct values are classes.
+    pub problem: Option<Problem>,
+    /// Whether targets belong to graphs or nodes; `None`: what the format and the targets say.
+    pub task: Option<Task>,
+    /// Accept data without targets (for prediction): a named target that is absent is not an error.
+    pub targets_optional: bool,
+}
+
+/// Everything in a data set, shared by its views.
+#[derive(Debug)]
+struct Content {
+    name: String,
+    format: String,
+    task: Task,
+    directed: bool,
+    graph_ids: Vec<String>,
+    node_offsets: Vec<usize>,
+    node_ids: Option<Vec<String>>,
+    edges: Vec<[u32; 2]>,
+    edge_offsets: Vec<usize>,
+    features: Vec<Feature>,
+    targets: Vec<Target>,
+    splits: Vec<Vec<Part>>,
+    notes: Vec<String>,
+}
+
+/// Graphs with named features and targets, or a view of some of them.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    content: Arc<Content>,
+    items: Arc<[u32]>,
+}
+
+impl Dataset {
+    /// Opens a data set: a path whose format is detected, or the name of a built-in set.
+    pub fn open(source: impl AsRef<Path>) -> Result<Dataset> {
+        Self::open_with(source, &DatasetOptions::default())
+    }
+
+    /// Opens a data set with options.
+    pub fn open_with(source: impl AsRef<Path>, options: &DatasetOptions) -> Result<Dataset> {
+        let source = source.as_ref();
+        let name = source.to_str().ok_or_else(|| Error::input("the path is not valid UTF-8").in_file(source))?;
+        let tables = files::read(name, &options.read)?;
+        Self::from_tables(tables, options).map_err(|error| error.in_file(source))
+    }
+
+    /// Interprets what a reader found.
+    pub fn from_tables(tables: Tables, options: &DatasetOptions) -> Result<Dataset> {
+        let Tables { name, format, graph_ids, node_offsets, node_ids, edges, directed, .. } = tables;
+        let Tables { node_columns, graph_columns, task, targets, splits, notes, .. } = tables;
+        if splits.is_empty() && graph_ids.is_empty() {
+            return Err(Error::input("there are no graphs"));
+        }
+        let choice = if options.targets.is_empty() { targets } else { options.targets.clone() };
+        let (task, choice) =
+            choose_targets(&choice, options.task.or(task), &node_columns, &graph_columns, options.targets_optional)?;
+        let of_targets = |columns: Vec<Column>| -> (Vec<Column>, Vec<Column>) {
+            columns.into_iter().partition(|column| choice.contains(&column.name))
+        };
+        let (target_columns, feature_columns) = match task {
+            Task::Graph => (of_targets(graph_columns).0, node_columns),
+            Task::Node => of_targets(node_columns),
+        };
+        let features = Feature::from_columns(feature_columns)?;
+        let mut targets = target_columns
+            .into_iter()
+            .map(|column| Target::from_column(column, options.problem))
+            .collect::<Result<Vec<_>>>()?;
+        targets.sort_by_key(|target| choice.iter().position(|name| *name == target.name));
+        let (edges, edge_offsets) = edges_by_graph(edges, &node_offsets)?;
+        let item_count = match task {
+            Task::Graph => graph_ids.len(),
+            Task::Node => node_offsets.last().copied().unwrap_or(0),
+        };
+        let splits = splits.into_iter().filter(|split| split.len() == item_count).collect();
+        let content = Content {
+            name,
+            format,
+            task,
+            directed,
+            graph_ids,
+            node_offsets,
+            node_ids,
+            edges,
+            edge_offsets,
+            features,
+            targets,
+            splits,
+            notes,
+        };
+        Ok(Dataset { content: Arc::new(content), items: (0..item_count as u32).collect() })
+    }
+
+    /// The view of the items at these positions of this view.
+    pub fn subset(&self, positions: &[usize]) -> Dataset {
+        Dataset { content: Arc::clone(&self.content), items: positions.iter().map(|p| self.items[*p]).collect() }
+    }
+
+    /// The view of the items of both views of one content.
+    pub fn union(&self, other: &Dataset) -> Dataset {
+        let mut items = [&self.items[..], &other.items[..]].concat();
+        items.sort_unstable();
+        items.dedup();
+        Dataset { content: Arc::clone(&self.content), items: items.into() }
+    }
+
+    /// The view of all items of the same content.
+    pub fn whole(&self) -> Dataset {
+        let count = match self.task() {
+            Task::Graph => self.graph_count(),
+            Task::Node => self.node_count(),
+        };
+        Dataset { content: Arc::clone(&self.content), items: (0..count as u32).collect() }
+    }
+
+    /// The view of the items that have at least one target.
+    pub fn labelled(&self) -> Dataset {
+        let has_target = |item: &u32| self.content.targets.iter().any(|target| !target.values[*item as usize].is_nan());
+        Dataset { content: Arc::clone(&self.content), items: self.items.iter().copied().filter(has_target).collect() }
+    }
+
+    /// Whether two views share their content.
+    pub fn same_content(&self, other: &Dataset) -> bool {
+        Arc::ptr_eq(&self.content, &other.content)
+    }
+
+    /// Number of items in this view.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether this view has no items.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The items of this view: graphs or nodes, counted over the whole content.
+    pub fn items(&self) -> &[u32] {
+        &self.items
+    }
+
+    /// Name of the set.
+    pub fn name(&self) -> &str {
+        &self.content.name
+    }
+
+    /// Name of the format it was read from.
+    pub fn format(&self) -> &str {
+        &self.content.format
+    }
+
+    /// Whether targets belong to graphs or to nodes.
+    pub fn task(&self) -> Task {
+        self.content.task
+    }
+
+    /// Whether edges have a direction.
+    pub fn directed(&self) -> bool {
+        self.content.directed
+    }
+
+    /// Number of graphs in the whole content.
+    pub fn graph_count(&self) -> usize {
+        self.content.graph_ids.len()
+    }
+
+    /// Number of nodes in the whole content.
+    pub fn node_count(&self) -> usize {
+        self.content.node_offsets.last().copied().unwrap_or(0)
+    }
+
+    /// The nodes of a graph, counted over the whole content.
+    pub fn nodes_of(&self, graph: usize) -> Range<usize> {
+        self.content.node_offsets[graph]..self.content.node_offsets[graph + 1]
+    }
+
+    /// The graph that a node belongs to.
+    pub fn graph_of(&self, node: usize) -> usize {
+        self.content.node_offsets.partition_point(|start| *start <= node) - 1
+    }
+
+    /// The graphs this view's items are in, ascending, each once.
+    pub fn graphs(&self) -> Vec<usize> {
+        let mut graphs: Vec<usize> = match self.task() {
+            Task::Graph => self.items.iter().map(|item| *item as usize).collect(),
+            Task::Node => self.items.iter().map(|item| self.graph_of(*item as usize)).collect(),
+        };
+        graphs.sort_unstable();
+        graphs.dedup();
+        graphs
+    }
+
+    /// The structure of a graph.
+    pub fn graph(&self, graph: usize) -> Graph {
+        let nodes = self.nodes_of(graph);
+        let start = nodes.start as u32;
+        let edges = &self.content.edges[self.content.edge_offsets[graph]..self.content.edge_offsets[graph + 1]];
+        Graph::new(nodes.len(), edges.iter().map(|edge| edge.map(|node| node - start)), self.directed())
+    }
+
+    /// Number of edges listed for a graph, as the files have them.
+    pub fn listed_edges(&self, graph: usize) -> usize {
+        self.content.edge_offsets[graph + 1] - self.content.edge_offsets[graph]
+    }
+
+    /// Id of a graph.
+    pub fn graph_id(&self, graph: usize) -> &str {
+        &self.content.graph_ids[graph]
+    }
+
+    /// Id of a node: its own, or its position within its graph.
+    pub fn node_id(&self, node: usize) -> String {
+        match &self.content.node_ids {
+            Some(ids) => ids[node].clone(),
+            None => (node - self.content.node_offsets[self.graph_of(node)]).to_string(),
+        }
+    }
+
+    /// Id of an item: a graph's, or a node's (with its graph before it where there are several graphs).
+    pub fn item_id(&self, item: u32) -> String {
+        let item = item as usize;
+        match self.task() {
+            Task::Graph => self.graph_id(item).to_owned(),
+            Task::Node if self.graph_count() == 1 => self.node_id(item),
+            Task::Node => format!("{}/{}", self.graph_id(self.graph_of(item)), self.node_id(item)),
+        }
+    }
+
+    /// Position in this view of the item called `id`.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.items.iter().position(|item| self.item_id(*item) == id)
+    }
+
+    /// The features of the nodes.
+    pub fn features(&self) -> &[Feature] {
+        &self.content.features
+    }
+
+    /// The targets of the whole content; their values are indexed by item.
+    pub fn targets(&self) -> &[Target] {
+        &self.content.targets
+    }
+
+    /// What the targets ask for.
+    pub fn outcome(&self) -> Result<Outcome> {
+        Outcome::of(&self.content.targets)
+    }
+
+    /// Number of splits the data come with.
+    pub fn given_splits(&self) -> usize {
+        self.content.splits.len()
+    }
+
+    /// What the reader did that a user should know.
+    pub fn notes(&self) -> &[String] {
+        &self.content.notes
+    }
+}
+
+/// Which columns are the targets, and whether they are the graphs' or the nodes'.
+fn choose_targets(
+    choice: &[String],
+    task: Option<Task>,
+    node_columns: &[Column],
+    graph_columns: &[Column],
+    optional: bool,
+) -> Result<(Task, Vec<String>)> {
+    let names = |columns: &[Column]| columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+    let (of_nodes, of_graphs) = (names(node_columns), names(graph_columns));
+    if !choice.is_empty() {
+        let all_in = |names: &[String]| choice.iter().all(|name| names.contains(name));
+        return match task {
+            Some(Task::Graph) if all_in(&of_graphs) => Ok((Task::Graph, choice.to_vec())),
+            Some(Task::Node) if all_in(&of_nodes) => Ok((Task::Node, choice.to_vec())),
+            _ if all_in(&of_graphs) => Ok((Task::Graph, choice.to_vec())),
+            _ if all_in(&of_nodes) => Ok((Task::Node, choice.to_vec())),
+            _ if optional => Ok((task.unwrap_or(Task::Graph), choice.to_vec())),
+            _ => {
+                let absent: Vec<_> =
+                    choice.iter().filter(|n| !of_graphs.contains(n) && !of_nodes.contains(n)).cloned().collect();
+                let what = if absent.is_empty() { choice.join(", ") } else { absent.join(", ") };
+                Err(Error::usage(format!("no column is called {what}")).remedy(candidates(&of_graphs, &of_nodes)))
+            }
+        };
+    }
+    if task != Some(Task::Node) && of_graphs.len() == 1 {
+        return Ok((Task::Graph, of_graphs));
+    }
+    let usual = |names: &[String]| {
+        USUAL_TARGET_NAMES.iter().find(|usual| names.iter().any(|name| name == *usual)).map(|name| (*name).to_owned())
+    };
+    if task != Some(Task::Node)
+        && let Some(name) = usual(&of_graphs)
+    {
+        return Ok((Task::Graph, vec![name]));
+    }
+    if task != Some(Task::Graph)
+        && of_graphs.is_empty()
+        && let Some(name) = usual(&of_nodes)
+    {
+        return Ok((Task::Node, vec![name]));
+    }
+    if optional {
+        return Ok((task.unwrap_or(if of_graphs.is_empty() { Task::Node } else { Task::Graph }), Vec::new()));
+    }
+    Err(Error::usage("it is not clear which column is the target")
+        .remedy(format!("name it with --target: {}", candidates(&of_graphs, &of_nodes))))
+}
+
+fn candidates(of_graphs: &[String], of_nodes: &[String]) -> String {
+    const MOST: usize = 12;
+    let list = |names: &[String]| match names.len() {
+        0 => "none".to_owned(),
+        count if count > MOST => format!("{}, ... ({count} in all)", names[..MOST].join(", ")),
+        _ => names.join(", "),
+    };
+    format!("columns of the graphs: {}; of the nodes: {}", list(of_graphs), list(of_nodes))
+}
+
+/// Sorts edges by graph, keeping their order within one.
+fn edges_by_graph(edges: Vec<[u32; 2]>, node_offsets: &[usize]) -> Result<(Vec<[u32; 2]>, Vec<usize>)> {
+    let graph_of = |node: u32| node_offsets.partition_point(|start| *start <= node as usize).saturating_sub(1);
+    let graph_count = node_offsets.len().saturating_sub(1);
+    let mut keyed = Vec::with_capacity(edges.len());
+    for edge in edges {
+        let [source, target] = edge.map(graph_of);
+        if source != target || source >= graph_count {
+            return Err(Error::input("an edge joins two graphs"));
+        }
+        keyed.push((source, edge));
+    }
+    keyed.sort_by_key(|(graph, _)| *graph);
+    let mut offsets = vec![0; graph_count + 1];
+    keyed.iter().for_each(|(graph, _)| offsets[graph + 1] += 1);
+    for graph in 0..graph_count {
+        offsets[graph + 1] += offsets[graph];
+    }
+    Ok((keyed.into_iter().map(|(_, edge)| edge).collect(), offsets))
+}

@@ -1,0 +1,111 @@
+//! Splits: given by the data or made here, always seeded, stratified by class where there is one class per item.
+
+use crate::error::{Error, Result};
+use crate::files::Part;
+use crate::random::Stream;
+
+use super::{Dataset, Outcome};
+
+/// Share of the training part that is set aside for validation when the data bring none.
+pub const VALIDATION_SHARE: f64 = 0.1;
+
+/// Three views of one data set.
+#[derive(Clone, Debug)]
+pub struct Split {
+    /// Fitted on.
+    pub train: Dataset,
+    /// Used to stop training and to choose options.
+    pub valid: Dataset,
+    /// Looked at once, at the end.
+    pub test: Dataset,
+}
+
+impl Dataset {
+    /// Two random parts, the first with `share` of the labelled items, stratified by class.
+    pub fn split(&self, share: f64, seed: u64) -> Result<(Dataset, Dataset)> {
+        if !(share > 0.0 && share < 1.0) {
+            return Err(Error::usage(format!("a share of {share} is not between 0 and 1")));
+        }
+        let labelled = self.labelled();
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let mut owed = 0.0;
+        for stratum in labelled.shuffled_strata(seed, "split") {
+            // The shares owed are carried over from class to class, so that the total is right as well.
+            owed += share * stratum.len() as f64;
+            let take = (owed.round() as usize).min(stratum.len());
+            owed -= take as f64;
+            first.extend_from_slice(&stratum[..take]);
+            second.extend_from_slice(&stratum[take..]);
+        }
+        if first.is_empty() || second.is_empty() {
+            return Err(Error::input(format!("{} labelled items are too few to split", labelled.len())));
+        }
+        first.sort_unstable();
+        second.sort_unstable();
+        Ok((labelled.subset(&first), labelled.subset(&second)))
+    }
+
+    /// The same, for validation: 10 % of the labelled items go into the second part.
+    pub fn hold_out(&self, seed: u64) -> Result<(Dataset, Dataset)> {
+        self.split(1.0 - VALIDATION_SHARE, seed)
+    }
+
+    /// `count` folds, stratified by class; each is (training part, test part) and the test parts cover all.
+    pub fn folds(&self, count: usize, seed: u64) -> Result<Vec<(Dataset, Dataset)>> {
+        let labelled = self.labelled();
+        if count < 2 || count > labelled.len() {
+            return Err(Error::usage(format!("{count} folds of {} labelled items are not possible", labelled.len()))
+                .remedy("choose from 2 up to the number of labelled items"));
+        }
+        let mut fold_of = vec![0; labelled.len()];
+        let strata = labelled.shuffled_strata(seed, "folds");
+        strata.into_iter().flatten().enumerate().for_each(|(turn, position)| fold_of[position] = turn % count);
+        Ok((0..count)
+            .map(|fold| {
+                let (test, train): (Vec<usize>, Vec<usize>) =
+                    (0..labelled.len()).partition(|position| fold_of[*position] == fold);
+                (labelled.subset(&train), labelled.subset(&test))
+            })
+            .collect())
+    }
+
+    /// The `index`-th split that came with the data; without a validation part, 10 % of its training part become one.
+    pub fn given_split(&self, index: usize, seed: u64) -> Result<Split> {
+        let parts = self.content.splits.get(index).ok_or_else(|| {
+            Error::usage(format!("the data have {} given splits, there is no number {index}", self.given_splits()))
+        })?;
+        let part = |wanted: Part| {
+            let positions: Vec<usize> =
+                (0..self.len()).filter(|position| parts[self.items[*position] as usize] == wanted).collect();
+            self.subset(&positions).labelled()
+        };
+        let (train, valid, test) = (part(Part::Train), part(Part::Valid), part(Part::Test));
+        if train.is_empty() {
+            return Err(Error::input("the given split has no labelled training items"));
+        }
+        if valid.is_empty() {
+            let (train, valid) = train.hold_out(seed)?;
+            return Ok(Split { train, valid, test });
+        }
+        Ok(Split { train, valid, test })
+    }
+
+    /// Positions in this view, by class where there is exactly one class per item, each list in random order.
+    fn shuffled_strata(&self, seed: u64, purpose: &str) -> Vec<Vec<usize>> {
+        let mut strata = match self.outcome() {
+            Ok(Outcome::Binary | Outcome::Multiclass) => {
+                let target = &self.targets()[0];
+                let mut strata = vec![Vec::new(); target.classes.as_ref().map_or(0, Vec::len)];
+                for (position, item) in self.items.iter().enumerate() {
+                    strata[target.values[*item as usize] as usize].push(position);
+                }
+                strata
+            }
+            _ => vec![(0..self.len()).collect()],
+        };
+        for (index, stratum) in (0u64..).zip(&mut strata) {
+            Stream::named(seed, purpose, index).shuffle(stratum);
+        }
+        strata
+    }
+}

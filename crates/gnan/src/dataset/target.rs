@@ -1,0 +1,131 @@
+//! Targets: what is to be predicted, for each item (a graph or a node), with missing values allowed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::files::{Column, MISSING, Values};
+
+use super::feature::dense;
+
+/// Whole numbers with at most this many distinct values are read as classes unless the user says otherwise.
+const MOST_NUMERIC_CLASSES: usize = 20;
+
+/// Whether a numeric target is a class or a quantity, where the user says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Targets are classes.
+    Classification,
+    /// Targets are quantities.
+    Regression,
+}
+
+/// What a data set asks for, read off its targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// One of two classes.
+    Binary,
+    /// One of several classes.
+    Multiclass,
+    /// One quantity.
+    Regression,
+    /// Several yes-or-no targets at once.
+    MultiLabel,
+    /// Several quantities at once.
+    MultiRegression,
+}
+
+impl Outcome {
+    /// The outcome that these targets ask for.
+    pub fn of(targets: &[Target]) -> Result<Outcome> {
+        let classes: Vec<Option<usize>> = targets.iter().map(|t| t.classes.as_ref().map(Vec::len)).collect();
+        match classes.as_slice() {
+            [] => Err(Error::usage("there is no target to predict").remedy("name one with --target")),
+            [Some(0)] => Err(Error::input(format!("target \"{}\" is missing everywhere", targets[0].name))),
+            [Some(1)] => {
+                let class = targets[0].classes.as_deref().and_then(<[String]>::first).cloned().unwrap_or_default();
+                Err(Error::input(format!("target \"{}\" has one class only: {class}", targets[0].name))
+                    .remedy("a model needs examples of at least two classes"))
+            }
+            [Some(2)] => Ok(Outcome::Binary),
+            [Some(_)] => Ok(Outcome::Multiclass),
+            [None] => Ok(Outcome::Regression),
+            several if several.iter().all(Option::is_none) => Ok(Outcome::MultiRegression),
+            several if several.iter().all(|count| *count == Some(2)) => Ok(Outcome::MultiLabel),
+            _ => Err(Error::input("several targets must all be numbers, or all have exactly two classes")
+                .remedy("train one model per target")),
+        }
+    }
+
+    /// Whether the outcome is one or several quantities.
+    pub fn is_regression(self) -> bool {
+        matches!(self, Outcome::Regression | Outcome::MultiRegression)
+    }
+}
+
+/// One target: a class or a number for each item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// Its unit, where known.
+    pub unit: Option<String>,
+    /// Names of the classes; `None` for a quantity.
+    pub classes: Option<Vec<String>>,
+    /// For each item the value, or the index of its class; NaN is missing.
+    pub values: Vec<f64>,
+}
+
+impl Target {
+    /// Makes a target of a column.
+    pub fn from_column(column: Column, problem: Option<Problem>) -> Result<Target> {
+        let Column { name, unit, values, .. } = column;
+        let (classes, values) = match values {
+            Values::Categories { .. } if problem == Some(Problem::Regression) => {
+                return Err(Error::input(format!("target \"{name}\" holds text: it cannot be regressed on")));
+            }
+            Values::Categories { codes, levels } => {
+                let (classes, values) = used_classes(&codes, &levels);
+                (Some(classes), values)
+            }
+            numbers => {
+                let numbers = dense(numbers);
+                if numbers.iter().any(|x| x.is_infinite()) {
+                    return Err(Error::input(format!("target \"{name}\" holds an infinite value")));
+                }
+                let mut distinct: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
+                distinct.sort_unstable_by(f64::total_cmp);
+                distinct.dedup();
+                let whole = distinct.iter().all(|x| x.fract() == 0.0);
+                let classes = match problem {
+                    Some(problem) => problem == Problem::Classification,
+                    None => whole && distinct.len() <= MOST_NUMERIC_CLASSES,
+                };
+                if classes {
+                    let index = |x: &f64| match distinct.binary_search_by(|level| level.total_cmp(x)) {
+                        Ok(index) => index as f64,
+                        Err(_) => f64::NAN,
+                    };
+                    let values = numbers.iter().map(index).collect();
+                    (Some(distinct.iter().map(|x| x.to_string()).collect()), values)
+                } else {
+                    (None, numbers)
+                }
+            }
+        };
+        Ok(Target { name, unit, classes, values })
+    }
+}
+
+/// The classes that occur, in the order of the levels, and the index of each item's class.
+fn used_classes(codes: &[u32], levels: &[String]) -> (Vec<String>, Vec<f64>) {
+    let mut used = vec![false; levels.len()];
+    codes.iter().filter(|code| **code != MISSING).for_each(|code| used[*code as usize] = true);
+    let mut index = vec![f64::NAN; levels.len()];
+    let mut classes = Vec::new();
+    for (level, name) in levels.iter().enumerate().filter(|(level, _)| used[*level]) {
+        index[level] = classes.len() as f64;
+        classes.push(name.clone());
+    }
+    (classes, codes.iter().map(|code| index.get(*code as usize).copied().unwrap_or(f64::NAN)).collect())
+}

@@ -1,0 +1,243 @@
+//! Molecules as graphs: atoms with what they are, bonds with their order.
+//!
+//! A [`Molecule`] is read from SMILES. The chematic crates do the chemistry (grammar, valences, aromaticity as RDKit
+//! perceives it); nothing of them shows outside this file.
+
+use chematic_core::{AtomIdx, BondOrder as ParsedOrder, Element, implicit_hcount};
+use chematic_smiles::{parse, rdkit_sanitized_model};
+
+/// Perceiving rings and aromaticity takes more than linear time, so larger molecules are taken as written.
+const MOST_ATOMS_PERCEIVED: usize = 2_000;
+
+/// An atom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Atom {
+    /// Symbol of the element; `*` stands for any.
+    pub element: &'static str,
+    /// Formal charge.
+    pub charge: i8,
+    /// Attached hydrogens that are not atoms of their own in the molecule.
+    pub hydrogens: u8,
+    /// Whether it is part of an aromatic system.
+    pub aromatic: bool,
+    /// Whether it lies on a ring.
+    pub ring: bool,
+}
+
+/// The order of a bond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BondOrder {
+    /// One shared pair of electrons.
+    Single,
+    /// Two.
+    Double,
+    /// Three.
+    Triple,
+    /// Four.
+    Quadruple,
+    /// Part of an aromatic system.
+    Aromatic,
+    /// Coordination of a metal and other bonds without an order.
+    Other,
+}
+
+/// A bond between two atoms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bond {
+    /// Its ends, as indices of atoms.
+    pub atoms: [u32; 2],
+    /// Its order.
+    pub order: BondOrder,
+}
+
+/// A molecule (or several, not bonded to each other).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Molecule {
+    /// Atoms, in the order of the SMILES.
+    pub atoms: Vec<Atom>,
+    /// Bonds.
+    pub bonds: Vec<Bond>,
+    /// Whether charges, hydrogens and aromaticity are perceived, so that they do not depend on how the molecule is
+    /// written. Otherwise they are as written.
+    pub perceived: bool,
+}
+
+impl Molecule {
+    /// Reads a SMILES. The error is a sentence without a place.
+    pub fn parse(smiles: &str) -> Result<Molecule, String> {
+        let parsed = parse(smiles).map_err(|error| error.to_string())?;
+        let small = parsed.atom_count() <= MOST_ATOMS_PERCEIVED;
+        let perceived = if small { rdkit_sanitized_model(&parsed).ok() } else { None };
+        let mut place = vec![None; parsed.atom_count()];
+        let mut molecule = Molecule { perceived: perceived.is_some(), ..Molecule::default() };
+        for (index, atom) in parsed.atoms() {
+            let AtomIdx(row) = index;
+            let as_written = (atom.aromatic, atom.charge, implicit_hcount(&parsed, index));
+            let described = match &perceived {
+                Some(model) => model.atoms.get(row as usize).copied().flatten(),
+                None => Some(as_written),
+            };
+            // Perception counts plain hydrogens with the atom they hang on.
+            let Some((aromatic, charge, hydrogens)) = described else { continue };
+            place[row as usize] = Some(molecule.atoms.len() as u32);
+            let element = if atom.wildcard { "*" } else { atom.element.symbol() };
+            molecule.atoms.push(Atom { element, charge, hydrogens, aromatic, ring: false });
+        }
+        for (row, (_, bond)) in parsed.bonds().enumerate() {
+            let [Some(one), Some(other)] = [bond.atom1, bond.atom2].map(|AtomIdx(row)| place[row as usize]) else {
+                continue;
+            };
+            let order = perceived.as_ref().and_then(|model| *model.bonds.get(row)?).unwrap_or(bond.order);
+            molecule.bonds.push(Bond { atoms: [one, other], order: order.into() });
+        }
+        molecule.find_rings();
+        Ok(molecule)
+    }
+
+    /// The same molecule with every hydrogen an atom of its own, behind the others.
+    pub fn with_hydrogens(mut self) -> Molecule {
+        for row in 0..self.atoms.len() {
+            for _ in 0..std::mem::take(&mut self.atoms[row].hydrogens) {
+                let atoms = [row as u32, self.atoms.len() as u32];
+                self.bonds.push(Bond { atoms, order: BondOrder::Single });
+                let element = Element::H.symbol();
+                self.atoms.push(Atom { element, charge: 0, hydrogens: 0, aromatic: false, ring: false });
+            }
+        }
+        self
+    }
+
+    /// Number of bonds of each atom.
+    pub fn degrees(&self) -> Vec<u32> {
+        let mut degrees = vec![0; self.atoms.len()];
+        for end in self.bonds.iter().flat_map(|bond| bond.atoms) {
+            degrees[end as usize] += 1;
+        }
+        degrees
+    }
+
+    /// Marks the atoms that lie on a ring.
+    ///
+    /// A bond outside a spanning forest closes a ring with the tree paths from its ends up to where they meet. Bonds of
+    /// the forest that were walked are contracted (`top` leads past them), so each is walked once.
+    fn find_rings(&mut self) {
+        let (parent, depth, closing) = self.spanning_forest();
+        let mut top: Vec<u32> = (0..).take(self.atoms.len()).collect();
+        for [mut one, mut other] in closing {
+            loop {
+                [one, other] = [highest(&mut top, one), highest(&mut top, other)];
+                if one == other {
+                    break;
+                }
+                if depth[one as usize] < depth[other as usize] {
+                    (one, other) = (other, one);
+                }
+                let above = parent[one as usize];
+                self.atoms[one as usize].ring = true;
+                self.atoms[above as usize].ring = true;
+                top[one as usize] = above;
+            }
+        }
+    }
+
+    /// The parent and depth of each atom in a spanning forest, and the bonds that are not part of it.
+    fn spanning_forest(&self) -> (Vec<u32>, Vec<u32>, Vec<[u32; 2]>) {
+        const UNSEEN: u32 = u32::MAX;
+        let mut neighbours = vec![Vec::new(); self.atoms.len()];
+        for (bond, [one, other]) in self.bonds.iter().map(|bond| bond.atoms).enumerate() {
+            neighbours[one as usize].push((other, bond));
+            neighbours[other as usize].push((one, bond));
+        }
+        let mut parent = vec![UNSEEN; self.atoms.len()];
+        let mut depth = vec![0; self.atoms.len()];
+        let mut in_forest = vec![false; self.bonds.len()];
+        for root in 0..self.atoms.len() {
+            if parent[root] != UNSEEN {
+                continue;
+            }
+            parent[root] = root as u32;
+            let mut waiting = vec![root as u32];
+            while let Some(atom) = waiting.pop() {
+                for &(next, bond) in &neighbours[atom as usize] {
+                    if parent[next as usize] == UNSEEN {
+                        parent[next as usize] = atom;
+                        depth[next as usize] = depth[atom as usize] + 1;
+                        in_forest[bond] = true;
+                        waiting.push(next);
+                    }
+                }
+            }
+        }
+        let closing = self.bonds.iter().zip(in_forest).filter(|(_, inside)| !inside).map(|(bond, _)| bond.atoms);
+        (parent, depth, closing.collect())
+    }
+}
+
+fn highest(top: &mut [u32], mut atom: u32) -> u32 {
+    while top[atom as usize] != atom {
+        top[atom as usize] = top[top[atom as usize] as usize];
+        atom = top[atom as usize];
+    }
+    atom
+}
+
+impl From<ParsedOrder> for BondOrder {
+    fn from(order: ParsedOrder) -> BondOrder {
+        match order {
+            ParsedOrder::Single | ParsedOrder::Up | ParsedOrder::Down => BondOrder::Single,
+            ParsedOrder::Double => BondOrder::Double,
+            ParsedOrder::Triple => BondOrder::Triple,
+            ParsedOrder::Quadruple => BondOrder::Quadruple,
+            ParsedOrder::Aromatic => BondOrder::Aromatic,
+            _ => BondOrder::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described(smiles: &str) -> Vec<(&'static str, u8, bool, bool)> {
+        let molecule = Molecule::parse(smiles).unwrap();
+        molecule.atoms.iter().map(|atom| (atom.element, atom.hydrogens, atom.aromatic, atom.ring)).collect()
+    }
+
+    #[test]
+    fn both_ways_to_write_benzene_are_the_same_molecule() {
+        assert_eq!(Molecule::parse("C1=CC=CC=C1"), Molecule::parse("c1ccccc1"));
+        assert_eq!(described("c1ccccc1"), [("C", 1, true, true); 6]);
+    }
+
+    #[test]
+    fn written_hydrogens_are_counted_not_kept() {
+        assert_eq!(described("[H]C([H])([H])[H]"), [("C", 4, false, false)]);
+        assert_eq!(described("[NH4+]"), [("N", 4, false, false)]);
+    }
+
+    #[test]
+    fn explicit_hydrogens_become_atoms() {
+        let methane = Molecule::parse("C").unwrap().with_hydrogens();
+        assert_eq!(methane.atoms.iter().map(|atom| atom.element).collect::<String>(), "CHHHH");
+        assert_eq!(methane.degrees(), [4, 1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn only_atoms_on_a_cycle_are_in_a_ring() {
+        let ring = |smiles| Molecule::parse(smiles).unwrap().atoms.iter().map(|atom| atom.ring).collect::<Vec<_>>();
+        assert_eq!(ring("CC1CC1C"), [false, true, true, true, false]);
+        // Two rings joined by a bond: the bond is no ring, its ends are in rings.
+        assert_eq!(ring("C1CC1CC1CC1"), [true, true, true, false, true, true, true]);
+        // Fused rings share a bond.
+        assert_eq!(ring("C1CC2CC2C1"), [true; 6]);
+    }
+
+    #[test]
+    fn long_and_deep_strings_do_no_harm() {
+        assert!(Molecule::parse(&"C".repeat(100_000)).is_ok_and(|molecule| molecule.atoms.len() == 100_000));
+        assert!(Molecule::parse(&format!("C{}{}", "(C".repeat(50_000), ")".repeat(50_000))).is_err());
+        assert!(Molecule::parse(&"[".repeat(100_000)).is_err());
+        assert!(Molecule::parse(&"(".repeat(100_000)).is_err());
+        assert!(Molecule::parse(&"C1CC1".repeat(20_000)).is_ok());
+    }
+}

@@ -1,0 +1,103 @@
+//! Which rows of a table to keep, and in which order: how nodes are grouped by graph and how some are left out.
+
+use super::tables::{Column, Values};
+
+const DROPPED: u32 = u32::MAX;
+
+/// Rows of a table in a new order, each at most once.
+pub struct Selection {
+    /// The old row at each new place.
+    rows: Vec<u32>,
+    /// The new place of each old row, or [`DROPPED`].
+    places: Vec<u32>,
+}
+
+impl Selection {
+    fn new(rows: Vec<u32>, len: usize) -> Selection {
+        let mut places = vec![DROPPED; len];
+        for (place, &row) in (0..).zip(&rows) {
+            places[row as usize] = place;
+        }
+        Selection { rows, places }
+    }
+
+    /// The rows that are marked, in order.
+    pub fn keep(marked: &[bool]) -> Selection {
+        let rows = (0..).zip(marked).filter(|(_, keep)| **keep).map(|(row, _)| row).collect();
+        Selection::new(rows, marked.len())
+    }
+
+    /// All rows, those of group 0 first, each group in its old order; and where each of the groups begins and ends.
+    pub fn grouped(group_of: &[u32], groups: usize) -> (Selection, Vec<usize>) {
+        let mut offsets = vec![0; groups + 1];
+        for &group in group_of {
+            offsets[group as usize + 1] += 1;
+        }
+        for group in 0..groups {
+            offsets[group + 1] += offsets[group];
+        }
+        let mut rows = vec![0; group_of.len()];
+        let mut next = offsets.clone();
+        for (row, &group) in (0..).zip(group_of) {
+            let place = &mut next[group as usize];
+            rows[*place] = row;
+            *place += 1;
+        }
+        (Selection::new(rows, group_of.len()), offsets)
+    }
+
+    /// The new place of an old row that was kept.
+    pub fn place(&self, row: u32) -> Option<u32> {
+        self.places.get(row as usize).copied().filter(|&place| place != DROPPED)
+    }
+
+    /// The same choice made among items, one for each old row.
+    pub fn items<T: Clone>(&self, items: &[T]) -> Vec<T> {
+        self.rows.iter().map(|&row| items[row as usize].clone()).collect()
+    }
+
+    /// Edges between kept rows, by their new places.
+    pub fn edges(&self, edges: &[[u32; 2]]) -> Vec<[u32; 2]> {
+        edges.iter().filter_map(|&[source, target]| Some([self.place(source)?, self.place(target)?])).collect()
+    }
+
+    /// A column of the kept rows.
+    pub fn column(&self, column: Column) -> Column {
+        Column { values: self.values(&column.values), ..column }
+    }
+
+    fn values(&self, values: &Values) -> Values {
+        match values {
+            Values::Numbers(numbers) => Values::Numbers(self.items(numbers)),
+            Values::Categories { codes, levels } => {
+                Values::Categories { codes: self.items(codes), levels: levels.clone() }
+            }
+            Values::Sparse { rows, values, .. } => {
+                let entries = rows.iter().zip(values);
+                let mut kept: Vec<_> = entries.filter_map(|(&row, &value)| Some((self.place(row)?, value))).collect();
+                kept.sort_unstable_by_key(|&(row, _)| row);
+                let (rows, values) = kept.into_iter().unzip();
+                Values::Sparse { len: self.rows.len(), rows, values }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grouping_keeps_the_order_within_a_group() {
+        let (selection, offsets) = Selection::grouped(&[2, 0, 2, 0], 3);
+        assert_eq!(selection.items(&['a', 'b', 'c', 'd']), ['b', 'd', 'a', 'c']);
+        assert_eq!(offsets, [0, 2, 2, 4]);
+    }
+
+    #[test]
+    fn sparse_values_move_with_their_rows() {
+        let (selection, _) = Selection::grouped(&[1, 0, 0], 2);
+        let values = Values::Sparse { len: 3, rows: vec![0, 2], values: vec![5.0, 7.0] };
+        assert_eq!(selection.values(&values), Values::Sparse { len: 3, rows: vec![1, 2], values: vec![7.0, 5.0] });
+    }
+}

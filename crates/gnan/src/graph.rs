@@ -1,0 +1,112 @@
+//! Graphs in compressed sparse rows: for every node the nodes that can send to it, and those it can send to.
+
+/// The structure of one graph. Self-loops and repeated edges are dropped: they change no distance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    offsets: Vec<usize>,
+    neighbours: Vec<u32>,
+    /// Incoming edges where they differ from the outgoing ones.
+    reversed: Option<(Vec<usize>, Vec<u32>)>,
+    edges: usize,
+}
+
+impl Graph {
+    /// A graph of `nodes` nodes; the ends of every edge must be below `nodes`.
+    pub fn new(nodes: usize, edges: impl Iterator<Item = [u32; 2]>, directed: bool) -> Graph {
+        let mut pairs: Vec<[u32; 2]> = edges.filter(|[source, target]| source != target).collect();
+        if directed {
+            let reversed: Vec<[u32; 2]> = pairs.iter().map(|[source, target]| [*target, *source]).collect();
+            let (offsets, neighbours) = rows(nodes, pairs);
+            let edges = neighbours.len();
+            return Graph { offsets, neighbours, reversed: Some(rows(nodes, reversed)), edges };
+        }
+        let both: Vec<[u32; 2]> = pairs.iter().map(|[source, target]| [*target, *source]).collect();
+        pairs.extend(both);
+        let (offsets, neighbours) = rows(nodes, pairs);
+        let edges = neighbours.len() / 2;
+        Graph { offsets, neighbours, reversed: None, edges }
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of distinct edges without self-loops; an undirected edge counts once.
+    pub fn edge_count(&self) -> usize {
+        self.edges
+    }
+
+    /// Nodes that `node` has an edge to.
+    pub fn successors(&self, node: usize) -> &[u32] {
+        &self.neighbours[self.offsets[node]..self.offsets[node + 1]]
+    }
+
+    /// Nodes that have an edge to `node`.
+    pub fn predecessors(&self, node: usize) -> &[u32] {
+        match &self.reversed {
+            None => self.successors(node),
+            Some((offsets, neighbours)) => &neighbours[offsets[node]..offsets[node + 1]],
+        }
+    }
+
+    /// For every node the number of its component, ignoring direction; and how many components there are.
+    pub fn components(&self) -> (Vec<u32>, usize) {
+        let mut component = vec![u32::MAX; self.len()];
+        let mut count = 0;
+        let mut stack = Vec::new();
+        for start in 0..self.len() {
+            if component[start] != u32::MAX {
+                continue;
+            }
+            component[start] = count;
+            stack.push(start);
+            while let Some(node) = stack.pop() {
+                for next in self.successors(node).iter().chain(self.predecessors(node)) {
+                    if component[*next as usize] == u32::MAX {
+                        component[*next as usize] = count;
+                        stack.push(*next as usize);
+                    }
+                }
+            }
+            count += 1;
+        }
+        (component, count as usize)
+    }
+}
+
+/// Compressed rows of sorted, distinct pairs.
+fn rows(nodes: usize, mut pairs: Vec<[u32; 2]>) -> (Vec<usize>, Vec<u32>) {
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut offsets = vec![0; nodes + 1];
+    pairs.iter().for_each(|[source, _]| offsets[*source as usize + 1] += 1);
+    for node in 0..nodes {
+        offsets[node + 1] += offsets[node];
+    }
+    (offsets, pairs.into_iter().map(|[_, target]| target).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn self_loops_and_repeats_are_dropped() {
+        let graph = Graph::new(3, [[0, 1], [1, 0], [1, 1], [0, 1]].into_iter(), false);
+        assert_eq!((graph.edge_count(), graph.successors(0), graph.successors(2)), (1, &[1][..], &[][..]));
+        assert_eq!(graph.components(), (vec![0, 0, 1], 2));
+    }
+
+    #[test]
+    fn a_directed_edge_goes_one_way() {
+        let graph = Graph::new(2, [[0, 1]].into_iter(), true);
+        assert_eq!((graph.successors(0), graph.predecessors(0)), (&[1][..], &[][..]));
+        assert_eq!((graph.successors(1), graph.predecessors(1)), (&[][..], &[0][..]));
+    }
+}

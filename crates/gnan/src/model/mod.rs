@@ -1,0 +1,148 @@
+//! The model: a description of what was learned from which features, and the parameters that training found.
+
+mod engine;
+mod novelty;
+mod parameters;
+mod schema;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
+pub use novelty::Novelty;
+pub use parameters::{FeatureLayout, Layout, Parameters, Rho};
+pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
+
+use crate::dataset::{Dataset, Feature, Outcome};
+use crate::error::Result;
+use crate::files::Task;
+use crate::shape::Architecture;
+use crate::statistics::{Statistics, StatisticsOptions};
+
+/// Everything about a model except its parameters: what a model file says in words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// Whether it predicts graphs or nodes.
+    pub task: Task,
+    /// What it predicts.
+    pub outcome: Outcome,
+    /// Whether edges had a direction.
+    pub directed: bool,
+    /// Shared or per feature.
+    pub rho: Rho,
+    /// Whether shells are normalised by their size.
+    pub normalise: bool,
+    /// Rho is 0 beyond this distance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hop_cap: Option<usize>,
+    /// Size of the shape networks.
+    pub architecture: Architecture,
+    /// The features.
+    pub features: Vec<FeatureSchema>,
+    /// The targets.
+    pub targets: Vec<TargetSchema>,
+    /// How often each distance occurs in training: receivers that hear something from it, "unreachable" last.
+    pub receivers: Vec<f64>,
+    /// How training went.
+    pub record: TrainingRecord,
+}
+
+/// How a model came about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainingRecord {
+    /// Version of the library.
+    pub version: String,
+    /// Name of the data set.
+    pub data: String,
+    /// Items fitted on.
+    pub train_items: usize,
+    /// Items used to stop.
+    pub valid_items: usize,
+    /// Nodes of the training graphs.
+    pub nodes: usize,
+    /// The seed.
+    pub seed: u64,
+    /// Step size.
+    pub learning_rate: f64,
+    /// Strength of L2.
+    pub weight_decay: f64,
+    /// Dropout rate.
+    pub dropout: f64,
+    /// Items per step; 0 is all.
+    pub batch: usize,
+    /// Loss that was minimised.
+    pub loss: String,
+    /// Epochs run.
+    pub epochs: usize,
+    /// Epoch whose weights were kept.
+    pub best_epoch: usize,
+    /// Why training ended.
+    pub ended: String,
+    /// Training and validation loss after each epoch, thinned to at most 200 points: (epoch, train, valid).
+    pub history: Vec<(usize, f64, f64)>,
+}
+
+/// A trained model.
+#[derive(Clone, Debug)]
+pub struct Model {
+    description: Description,
+    parameters: Parameters,
+}
+
+impl Model {
+    /// A model from its parts, which must fit each other.
+    pub fn from_parts(description: Description, parameters: Parameters) -> Model {
+        Model { description, parameters }
+    }
+
+    /// What the model is.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The numbers that training found.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.description.architecture.outputs
+    }
+
+    /// The features of `data` that the model uses, in its own order and kinds.
+    pub fn features_of(&self, data: &Dataset) -> Result<Vec<Feature>> {
+        self.description.features.iter().map(|feature| feature.find(data)).collect()
+    }
+
+    /// The statistics of `data` that the model needs.
+    pub fn statistics(&self, data: &Dataset, features: &[Feature]) -> Result<Statistics> {
+        let rho_per_feature = self.description.rho == Rho::PerFeature;
+        Statistics::new(data, features, StatisticsOptions { normalise: self.description.normalise, rho_per_feature })
+    }
+
+    /// An engine that computes this model on `statistics`, tables evaluated.
+    pub fn engine(&self, statistics: Arc<Statistics>) -> Engine {
+        let mut engine = Engine::new(self.description.engine_model(), statistics, 1.0);
+        engine.tables(&self.parameters, false);
+        engine
+    }
+}
+
+impl Description {
+    /// The parts that the engine needs.
+    pub fn engine_model(&self) -> EngineModel<'_> {
+        EngineModel { features: &self.features, architecture: self.architecture, rho: self.rho, hop_cap: self.hop_cap }
+    }
+
+    /// Names of the outputs: classes, targets, or the positive class.
+    pub fn output_names(&self) -> Vec<String> {
+        let first_classes = || self.targets.first().and_then(|target| target.classes.clone()).unwrap_or_default();
+        match self.outcome {
+            Outcome::Binary if self.architecture.outputs == 1 => first_classes().into_iter().skip(1).collect(),
+            Outcome::Binary | Outcome::Multiclass => first_classes(),
+            _ => self.targets.iter().map(|target| target.name.clone()).collect(),
+        }
+    }
+}

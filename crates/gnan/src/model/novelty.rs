@@ -1,0 +1,111 @@
+//! Novelty: what new data hold that training had not seen. Such values are predicted all the same, and counted.
+
+use crate::dataset::{Dataset, Feature};
+use crate::files::{MISSING, Values};
+
+use super::{Description, FeatureSchema};
+
+/// Counts over the nodes of the graphs that predictions were made for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Novelty {
+    /// One sentence per kind of novelty, each with its count.
+    pub sentences: Vec<String>,
+}
+
+impl Novelty {
+    /// Compares features with what the model knows of them.
+    pub fn of_features(description: &Description, features: &[Feature], data: &Dataset) -> Novelty {
+        let mut wanted = vec![false; data.node_count()];
+        for graph in data.graphs() {
+            wanted[data.nodes_of(graph)].fill(true);
+        }
+        let pairs = description.features.iter().zip(features);
+        Novelty { sentences: pairs.flat_map(|(schema, feature)| of_feature(schema, feature, &wanted)).collect() }
+    }
+
+    /// Adds distances that training had not seen.
+    pub fn add_distances(&mut self, description: &Description, longest: usize, has_unreachable: bool) {
+        let (unreachable, finite) = match description.receivers.split_last() {
+            Some((unreachable, finite)) => (*unreachable, finite),
+            None => return,
+        };
+        let longest_seen = finite.iter().rposition(|count| *count > 0.0).unwrap_or(0);
+        if longest > longest_seen {
+            self.sentences.push(format!(
+                "distances up to {longest}; the longest in training was {longest_seen}: rho is extrapolated"
+            ));
+        }
+        if has_unreachable && unreachable == 0.0 {
+            self.sentences.push("unreachable nodes, which training had not: rho is extrapolated".to_owned());
+        }
+    }
+}
+
+fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let name = &schema.name;
+    let missing = match &feature.values {
+        Values::Categories { codes, levels } => {
+            let known: Vec<bool> = levels.iter().map(|level| schema.level(level).is_some()).collect();
+            let mut unseen = vec![0usize; levels.len()];
+            let mut missing = 0usize;
+            for (code, _) in codes.iter().zip(wanted).filter(|(_, wanted)| **wanted) {
+                match known.get(*code as usize) {
+                    Some(false) => unseen[*code as usize] += 1,
+                    None if *code == MISSING => missing += 1,
+                    _ => {}
+                }
+            }
+            let total: usize = unseen.iter().sum();
+            if total > 0 {
+                let names: Vec<&str> = levels
+                    .iter()
+                    .zip(&unseen)
+                    .filter(|(_, count)| **count > 0)
+                    .map(|(level, _)| level.as_str())
+                    .take(5)
+                    .collect();
+                let more = unseen.iter().filter(|count| **count > 0).count() - names.len();
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                sentences.push(format!(
+                    "{name}: {total} nodes with a category unseen in training ({}{more}), which contributes 0",
+                    names.join(", ")
+                ));
+            }
+            missing
+        }
+        Values::Numbers(values) => numbers(schema, values.iter().zip(wanted), &mut sentences),
+        Values::Sparse { rows, values, .. } => {
+            numbers(schema, values.iter().zip(rows.iter().map(|row| &wanted[*row as usize])), &mut sentences)
+        }
+    };
+    if missing > 0 && schema.missing.is_none() {
+        sentences
+            .push(format!("{name}: {missing} nodes with a missing value, unseen in training, which contributes 0"));
+    }
+    sentences
+}
+
+/// Counts values out of range; returns how many are missing.
+fn numbers<'a>(
+    schema: &FeatureSchema,
+    values: impl Iterator<Item = (&'a f64, &'a bool)>,
+    sentences: &mut Vec<String>,
+) -> usize {
+    let Some(scale) = &schema.scale else { return 0 };
+    let (mut outside, mut missing) = (0usize, 0usize);
+    for (value, _) in values.filter(|(_, wanted)| **wanted) {
+        if value.is_nan() {
+            missing += 1;
+        } else if *value < scale.min || *value > scale.max {
+            outside += 1;
+        }
+    }
+    if outside > 0 {
+        sentences.push(format!(
+            "{}: {outside} nodes outside the training range {} to {}: the curve is extrapolated",
+            schema.name, scale.min, scale.max
+        ));
+    }
+    missing
+}

@@ -1,0 +1,239 @@
+//! What a model knows of its features and targets: names, kinds, scales, levels, and how much data stands behind them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::{Dataset, Feature, Outcome, Target};
+use crate::error::{Error, Result};
+use crate::files::{Kind, Values};
+
+/// How much of the training data stands behind a level or a curve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Support {
+    /// Nodes of the training graphs.
+    pub nodes: u64,
+    /// Training graphs with at least one such node.
+    pub graphs: u64,
+}
+
+/// A level of a categorical feature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Level {
+    /// Its name.
+    pub name: String,
+    /// What stands behind it.
+    pub support: Support,
+}
+
+/// How the values of a numeric feature enter its network, and where they lay in training.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scale {
+    /// The network sees `(x - shift) / scale`; its reference is `x = shift`.
+    pub shift: f64,
+    /// The network sees `(x - shift) / scale`.
+    pub scale: f64,
+    /// Smallest training value.
+    pub min: f64,
+    /// Largest training value.
+    pub max: f64,
+}
+
+impl Scale {
+    /// A value as the network sees it.
+    pub fn apply(&self, value: f64) -> f32 {
+        ((value - self.shift) / self.scale) as f32
+    }
+}
+
+/// What the model knows of one feature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FeatureSchema {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// The unit of its values, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// How a numeric feature is scaled; `None` for a categorical one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// The levels of a categorical feature that occur in training.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<Level>,
+    /// What stands behind the missing level; `None` if no training value was missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Support>,
+    /// Training nodes with a known value; for binary and sparse features, a value other than 0.
+    pub support: Support,
+}
+
+/// What the model knows of one target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetSchema {
+    /// Its name.
+    pub name: String,
+    /// Its unit, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Names of its classes; `None` for a quantity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<String>>,
+}
+
+impl FeatureSchema {
+    /// Learns what there is to know of a feature, given for every node the training graph it is in (`u32::MAX`: none).
+    pub fn learn(feature: &Feature, graph_of_node: &[u32]) -> FeatureSchema {
+        let in_training = |node: usize| graph_of_node[node] != u32::MAX;
+        let mut missing = Counter::default();
+        let mut known = Counter::default();
+        let (mut scale, mut levels) = (None, Vec::new());
+        match &feature.values {
+            Values::Categories { codes, levels: names } => {
+                let mut counters = vec![Counter::default(); names.len()];
+                for (node, code) in codes.iter().enumerate().filter(|(node, _)| in_training(*node)) {
+                    let graph = graph_of_node[node];
+                    match counters.get_mut(*code as usize) {
+                        Some(counter) => {
+                            counter.count(graph);
+                            known.count(graph);
+                        }
+                        None => missing.count(graph),
+                    }
+                }
+                let occurring = names.iter().zip(counters).filter(|(_, counter)| counter.support.nodes > 0);
+                levels =
+                    occurring.map(|(name, counter)| Level { name: name.clone(), support: counter.support }).collect();
+            }
+            Values::Numbers(values) => {
+                let mut spread = Spread::default();
+                for (node, value) in values.iter().enumerate().filter(|(node, _)| in_training(*node)) {
+                    if value.is_nan() {
+                        missing.count(graph_of_node[node]);
+                    } else {
+                        known.count(graph_of_node[node]);
+                        spread.add(*value);
+                    }
+                }
+                scale = Some(spread.centred());
+            }
+            Values::Sparse { rows, values, .. } => {
+                let mut spread = Spread::default();
+                let entries = rows.iter().zip(values).filter(|(node, _)| in_training(**node as usize));
+                for (node, value) in entries {
+                    if value.is_nan() {
+                        missing.count(graph_of_node[*node as usize]);
+                    } else {
+                        known.count(graph_of_node[*node as usize]);
+                        spread.add(*value);
+                    }
+                }
+                scale = Some(spread.anchored_at_zero(feature.kind));
+            }
+        }
+        FeatureSchema {
+            name: feature.name.clone(),
+            kind: feature.kind,
+            unit: feature.unit.clone(),
+            scale,
+            levels,
+            missing: (missing.support.nodes > 0).then_some(missing.support),
+            support: known.support,
+        }
+    }
+
+    /// The column of new data that plays the part of this feature, with its kind.
+    pub fn find(&self, data: &Dataset) -> Result<Feature> {
+        let Some(found) = data.features().iter().find(|feature| feature.name == self.name) else {
+            let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();
+            return Err(Error::input(format!("the data have no feature \"{}\", which the model needs", self.name))
+                .remedy(format!("add the column; there are: {}", names.join(", "))));
+        };
+        found.with_kind(self.kind)
+    }
+
+    /// The index of a level by name.
+    pub fn level(&self, name: &str) -> Option<usize> {
+        self.levels.iter().position(|level| level.name == name)
+    }
+}
+
+impl TargetSchema {
+    /// What is known of a target.
+    pub fn of(target: &Target) -> TargetSchema {
+        TargetSchema { name: target.name.clone(), unit: target.unit.clone(), classes: target.classes.clone() }
+    }
+}
+
+/// Number of outputs of the model for an outcome.
+pub fn output_count(outcome: Outcome, targets: &[TargetSchema], two_logits: bool) -> usize {
+    match outcome {
+        Outcome::Binary => 1 + usize::from(two_logits),
+        Outcome::Multiclass => targets.first().and_then(|t| t.classes.as_ref()).map_or(1, Vec::len),
+        Outcome::Regression => 1,
+        Outcome::MultiLabel | Outcome::MultiRegression => targets.len(),
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Counter {
+    support: Support,
+    last_graph: u32,
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        Counter { support: Support::default(), last_graph: u32::MAX }
+    }
+}
+
+impl Counter {
+    /// Nodes come graph by graph, so a graph is new when it differs from the last one.
+    fn count(&mut self, graph: u32) {
+        self.support.nodes += 1;
+        if graph != self.last_graph {
+            self.support.graphs += 1;
+            self.last_graph = graph;
+        }
+    }
+}
+
+/// Mean and spread of values as they come (Welford).
+#[derive(Default)]
+struct Spread {
+    count: f64,
+    mean: f64,
+    squares: f64,
+    min: Option<f64>,
+    max: Option<f64>,
+}
+
+impl Spread {
+    fn add(&mut self, value: f64) {
+        self.count += 1.0;
+        let before = value - self.mean;
+        self.mean += before / self.count;
+        self.squares += before * (value - self.mean);
+        self.min = Some(self.min.map_or(value, |min| min.min(value)));
+        self.max = Some(self.max.map_or(value, |max| max.max(value)));
+    }
+
+    fn range(&self) -> (f64, f64) {
+        (self.min.unwrap_or(0.0), self.max.unwrap_or(0.0))
+    }
+
+    fn centred(&self) -> Scale {
+        let (min, max) = self.range();
+        let deviation = (self.squares / self.count.max(1.0)).sqrt();
+        let scale = if deviation.is_finite() && deviation > 0.0 { deviation } else { 1.0 };
+        Scale { shift: self.mean, scale, min, max }
+    }
+
+    /// Zero stays zero; a sparse feature is divided by the root mean square of its other values.
+    fn anchored_at_zero(&self, kind: Kind) -> Scale {
+        let (min, max) = self.range();
+        let root_mean_square = (self.squares / self.count.max(1.0) + self.mean * self.mean).sqrt();
+        let usable = kind == Kind::Sparse && root_mean_square.is_finite() && root_mean_square > 0.0;
+        let scale = if usable { root_mean_square } else { 1.0 };
+        Scale { shift: 0.0, scale, min: min.min(0.0), max: max.max(0.0) }
+    }
+}

@@ -1,0 +1,229 @@
+//! The model file `*.gnan`: a safetensors container with a versioned JSON description in its metadata.
+//!
+//! | tensor | shape |
+//! |---|---|
+//! | `shape.layer0.weight`, `shape.layer0.bias` | `[networks, hidden]` |
+//! | `shape.layerN.weight`, `.bias` | `[networks, hidden in, hidden out]`, `[networks, hidden]` |
+//! | `shape.output.weight`, `.bias` | `[networks, outputs, hidden]`, `[networks, outputs]` |
+//! | `rho.*` | the same for the distance functions |
+//! | `values` | `[levels, outputs]`: categorical levels and missing values, by feature |
+//! | `bias`, `output_bias` | `[outputs]`: `b` and `b0` |
+//!
+//! Networks are those of the numeric features in the order of the description; a network sees
+//! `(x - shift) / scale`, and `f_k` is its output minus its output at 0.
+//!
+//! A file can lie, so everything is checked at the door: size before reading, version by name, exact tensor names and
+//! shapes, finite values. Writing is atomic.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::Read;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::files::Kind;
+use crate::limits::Limits;
+use crate::model::{Description, Layout, Model, Parameters, Rho, output_count};
+use crate::output::write_atomically;
+use crate::shape::{Architecture, Bank};
+
+/// The version this library writes, and the newest it reads.
+pub const FORMAT_VERSION: u32 = 1;
+/// The metadata key of the description.
+const KEY: &str = "gnan";
+/// Sizes beyond these are refused before anything is allocated.
+const MOST_LAYERS: usize = 16;
+const MOST_HIDDEN: usize = 4096;
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    version: u32,
+    description: Description,
+}
+
+/// The version alone, readable whatever else a newer header holds.
+#[derive(Deserialize)]
+struct VersionOnly {
+    version: u32,
+}
+
+impl Model {
+    /// The bytes of the model file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let header = Header { version: FORMAT_VERSION, description: self.description().clone() };
+        let json = serde_json::to_string(&header).map_err(|e| Error::input(format!("the description: {e}")))?;
+        let tensors = tensors_of(self.parameters());
+        let views = tensors
+            .iter()
+            .map(|(name, (shape, bytes))| Ok((name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+            .collect::<std::result::Result<Vec<_>, safetensors::SafeTensorError>>();
+        let metadata = HashMap::from([(KEY.to_owned(), json)]);
+        views
+            .and_then(|views| safetensors::serialize(views, Some(metadata)))
+            .map_err(|error| Error::input(format!("the model cannot be written: {error}")))
+    }
+
+    /// Writes the model file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_atomically(path.as_ref(), &self.to_bytes()?)
+    }
+
+    /// Reads a model file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Model> {
+        let path = path.as_ref();
+        let io = |error: std::io::Error| Error::io(path, &error);
+        let file = std::fs::File::open(path).map_err(io)?;
+        let limit = Limits::default().bytes;
+        Limits::check(file.metadata().map_err(io)?.len(), limit, "bytes in a model file")
+            .map_err(|error| error.in_file(path))?;
+        let mut bytes = Vec::new();
+        file.take(limit).read_to_end(&mut bytes).map_err(io)?;
+        Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
+    }
+
+    /// Reads a model from the bytes of its file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
+        let broken = |what: String| Error::input(format!("this is not a usable model file: {what}"));
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
+        let json = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
+        let json = json.ok_or_else(|| broken("it has no gnan description".to_owned()))?;
+        let version: VersionOnly = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
+        if version.version > FORMAT_VERSION {
+            return Err(Error::version(format!(
+                "the model file has format version {}; this gnan reads up to version {FORMAT_VERSION}",
+                version.version
+            ))
+            .remedy("update gnan"));
+        }
+        let header: Header = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
+        check(&header.description).map_err(broken)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
+        let parameters = read_parameters(&header.description, &tensors).map_err(broken)?;
+        Ok(Model::from_parts(header.description, parameters))
+    }
+}
+
+type Tensors = BTreeMap<String, (Vec<usize>, Vec<u8>)>;
+
+fn tensors_of(parameters: &Parameters) -> Tensors {
+    let mut tensors = Tensors::new();
+    let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    for (prefix, bank) in [("shape", &parameters.shapes), ("rho", &parameters.rhos)] {
+        for part in bank.architecture().parts() {
+            let shape = [&[bank.len()], &part.dimensions[..]].concat();
+            let data = (0..bank.len()).flat_map(|k| bytes(&bank.block(k)[part.range.clone()])).collect();
+            tensors.insert(format!("{prefix}.{}", part.name), (shape, data));
+        }
+    }
+    let outputs = parameters.bias.len();
+    tensors.insert("values".into(), (vec![parameters.values.len() / outputs, outputs], bytes(&parameters.values)));
+    tensors.insert("bias".into(), (vec![outputs], bytes(&parameters.bias)));
+    tensors.insert("output_bias".into(), (vec![outputs], bytes(&parameters.output_bias)));
+    tensors
+}
+
+/// Refuses descriptions that contradict themselves.
+fn check(description: &Description) -> std::result::Result<(), String> {
+    let Architecture { layers, hidden, outputs } = description.architecture;
+    if layers == 0 || layers > MOST_LAYERS || hidden == 0 || hidden > MOST_HIDDEN || hidden % 16 != 0 {
+        return Err(format!("networks of {layers} layers of {hidden}"));
+    }
+    let counts: Vec<usize> =
+        [false, true].map(|two_logits| output_count(description.outcome, &description.targets, two_logits)).to_vec();
+    if outputs == 0 || !counts.contains(&outputs) {
+        return Err(format!("{outputs} outputs do not fit its targets"));
+    }
+    let mut names = BTreeSet::new();
+    for feature in &description.features {
+        let broken = |what: &str| Err(format!("feature \"{}\" {what}", feature.name));
+        if !names.insert(&feature.name) {
+            return broken("occurs twice");
+        }
+        let numeric = feature.kind != Kind::Categorical;
+        match feature.scale {
+            Some(scale) if numeric => {
+                let finite = [scale.shift, scale.scale, scale.min, scale.max].iter().all(|x| x.is_finite());
+                if !finite || scale.scale <= 0.0 {
+                    return broken("has no usable scale");
+                }
+            }
+            None if !numeric => {}
+            _ => return broken("has a scale that does not fit its kind"),
+        }
+        let levels: BTreeSet<_> = feature.levels.iter().map(|level| &level.name).collect();
+        if levels.len() != feature.levels.len() || (numeric && !levels.is_empty()) {
+            return broken("has levels that do not fit");
+        }
+    }
+    if description.receivers.len() < 2 || description.receivers.iter().any(|count| !count.is_finite()) {
+        return Err("it does not say which distances occurred in training".to_owned());
+    }
+    Ok(())
+}
+
+fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std::result::Result<Parameters, String> {
+    let layout = Layout::new(&description.features, description.rho);
+    let architecture = description.architecture;
+    let outputs = architecture.outputs;
+    let mut expected = BTreeSet::new();
+    let mut read = |name: String, shape: &[usize]| -> std::result::Result<Vec<f32>, String> {
+        let tensor = tensors.tensor(&name).map_err(|_| format!("tensor \"{name}\" is missing"))?;
+        if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
+            return Err(format!("tensor \"{name}\" is {:?} {:?}, not F32 {shape:?}", tensor.dtype(), tensor.shape()));
+        }
+        let (chunks, _) = tensor.data().as_chunks::<4>();
+        let values: Vec<f32> = chunks.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect();
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(format!("tensor \"{name}\" holds a value that is not finite"));
+        }
+        expected.insert(name);
+        Ok(values)
+    };
+    let mut bank = |prefix: &str, count: usize| -> std::result::Result<Bank, String> {
+        // Tensors are checked against their shape before the bank is allocated, so a large claim needs a large file.
+        let mut parts = Vec::new();
+        for part in architecture.parts() {
+            let shape = [&[count], &part.dimensions[..]].concat();
+            parts.push((part.range.clone(), read(format!("{prefix}.{}", part.name), &shape)?));
+        }
+        let mut bank = Bank::zeros(architecture, count);
+        for (range, values) in parts {
+            for (k, values) in values.chunks_exact(range.len()).enumerate() {
+                bank.block_mut(k)[range.clone()].copy_from_slice(values);
+            }
+        }
+        Ok(bank)
+    };
+    let shapes = bank("shape", layout.networks)?;
+    let rhos = bank("rho", layout.rhos)?;
+    let parameters = Parameters {
+        shapes,
+        rhos,
+        values: read("values".to_owned(), &[layout.values, outputs])?,
+        bias: read("bias".to_owned(), &[outputs])?,
+        output_bias: read("output_bias".to_owned(), &[outputs])?,
+    };
+    match tensors.names().iter().find(|name| !expected.contains(**name)) {
+        Some(extra) => Err(format!("tensor \"{extra}\" does not belong in it")),
+        None => Ok(parameters),
+    }
+}
+
+/// What `gnan inspect` says of the size of a model.
+pub fn parameter_count(description: &Description) -> usize {
+    let layout = Layout::new(&description.features, description.rho);
+    let per_network: usize =
+        description.architecture.parts().iter().map(|part| part.dimensions.iter().product::<usize>()).sum();
+    let outputs = description.architecture.outputs;
+    (layout.networks + layout.rhos) * per_network + (layout.values + 2) * outputs
+}
+
+/// Whether a rho choice reads "shared" or "per feature".
+pub fn rho_words(rho: Rho) -> &'static str {
+    match rho {
+        Rho::Shared => "shared",
+        Rho::PerFeature => "per feature",
+    }
+}

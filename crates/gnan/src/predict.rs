@@ -1,0 +1,192 @@
+//! Prediction: from a model and data to outputs, probabilities and classes, and to metrics where targets are known.
+
+use std::sync::Arc;
+
+use crate::dataset::{Dataset, DatasetOptions, Outcome, Target};
+use crate::error::{Error, Result};
+use crate::files::Task;
+use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
+use crate::model::{Model, Novelty};
+
+/// Pairs of receiver and source that are handled at a time when nodes are predicted.
+const PAIRS_AT_ONCE: usize = 200_000_000;
+
+/// What a model says about one item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Id of the graph or node.
+    pub id: String,
+    /// Logits, or values in the units of the targets.
+    pub outputs: Vec<f32>,
+    /// Probability of each class (binary, multiclass), or of "yes" for each target (multi-label); else empty.
+    pub probabilities: Vec<f64>,
+    /// The most probable class (binary, multiclass), or one class per target (multi-label); else empty.
+    pub classes: Vec<String>,
+}
+
+/// What a model says about all items of a data set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predictions {
+    /// One per item, in the order of the data set.
+    pub items: Vec<Prediction>,
+    /// What the data hold that training had not seen, with counts.
+    pub novelty: Vec<String>,
+    /// Features of the data that the model does not use.
+    pub ignored: Vec<String>,
+}
+
+/// Raw outputs for the items of a data set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outputs {
+    /// Outputs per item.
+    pub width: usize,
+    /// `[items, width]`: logits, or values in the units of the targets.
+    pub values: Vec<f32>,
+    /// What the data hold that training had not seen, with counts.
+    pub novelty: Vec<String>,
+}
+
+impl Model {
+    /// How new data must be opened for this model: its task, direction and targets, which may be absent.
+    pub fn data_options(&self) -> DatasetOptions {
+        let description = self.description();
+        let mut options = DatasetOptions {
+            targets: description.targets.iter().map(|target| target.name.clone()).collect(),
+            task: Some(description.task),
+            targets_optional: true,
+            ..DatasetOptions::default()
+        };
+        options.read.directed = Some(description.directed);
+        options
+    }
+
+    /// Logits or values for every item of `data`.
+    pub fn outputs_on(&self, data: &Dataset) -> Result<Outputs> {
+        let description = self.description();
+        if data.task() != description.task {
+            let words = |task| if task == Task::Graph { "graphs" } else { "nodes" };
+            return Err(Error::input(format!(
+                "the model predicts {}, the data have targets of {}",
+                words(description.task),
+                words(data.task())
+            )));
+        }
+        let features = self.features_of(data)?;
+        let width = self.outputs();
+        let mut values = vec![0.0; data.len() * width];
+        let largest = data.graphs().into_iter().map(|graph| data.nodes_of(graph).len()).max().unwrap_or(1).max(1);
+        let at_once = match data.task() {
+            Task::Graph => data.len().max(1),
+            Task::Node => (PAIRS_AT_ONCE / largest).clamp(64, 1 << 20),
+        };
+        let mut novelty = Novelty::of_features(description, &features, data);
+        let (mut longest, mut has_unreachable) = (0, false);
+        for (chunk, values) in values.chunks_mut(at_once * width).enumerate() {
+            let positions: Vec<usize> =
+                (chunk * at_once..(chunk + 1) * at_once).take_while(|p| *p < data.len()).collect();
+            let statistics = Arc::new(self.statistics(&data.subset(&positions), &features)?);
+            longest = longest.max(statistics.longest());
+            has_unreachable |= statistics.has_unreachable();
+            let engine = self.engine(statistics);
+            let all: Vec<usize> = (0..positions.len()).collect();
+            engine.outputs(&mut engine.rows(&all, false), values);
+            for row in values.chunks_exact_mut(width) {
+                row.iter_mut().zip(&self.parameters().output_bias).for_each(|(y, b)| *y += b);
+            }
+        }
+        novelty.add_distances(description, longest, has_unreachable);
+        Ok(Outputs { width, values, novelty: novelty.sentences })
+    }
+
+    /// Predictions for every item of `data`.
+    pub fn predict(&self, data: &Dataset) -> Result<Predictions> {
+        let outputs = self.outputs_on(data)?;
+        let rows = outputs.values.chunks_exact(outputs.width);
+        let items = data.items().iter().zip(rows).map(|(item, row)| self.prediction(data.item_id(*item), row));
+        let description = self.description();
+        let used = |name: &String| {
+            description.features.iter().any(|feature| feature.name == *name)
+                || description.targets.iter().any(|target| target.name == *name)
+        };
+        let names = data.features().iter().map(|feature| feature.name.clone());
+        Ok(Predictions {
+            items: items.collect(),
+            novelty: outputs.novelty,
+            ignored: names.filter(|name| !used(name)).collect(),
+        })
+    }
+
+    fn prediction(&self, id: String, outputs: &[f32]) -> Prediction {
+        let targets = &self.description().targets;
+        let class = |target: usize, index: usize| {
+            targets.get(target).and_then(|t| t.classes.as_ref()).and_then(|c| c.get(index)).cloned().unwrap_or_default()
+        };
+        let (probabilities, classes) = match self.description().outcome {
+            Outcome::Binary | Outcome::Multiclass => {
+                let p = probabilities(outputs);
+                let best = class(0, most_probable(&p));
+                (p, vec![best])
+            }
+            Outcome::MultiLabel => {
+                let p: Vec<f64> = outputs.iter().map(|y| probabilities(&[*y])[1]).collect();
+                let classes = p.iter().enumerate().map(|(k, p)| class(k, usize::from(*p > 0.5))).collect();
+                (p, classes)
+            }
+            Outcome::Regression | Outcome::MultiRegression => (Vec::new(), Vec::new()),
+        };
+        Prediction { id, outputs: outputs.to_vec(), probabilities, classes }
+    }
+
+    /// How well the model does on the labelled items of `data`.
+    pub fn evaluate(&self, data: &Dataset) -> Result<Metrics> {
+        let targets = self.align_targets(data)?;
+        let labelled = data.labelled();
+        if labelled.is_empty() {
+            return Err(Error::input("none of the items has a known target to compare with"));
+        }
+        let outputs = self.outputs_on(&labelled)?;
+        let outcome = self.description().outcome;
+        Ok(score(&Scored { outcome, width: outputs.width, outputs: &outputs.values }, &targets, labelled.items()))
+    }
+
+    /// The targets of `data` in the model's order, classes numbered as the model numbers them.
+    pub fn align_targets(&self, data: &Dataset) -> Result<Vec<Target>> {
+        let align = |schema: &crate::model::TargetSchema| {
+            let Some(target) = data.targets().iter().find(|target| target.name == schema.name) else {
+                return Err(Error::input(format!("the data have no target \"{}\"", schema.name)));
+            };
+            let mut target = target.clone();
+            match (&schema.classes, &target.classes) {
+                (None, None) => {}
+                (Some(known), Some(found)) => {
+                    let index: Vec<f64> = found
+                        .iter()
+                        .map(|class| match known.iter().position(|k| k == class) {
+                            Some(at) => Ok(at as f64),
+                            None => Err(Error::input(format!(
+                                "target \"{}\" holds class \"{class}\", which the model does not know",
+                                schema.name
+                            ))),
+                        })
+                        .collect::<Result<_>>()?;
+                    target.values.iter_mut().filter(|v| !v.is_nan()).for_each(|v| *v = index[*v as usize]);
+                    target.classes = Some(known.clone());
+                }
+                (None, Some(_)) => {
+                    // Few whole numbers read as classes: they are the quantities that the model predicts.
+                    let numbers = target.classes.take().unwrap_or_default();
+                    let numbers: Vec<f64> = numbers.iter().map(|name| name.parse().unwrap_or(f64::NAN)).collect();
+                    target.values.iter_mut().filter(|v| !v.is_nan()).for_each(|v| *v = numbers[*v as usize]);
+                }
+                (Some(_), None) => {
+                    return Err(Error::input(format!(
+                        "target \"{}\" holds numbers, the model has classes",
+                        schema.name
+                    )));
+                }
+            }
+            Ok(target)
+        };
+        self.description().targets.iter().map(align).collect()
+    }
+}

@@ -1,0 +1,126 @@
+//! Adam (Kingma and Ba 2015) with weight decay as L2 in the gradient, as torch's `Adam` has it.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Settings of Adam.
+///
+/// A step with learning rate, weight decay and `beta1` all 0 changes no parameter and leaves the gradient in the
+/// first moment, which is how tests read gradients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adam {
+    /// Step size.
+    pub learning_rate: f32,
+    /// Strength of L2.
+    pub weight_decay: f32,
+    /// Decay of the first moment.
+    pub beta1: f32,
+    /// Decay of the second moment.
+    pub beta2: f32,
+    /// Keeps the step finite where the second moment is 0.
+    pub epsilon: f32,
+}
+
+impl Default for Adam {
+    fn default() -> Self {
+        Adam { learning_rate: 1e-3, weight_decay: 0.0, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }
+    }
+}
+
+impl Adam {
+    /// The settings of step number `step` (counted from 1), bias corrections included.
+    pub(crate) fn step(&self, step: u64) -> AdamStep {
+        let correction = |beta: f32| 1.0 - f64::from(beta).powf(step as f64);
+        AdamStep {
+            adam: *self,
+            step_size: (f64::from(self.learning_rate) / correction(self.beta1)) as f32,
+            root_scale: (1.0 / correction(self.beta2).sqrt()) as f32,
+        }
+    }
+}
+
+/// Adam at one step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AdamStep {
+    adam: Adam,
+    step_size: f32,
+    root_scale: f32,
+}
+
+impl AdamStep {
+    /// The same step with another weight decay.
+    pub fn with_decay(mut self, weight_decay: f32) -> Self {
+        self.adam.weight_decay = weight_decay;
+        self
+    }
+
+    /// Moves `weights` along `gradient`.
+    pub fn update(&self, weights: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32]) {
+        Arch::new().dispatch(Update { step: *self, weights, gradient, first, second });
+    }
+}
+
+struct Update<'a> {
+    step: AdamStep,
+    weights: &'a mut [f32],
+    gradient: &'a [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+}
+
+impl WithSimd for Update<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Update { step, weights, gradient, first, second } = self;
+        let Adam { beta1, beta2, epsilon, weight_decay, .. } = step.adam;
+        let (weights, weights_tail) = S::as_mut_simd_f32s(weights);
+        let (gradient, gradient_tail) = S::as_simd_f32s(gradient);
+        let (first, first_tail) = S::as_mut_simd_f32s(first);
+        let (second, second_tail) = S::as_mut_simd_f32s(second);
+        let splat = |x: f32| simd.splat_f32s(x);
+        let (keep1, take1, keep2, take2) = (splat(beta1), splat(1.0 - beta1), splat(beta2), splat(1.0 - beta2));
+        let (decay, size) = (splat(weight_decay), splat(-step.step_size));
+        let (scale, tiny) = (splat(step.root_scale), splat(epsilon));
+        for (((w, g), m), v) in weights.iter_mut().zip(gradient).zip(first.iter_mut()).zip(second.iter_mut()) {
+            let g = simd.mul_add_e_f32s(decay, *w, *g);
+            *m = simd.mul_add_e_f32s(keep1, *m, simd.mul_f32s(take1, g));
+            *v = simd.mul_add_e_f32s(keep2, *v, simd.mul_f32s(take2, simd.mul_f32s(g, g)));
+            let root = simd.mul_add_e_f32s(simd.sqrt_f32s(*v), scale, tiny);
+            *w = simd.mul_add_e_f32s(size, simd.div_f32s(*m, root), *w);
+        }
+        let tail = weights_tail.iter_mut().zip(gradient_tail).zip(first_tail).zip(second_tail);
+        for (((w, g), m), v) in tail {
+            let g = weight_decay * *w + g;
+            *m = beta1 * *m + (1.0 - beta1) * g;
+            *v = beta2 * *v + (1.0 - beta2) * g * g;
+            *w -= step.step_size * *m / (v.sqrt() * step.root_scale + epsilon);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_follow_the_published_recurrence() {
+        let adam = Adam { learning_rate: 0.1, weight_decay: 0.01, ..Adam::default() };
+        let count = 19;
+        let mut w: Vec<f32> = (0..count).map(|i| i as f32 * 0.1 - 1.0).collect();
+        let (mut m, mut v) = (vec![0.0; count], vec![0.0; count]);
+        let mut exact: Vec<[f64; 3]> = w.iter().map(|w| [f64::from(*w), 0.0, 0.0]).collect();
+        for t in 1..=5 {
+            let g: Vec<f32> = (0..count).map(|i| ((i * 7 + t * 3) % 11) as f32 - 5.0).collect();
+            adam.step(t as u64).update(&mut w, &g, &mut m, &mut v);
+            for ([w, m, v], g) in exact.iter_mut().zip(&g) {
+                let g = f64::from(*g) + 0.01 * *w;
+                *m = 0.9 * *m + 0.1 * g;
+                *v = 0.999 * *v + 0.001 * g * g;
+                let corrected = (*m / (1.0 - 0.9f64.powi(t as i32)), *v / (1.0 - 0.999f64.powi(t as i32)));
+                *w -= 0.1 * corrected.0 / (corrected.1.sqrt() + 1e-8);
+            }
+        }
+        assert!(w.iter().zip(&exact).all(|(w, exact)| (f64::from(*w) - exact[0]).abs() < 1e-4), "{w:?} {exact:?}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Cell statistics: `Q[u, l]`, how much of unit `u` an item hears from distance `l`.
+//!
+//! ```text
+//! graph:  Q_G[u, l] = sum_(j has u) W_jl,   W_jl = sum_(i : dist(j,i) = l) 1 / n_i(l)
+//! node:   Q_i[u, l] = sum_(j has u, dist(j,i) = l) 1 / n_i(l)
+//! ```
+//!
+//! A *cell* is a pair (unit, slot); slot `l` is distance `l`, the last slot is "unreachable". The bias unit's cells
+//! hold `R(l)`, so one sparse bilinear form gives the whole output: `y = b0 + sum_cells Q * T[u] * rho[l]`.
+
+use super::levels::{BIAS_UNIT, Levels};
+
+/// The cells that occur in the data, sorted by unit, then slot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cells {
+    /// Unit of each cell.
+    pub units: Vec<u32>,
+    /// Slot of each cell.
+    pub slots: Vec<u16>,
+}
+
+impl Cells {
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.units.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+}
+
+/// Sparse rows over cells, one per item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellRows {
+    /// Entries of row `r` are `offsets[r]..offsets[r + 1]`.
+    pub offsets: Vec<usize>,
+    /// Cell of each entry.
+    pub cells: Vec<u32>,
+    /// `Q` of each entry.
+    pub weights: Vec<f32>,
+}
+
+impl CellRows {
+    /// The cells and weights of a row.
+    pub fn row(&self, row: usize) -> (&[u32], &[f32]) {
+        let range = self.offsets[row]..self.offsets[row + 1];
+        (&self.cells[range.clone()], &self.weights[range])
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A copy of the rows at these positions.
+    pub fn select(&self, rows: &[usize]) -> CellRows {
+        let mut selected = CellRows { offsets: vec![0], cells: Vec::new(), weights: Vec::new() };
+        for row in rows {
+            let (cells, weights) = self.row(*row);
+            selected.cells.extend_from_slice(cells);
+            selected.weights.extend_from_slice(weights);
+            selected.offsets.push(selected.cells.len());
+        }
+        selected
+    }
+
+    /// The same entries by cell: `cells` then holds row numbers.
+    pub fn transpose(&self, cell_count: usize) -> CellRows {
+        let mut offsets = vec![0; cell_count + 1];
+        self.cells.iter().for_each(|cell| offsets[*cell as usize + 1] += 1);
+        for cell in 0..cell_count {
+            offsets[cell + 1] += offsets[cell];
+        }
+        let mut next = offsets.clone();
+        let (mut rows, mut weights) = (vec![0; self.cells.len()], vec![0.0; self.cells.len()]);
+        for row in 0..self.len() {
+            let (cells, row_weights) = self.row(row);
+            for (cell, weight) in cells.iter().zip(row_weights) {
+                let place = &mut next[*cell as usize];
+                rows[*place] = row as u32;
+                weights[*place] = *weight;
+                *place += 1;
+            }
+        }
+        CellRows { offsets, cells: rows, weights }
+    }
+}
+
+/// One entry before cells are numbered.
+pub(super) type Entry = (u32, u16, f64);
+
+/// `W_jl` of one graph, gathered from the distance rows of its receivers.
+pub(super) struct SourceWeights {
+    /// For every source its distances and weights. Few distances occur, so a sorted list beats a table.
+    weights: Vec<Vec<(u16, f64)>>,
+    counts: Vec<(u16, u32)>,
+    normalise: bool,
+}
+
+impl SourceWeights {
+    pub fn new(nodes: usize, normalise: bool) -> Self {
+        SourceWeights { weights: vec![Vec::new(); nodes], counts: Vec::new(), normalise }
+    }
+
+    /// Adds what one receiver hears.
+    pub fn add_receiver(&mut self, row: &[u16]) {
+        shell_counts(row, &mut self.counts);
+        for (weights, distance) in self.weights.iter_mut().zip(row) {
+            let share = if self.normalise { 1.0 / count_of(&self.counts, *distance) } else { 1.0 };
+            match weights.binary_search_by_key(distance, |(distance, _)| *distance) {
+                Ok(at) => weights[at].1 += share,
+                Err(at) => weights.insert(at, (*distance, share)),
+            }
+        }
+    }
+
+    /// `Q_G`, sorted by unit and distance.
+    pub fn entries(&self, first_node: usize, levels: &Levels) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for (source, weights) in self.weights.iter().enumerate() {
+            for unit in std::iter::once(&BIAS_UNIT).chain(levels.of_node(first_node + source)) {
+                entries.extend(weights.iter().map(|(distance, weight)| (*unit, *distance, *weight)));
+            }
+        }
+        merge(entries)
+    }
+}
+
+/// `Q_i` of one receiver from its distance row, over the units that `wanted` accepts.
+pub(super) fn node_entries(
+    row: &[u16],
+    first_node: usize,
+    levels: &Levels,
+    normalise: bool,
+    wanted: impl Fn(u32) -> bool,
+) -> Vec<Entry> {
+    let mut counts = Vec::new();
+    shell_counts(row, &mut counts);
+    let share = |distance: u16| if normalise { 1.0 / count_of(&counts, distance) } else { 1.0 };
+    let mut entries: Vec<Entry> =
+        counts.iter().map(|(distance, count)| (BIAS_UNIT, *distance, f64::from(*count) * share(*distance))).collect();
+    for (source, distance) in row.iter().enumerate() {
+        let units = levels.of_node(first_node + source).iter().filter(|unit| wanted(**unit));
+        entries.extend(units.map(|unit| (*unit, *distance, share(*distance))));
+    }
+    merge(entries)
+}
+
+/// Number of sources at each distance that occurs, ascending by distance.
+fn shell_counts(row: &[u16], counts: &mut Vec<(u16, u32)>) {
+    counts.clear();
+    for distance in row {
+        match counts.binary_search_by_key(distance, |(distance, _)| *distance) {
+            Ok(at) => counts[at].1 += 1,
+            Err(at) => counts.insert(at, (*distance, 1)),
+        }
+    }
+}
+
+fn count_of(counts: &[(u16, u32)], distance: u16) -> f64 {
+    counts.binary_search_by_key(&distance, |(distance, _)| *distance).map_or(1.0, |at| f64::from(counts[at].1))
+}
+
+fn merge(mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.sort_by_key(|(unit, distance, _)| (*unit, *distance));
+    entries.dedup_by(|next, kept| {
+        let same = (next.0, next.1) == (kept.0, kept.1);
+        if same {
+            kept.2 += next.2;
+        }
+        same
+    });
+    entries
+}
+
+/// Numbers the cells of all rows and puts distances into slots (`unreachable` is the last one).
+pub(super) fn number_cells(rows: &[Vec<Entry>], slot_of: impl Fn(u16) -> u16) -> (Cells, CellRows) {
+    let mut keys: Vec<(u32, u16)> =
+        rows.iter().flatten().map(|(unit, distance, _)| (*unit, slot_of(*distance))).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut numbered = CellRows { offsets: vec![0], cells: Vec::new(), weights: Vec::new() };
+    for row in rows {
+        for (unit, distance, weight) in row {
+            if let Ok(cell) = keys.binary_search(&(*unit, slot_of(*distance))) {
+                numbered.cells.push(cell as u32);
+                numbered.weights.push(*weight as f32);
+            }
+        }
+        numbered.offsets.push(numbered.cells.len());
+    }
+    let (units, slots) = keys.into_iter().unzip();
+    (Cells { units, slots }, numbered)
+}

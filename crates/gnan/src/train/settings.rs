@@ -1,0 +1,248 @@
+//! What can be chosen about training, with defaults that work untuned, checked once before any work starts.
+
+use crate::dataset::{Dataset, Outcome};
+use crate::error::{Error, Result};
+use crate::files::Task;
+use crate::model::Rho;
+use crate::shape::Architecture;
+
+use super::Loss;
+
+/// Default number of layers of every shape network.
+pub const LAYERS: usize = 3;
+/// Default width of the hidden layers.
+pub const HIDDEN: usize = 64;
+/// Default step size.
+pub const LEARNING_RATE: f64 = 1e-3;
+/// Default limit on epochs.
+pub const EPOCHS: usize = 1000;
+/// Default number of epochs without a better validation loss after which training stops.
+pub const PATIENCE: usize = 100;
+/// A node task with at least this many training labels gets a rho per feature by default.
+pub const WELL_LABELLED: usize = 1000;
+/// Widest hidden layer that is accepted.
+const MOST_HIDDEN: usize = 1024;
+/// Most layers that are accepted.
+const MOST_LAYERS: usize = 5;
+
+/// How many distance functions the model has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RhoChoice {
+    /// Per feature for graph tasks and well-labelled node tasks, else shared.
+    #[default]
+    ByData,
+    /// One for all features.
+    Shared,
+    /// One per feature.
+    PerFeature,
+    /// Both are trained; the lower validation loss wins.
+    Auto,
+}
+
+/// How many logits a binary task has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogitChoice {
+    /// Two with a shared rho, one with a rho per feature.
+    #[default]
+    ByRho,
+    /// One: log-odds.
+    One,
+    /// Two: one per class, softmax.
+    Two,
+    /// Both are trained; the lower validation loss wins.
+    Auto,
+}
+
+/// Everything that can be chosen about training.
+///
+/// ```
+/// use gnan::Training;
+/// let training = Training::default().epochs(200).seed(42);
+/// assert_eq!(training.epochs, 200);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Training {
+    /// Layers of every shape network, 1 to 5.
+    pub layers: usize,
+    /// Width of the hidden layers, a multiple of 16.
+    pub hidden: usize,
+    /// How many distance functions.
+    pub rho: RhoChoice,
+    /// How many logits a binary task has.
+    pub logits: LogitChoice,
+    /// Divide by the number of nodes in a shell.
+    pub normalise: bool,
+    /// Train an output bias `b0`; `None`: for regression only.
+    pub output_bias: Option<bool>,
+    /// Rho is 0 beyond this distance.
+    pub hop_cap: Option<usize>,
+    /// The loss; `None`: the usual one for the targets.
+    pub loss: Option<Loss>,
+    /// Step size.
+    pub learning_rate: f64,
+    /// Strength of L2; `None`: by the amount of data.
+    pub weight_decay: Option<f64>,
+    /// Dropout rate inside shape networks.
+    pub dropout: f64,
+    /// Limit on epochs.
+    pub epochs: usize,
+    /// Epochs without a better validation loss after which training stops; 0: never.
+    pub patience: usize,
+    /// Items per step; `None`: all of them.
+    pub batch: Option<usize>,
+    /// Weigh classes so that each counts the same.
+    pub balance_classes: bool,
+    /// One weight per item of the data set's content, or none.
+    pub item_weights: Option<Vec<f32>>,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Training {
+            layers: LAYERS,
+            hidden: HIDDEN,
+            rho: RhoChoice::default(),
+            logits: LogitChoice::default(),
+            normalise: true,
+            output_bias: None,
+            hop_cap: None,
+            loss: None,
+            learning_rate: LEARNING_RATE,
+            weight_decay: None,
+            dropout: 0.0,
+            epochs: EPOCHS,
+            patience: PATIENCE,
+            batch: None,
+            balance_classes: false,
+            item_weights: None,
+            seed: 0,
+        }
+    }
+}
+
+/// Settings that have been checked, with every choice made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settled {
+    pub architecture: Architecture,
+    pub outcome: Outcome,
+    pub rho: Rho,
+    pub two_logits: bool,
+    pub output_bias: bool,
+    pub loss: Loss,
+    pub learning_rate: f32,
+    pub weight_decay: f32,
+    pub dropout: f32,
+    pub batch: Option<usize>,
+}
+
+impl Training {
+    /// The limit on epochs.
+    pub fn epochs(mut self, epochs: usize) -> Self {
+        self.epochs = epochs;
+        self
+    }
+
+    /// The seed of everything random.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How many distance functions the model has.
+    pub fn rho(mut self, rho: RhoChoice) -> Self {
+        self.rho = rho;
+        self
+    }
+
+    /// How many logits a binary task has.
+    pub fn logits(mut self, logits: LogitChoice) -> Self {
+        self.logits = logits;
+        self
+    }
+
+    /// Refuses values that make no sense.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |what: String, remedy: &str| Err(Error::usage(what).remedy(remedy.to_owned()));
+        if !(1..=MOST_LAYERS).contains(&self.layers) {
+            return refuse(format!("{} layers", self.layers), "choose 1 to 5");
+        }
+        if self.hidden == 0 || !self.hidden.is_multiple_of(16) || self.hidden > MOST_HIDDEN {
+            return refuse(format!("a hidden width of {}", self.hidden), "choose a multiple of 16, at most 1024");
+        }
+        if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
+            let remedy = "it must be above 0 and at most 1; 0.001 is usual";
+            return refuse(format!("a learning rate of {}", self.learning_rate), remedy);
+        }
+        if let Some(decay) = self.weight_decay
+            && !(0.0..=10.0).contains(&decay)
+        {
+            return refuse(format!("a weight decay of {decay}"), "it must be from 0 to 10; 0.0005 is usual");
+        }
+        if !(0.0..1.0).contains(&self.dropout) {
+            return refuse(format!("a dropout rate of {}", self.dropout), "it must be from 0 to below 1");
+        }
+        if self.epochs == 0 {
+            return refuse("0 epochs leave nothing learned".to_owned(), "choose at least 1");
+        }
+        if self.batch == Some(0) {
+            return refuse("a batch of 0 items".to_owned(), "choose at least 1, or leave it out for all at once");
+        }
+        Ok(())
+    }
+
+    /// Makes every choice that the data decide.
+    pub(crate) fn settle(&self, train: &Dataset, outcome: Outcome, two_logits: bool, rho: Rho) -> Result<Settled> {
+        self.check()?;
+        let regression = outcome.is_regression();
+        let loss = self.loss.unwrap_or_else(|| Loss::usual(outcome, two_logits));
+        if regression != matches!(loss, Loss::Squared | Loss::Absolute) {
+            return Err(Error::usage(format!("the {} loss does not fit these targets", loss.name()))
+                .remedy("squared and absolute are for numbers; leave the loss out for classes"));
+        }
+        let targets: Vec<_> = train.targets().iter().map(crate::model::TargetSchema::of).collect();
+        let outputs = crate::model::output_count(outcome, &targets, two_logits);
+        Ok(Settled {
+            architecture: Architecture { layers: self.layers, hidden: self.hidden, outputs },
+            outcome,
+            rho,
+            two_logits,
+            output_bias: self.output_bias.unwrap_or(regression),
+            loss,
+            learning_rate: self.learning_rate as f32,
+            weight_decay: self.weight_decay.unwrap_or_else(|| usual_weight_decay(train)) as f32,
+            dropout: self.dropout as f32,
+            batch: self.batch.filter(|batch| *batch < train.len()),
+        })
+    }
+
+    /// The distance functions to try.
+    pub(crate) fn rho_candidates(&self, train: &Dataset) -> Vec<Rho> {
+        match self.rho {
+            RhoChoice::Shared => vec![Rho::Shared],
+            RhoChoice::PerFeature => vec![Rho::PerFeature],
+            RhoChoice::Auto => vec![Rho::Shared, Rho::PerFeature],
+            RhoChoice::ByData if train.task() == Task::Graph || train.len() >= WELL_LABELLED => vec![Rho::PerFeature],
+            RhoChoice::ByData => vec![Rho::Shared],
+        }
+    }
+
+    /// The numbers of logits to try (true: two).
+    pub(crate) fn logit_candidates(&self, outcome: Outcome, rho: Rho) -> Vec<bool> {
+        match (outcome, self.logits) {
+            (Outcome::Binary, LogitChoice::Auto) => vec![false, true],
+            (Outcome::Binary, LogitChoice::Two) => vec![true],
+            (Outcome::Binary, LogitChoice::ByRho) => vec![rho == Rho::Shared],
+            _ => vec![false],
+        }
+    }
+}
+
+/// L2 by the amount of data: few labels need much.
+fn usual_weight_decay(train: &Dataset) -> f64 {
+    match train.len() {
+        0..1000 => 5e-3,
+        _ => 5e-4,
+    }
+}
