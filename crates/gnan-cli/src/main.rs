@@ -1,1 +1,28 @@
-fn main() {}
+//! The `gnan` command: a door to the library, with no mathematics of its own.
+//!
+//! ```text
+//! arguments (cli, config, args) -> one file per command (commands) -> stdout and stderr (screen, table, bars, progress)
+//! ```
+
+mod args;
+mod bars;
+mod baseline;
+mod cli;
+mod commands;
+mod config;
+mod exit;
+mod findings;
+mod interrupt;
+mod ledger;
+mod metric_table;
+mod model_words;
+mod prediction_lines;
+mod progress;
+mod screen;
+mod style;
+mod table;
+
+fn main() -> std::process::ExitCode {
+    let outcome = config::parse(std::env::args_os()).and_then(commands::run);
+    exit::code(outcome)
+}

@@ -11,6 +11,7 @@ pub mod random;
 pub mod dataset;
 pub mod distance;
 pub mod evaluate;
+pub mod explain;
 pub mod files;
 pub mod graph;
 pub mod metric;

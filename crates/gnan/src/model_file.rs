@@ -10,7 +10,8 @@
 //! | `bias`, `output_bias` | `[outputs]`: `b` and `b0` |
 //!
 //! Networks are those of the numeric features in the order of the description; a network sees
-//! `(x - shift) / scale`, and `f_k` is its output minus its output at 0.
+//! `(x - shift) / scale`, and `f_k` is its output minus its output at 0. A rho network sees `t = 1 / (1 + distance)` (0
+//! for unreachable) by `rho_scale` in the same way, and its output is rho.
 //!
 //! A file can lie, so everything is checked at the door: size before reading, version by name, exact tensor names and
 //! shapes, finite values. Writing is atomic.
@@ -22,10 +23,11 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
+use crate::dataset::Outcome;
 use crate::error::{Error, Result};
 use crate::files::Kind;
 use crate::limits::Limits;
-use crate::model::{Description, Layout, Model, Parameters, Rho, output_count};
+use crate::model::{Description, Layout, Model, Parameters, RhoScale, output_count};
 use crate::output::write_atomically;
 use crate::shape::{Architecture, Bank};
 
@@ -130,10 +132,26 @@ fn check(description: &Description) -> std::result::Result<(), String> {
     if layers == 0 || layers > MOST_LAYERS || hidden == 0 || hidden > MOST_HIDDEN || hidden % 16 != 0 {
         return Err(format!("networks of {layers} layers of {hidden}"));
     }
+    let class_counts: Vec<Option<usize>> =
+        description.targets.iter().map(|target| target.classes.as_ref().map(Vec::len)).collect();
+    let fits = match (description.outcome, class_counts.as_slice()) {
+        (Outcome::Binary, [Some(2)]) | (Outcome::Regression, [None]) => true,
+        (Outcome::Multiclass, [Some(count)]) => *count > 2,
+        (Outcome::MultiLabel, several) => several.len() > 1 && several.iter().all(|count| *count == Some(2)),
+        (Outcome::MultiRegression, several) => several.len() > 1 && several.iter().all(Option::is_none),
+        _ => false,
+    };
+    if !fits {
+        return Err("its targets do not fit what it predicts".to_owned());
+    }
     let counts: Vec<usize> =
         [false, true].map(|two_logits| output_count(description.outcome, &description.targets, two_logits)).to_vec();
     if outputs == 0 || !counts.contains(&outputs) {
         return Err(format!("{outputs} outputs do not fit its targets"));
+    }
+    let RhoScale { shift, scale } = description.rho_scale;
+    if !(shift.is_finite() && scale.is_finite() && scale.abs() > 1e-9) {
+        return Err("it has no usable scale of rho".to_owned());
     }
     let mut names = BTreeSet::new();
     for feature in &description.features {
@@ -151,6 +169,11 @@ fn check(description: &Description) -> std::result::Result<(), String> {
             }
             None if !numeric => {}
             _ => return broken("has a scale that does not fit its kind"),
+        }
+        let effects = &feature.mean_effect;
+        let expected = if feature.kind == Kind::Continuous { [0, outputs] } else { [0, 0] };
+        if !expected.contains(&effects.len()) || effects.iter().any(|effect| !effect.is_finite()) {
+            return broken("has a mean effect that does not fit");
         }
         let levels: BTreeSet<_> = feature.levels.iter().map(|level| &level.name).collect();
         if levels.len() != feature.levels.len() || (numeric && !levels.is_empty()) {
@@ -218,12 +241,4 @@ pub fn parameter_count(description: &Description) -> usize {
         description.architecture.parts().iter().map(|part| part.dimensions.iter().product::<usize>()).sum();
     let outputs = description.architecture.outputs;
     (layout.networks + layout.rhos) * per_network + (layout.values + 2) * outputs
-}
-
-/// Whether a rho choice reads "shared" or "per feature".
-pub fn rho_words(rho: Rho) -> &'static str {
-    match rho {
-        Rho::Shared => "shared",
-        Rho::PerFeature => "per feature",
-    }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::dataset::{Dataset, DatasetOptions, Outcome, Target};
+use crate::dataset::{Dataset, DatasetOptions, OneHot, Outcome, Target};
 use crate::error::{Error, Result};
-use crate::files::Task;
+use crate::files::{Kind, Task};
 use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
 use crate::model::{Model, Novelty};
 
@@ -54,6 +54,16 @@ impl Model {
             targets: description.targets.iter().map(|target| target.name.clone()).collect(),
             task: Some(description.task),
             targets_optional: true,
+            one_hot: OneHot::Exactly(
+                description
+                    .features
+                    .iter()
+                    .filter(|feature| feature.kind == Kind::Categorical)
+                    .map(|feature| {
+                        (feature.name.clone(), feature.levels.iter().map(|level| level.name.clone()).collect())
+                    })
+                    .collect(),
+            ),
             ..DatasetOptions::default()
         };
         options.read.directed = Some(description.directed);

@@ -24,24 +24,28 @@ pub struct Feature {
     pub values: Values,
 }
 
+/// Which binary columns are one-hot codes of a categorical feature.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum OneHot {
+    /// Those that share a prefix and of which exactly one is 1 on every node.
+    #[default]
+    Detect,
+    /// The levels of these features and no others, as a model has them: (name, levels).
+    Exactly(Vec<(String, Vec<String>)>),
+}
+
 impl Feature {
     /// Makes features of columns: detects kinds that are not declared and fuses one-hot codes.
-    pub fn from_columns(columns: Vec<Column>) -> Result<Vec<Feature>> {
+    pub fn from_columns(columns: Vec<Column>, one_hot: &OneHot) -> Result<Vec<Feature>> {
         let features = columns.into_iter().map(Feature::from_column).collect::<Result<Vec<_>>>()?;
-        Ok(fuse_one_hot(features))
+        match one_hot {
+            OneHot::Detect => Ok(fuse_one_hot(features)),
+            OneHot::Exactly(groups) => Ok(fuse_exactly(features, groups)),
+        }
     }
 
     fn from_column(column: Column) -> Result<Feature> {
         let Column { name, kind, unit, values } = column;
-        let infinite = match &values {
-            Values::Numbers(numbers) => numbers.iter().any(|x| x.is_infinite()),
-            Values::Sparse { values, .. } => values.iter().any(|x| x.is_infinite()),
-            Values::Categories { .. } => false,
-        };
-        if infinite {
-            return Err(Error::input(format!("feature \"{name}\" holds an infinite value"))
-                .remedy("leave the value empty if it is unknown"));
-        }
         let kind = kind.unwrap_or_else(|| detect(&values));
         let values = match (kind, values) {
             (Kind::Categorical, Values::Categories { codes, levels }) => Values::Categories { codes, levels },
@@ -153,31 +157,56 @@ fn prefix_and_level(name: &str) -> Option<(&str, &str)> {
 
 /// Replaces binary columns that share a prefix, exactly one of which is 1 on every node, by one categorical feature.
 fn fuse_one_hot(features: Vec<Feature>) -> Vec<Feature> {
-    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, feature) in features.iter().enumerate() {
         if feature.kind == Kind::Binary
             && let Some((prefix, _)) = prefix_and_level(&feature.name)
         {
-            groups.entry(prefix).or_default().push(index);
+            groups.entry(prefix.to_owned()).or_default().push(index);
         }
     }
+    groups.retain(|_, members| members.len() > 1);
+    let complete = |codes: &[u32]| codes.iter().all(|code| *code != MISSING);
+    fuse(features, groups, complete)
+}
+
+/// Replaces the columns of the given groups by one categorical feature each; a node with none of them is missing.
+fn fuse_exactly(features: Vec<Feature>, wanted: &[(String, Vec<String>)]) -> Vec<Feature> {
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (name, levels) in wanted {
+        let member = |feature: &Feature| match prefix_and_level(&feature.name) {
+            Some((prefix, level)) => {
+                feature.kind == Kind::Binary && prefix == name && levels.iter().any(|known| known == level)
+            }
+            None => false,
+        };
+        let members: Vec<usize> = (0..features.len()).filter(|index| member(&features[*index])).collect();
+        if !members.is_empty() {
+            groups.insert(name.clone(), members);
+        }
+    }
+    fuse(features, groups, |_| true)
+}
+
+/// Fuses groups of binary features (name and members) whose codes are accepted; a name that is taken stays as it is.
+fn fuse(features: Vec<Feature>, groups: BTreeMap<String, Vec<usize>>, accept: impl Fn(&[u32]) -> bool) -> Vec<Feature> {
     let mut fused: BTreeMap<usize, Feature> = BTreeMap::new();
     let mut dropped = vec![false; features.len()];
-    for (prefix, members) in groups {
-        if members.len() < 2 || features.iter().any(|feature| feature.name == prefix) {
+    for (name, members) in groups {
+        if features.iter().any(|feature| feature.name == name) {
             continue;
         }
-        let Some(codes) = one_hot_codes(&features, &members) else { continue };
+        let Some(codes) = one_hot_codes(&features, &members).filter(|codes| accept(codes)) else { continue };
         let levels = members.iter().filter_map(|k| prefix_and_level(&features[*k].name)).map(|(_, l)| l.to_owned());
         let values = Values::Categories { codes, levels: levels.collect() };
         members.iter().for_each(|member| dropped[*member] = true);
-        fused.insert(members[0], Feature { name: prefix.to_owned(), kind: Kind::Categorical, unit: None, values });
+        fused.insert(members[0], Feature { name, kind: Kind::Categorical, unit: None, values });
     }
     let keep = features.into_iter().enumerate();
     keep.filter_map(|(index, feature)| fused.remove(&index).or((!dropped[index]).then_some(feature))).collect()
 }
 
-/// The level of every node, if exactly one member is 1 on each of them.
+/// The level of every node ([`MISSING`] where no member is 1), unless two members are 1 on one node.
 fn one_hot_codes(features: &[Feature], members: &[usize]) -> Option<Vec<u32>> {
     let mut codes = vec![MISSING; features[members[0]].values.len()];
     for (code, member) in (0u32..).zip(members) {
@@ -190,7 +219,7 @@ fn one_hot_codes(features: &[Feature], members: &[usize]) -> Option<Vec<u32>> {
             *slot = code;
         }
     }
-    codes.iter().all(|code| *code != MISSING).then_some(codes)
+    Some(codes)
 }
 
 #[cfg(test)]
@@ -202,7 +231,7 @@ mod tests {
     }
 
     fn kinds(columns: Vec<Column>) -> Vec<(String, Kind)> {
-        Feature::from_columns(columns).unwrap().into_iter().map(|f| (f.name, f.kind)).collect()
+        Feature::from_columns(columns, &OneHot::Detect).unwrap().into_iter().map(|f| (f.name, f.kind)).collect()
     }
 
     #[test]
@@ -220,7 +249,7 @@ mod tests {
     fn a_one_hot_code_becomes_one_categorical_feature() {
         let columns =
             vec![numbers("edu_basic", &[1.0, 0.0]), numbers("x", &[5.0, 6.0]), numbers("edu_high", &[0.0, 1.0])];
-        let features = Feature::from_columns(columns).unwrap();
+        let features = Feature::from_columns(columns, &OneHot::Detect).unwrap();
         assert_eq!(features[0].name, "edu");
         let levels = vec!["basic".to_owned(), "high".to_owned()];
         assert_eq!(features[0].values, Values::Categories { codes: vec![0, 1], levels });
@@ -235,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_binary_declaration_that_is_wrong_is_refused() {
-        let error = Feature::from_columns(vec![numbers("x", &[2.0, 1.0]).with_kind(Kind::Binary)]).unwrap_err();
+        let error = Feature::from_column(numbers("x", &[2.0, 1.0]).with_kind(Kind::Binary)).unwrap_err();
         assert!(error.to_string().contains("\"x\" is declared binary but holds 2"), "{error}");
     }
 }

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use feature::Feature;
+pub use feature::{Feature, OneHot};
 pub use split::Split;
 pub use summary::{FeatureSummary, Summary, TargetSummary};
 pub use target::{Outcome, Problem, Target};
@@ -37,6 +37,8 @@ pub struct DatasetOptions {
     pub problem: Option<Problem>,
     /// Whether targets belong to graphs or nodes; `None`: what the format and the targets say.
     pub task: Option<Task>,
+    /// Which binary columns are one-hot codes.
+    pub one_hot: OneHot,
     /// Accept data without targets (for prediction): a named target that is absent is not an error.
     pub targets_optional: bool,
 }
@@ -82,11 +84,9 @@ impl Dataset {
 
     /// Interprets what a reader found.
     pub fn from_tables(tables: Tables, options: &DatasetOptions) -> Result<Dataset> {
+        files::check(&tables, &options.read.limits)?;
         let Tables { name, format, graph_ids, node_offsets, node_ids, edges, directed, .. } = tables;
         let Tables { node_columns, graph_columns, task, targets, splits, notes, .. } = tables;
-        if splits.is_empty() && graph_ids.is_empty() {
-            return Err(Error::input("there are no graphs"));
-        }
         let choice = if options.targets.is_empty() { targets } else { options.targets.clone() };
         let (task, choice) =
             choose_targets(&choice, options.task.or(task), &node_columns, &graph_columns, options.targets_optional)?;
@@ -97,7 +97,7 @@ impl Dataset {
             Task::Graph => (of_targets(graph_columns).0, node_columns),
             Task::Node => of_targets(node_columns),
         };
-        let features = Feature::from_columns(feature_columns)?;
+        let features = Feature::from_columns(feature_columns, &options.one_hot)?;
         let mut targets = target_columns
             .into_iter()
             .map(|column| Target::from_column(column, options.problem))

@@ -90,9 +90,6 @@ impl Target {
             }
             numbers => {
                 let numbers = dense(numbers);
-                if numbers.iter().any(|x| x.is_infinite()) {
-                    return Err(Error::input(format!("target \"{name}\" holds an infinite value")));
-                }
                 let mut distinct: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
                 distinct.sort_unstable_by(f64::total_cmp);
                 distinct.dedup();

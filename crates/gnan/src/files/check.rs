@@ -27,9 +27,6 @@ fn check_sizes(tables: &Tables, limits: &Limits) -> Result<()> {
     if tables.graphs() == 0 {
         return Err(Error::input("this data set is empty: it has no graphs"));
     }
-    if tables.nodes() == 0 {
-        return Err(Error::input("this data set is empty: its graphs have no nodes"));
-    }
     let offsets = &tables.node_offsets;
     let ordered = offsets.first() == Some(&0) && offsets.is_sorted();
     demand(ordered && offsets.len() == tables.graphs() + 1, || "the nodes of the graphs do not line up".to_string())

@@ -31,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 pub use builtin::NAMES as BUILT_IN;
+pub(crate) use check::check;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub use tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
 
@@ -77,7 +78,10 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Tables> {
     if let Some(directed) = options.directed {
         tables.directed = directed;
     }
-    check::check(&tables, &options.limits).map_err(|error| error.in_file(path))?;
+    check(&tables, &options.limits).map_err(|error| error.in_file(path))?;
+    if tables.nodes() == 0 {
+        return Err(Error::input("this data set is empty: its graphs have no nodes").in_file(path));
+    }
     if options.largest_component {
         component::keep_largest(&mut tables);
     }

@@ -18,13 +18,15 @@ use crate::files::Kind;
 use crate::shape::{Adam, Architecture, Evaluation, Moments};
 use crate::statistics::{BIAS_UNIT, CellRows, LevelValues, Shells, Statistics};
 
-use super::parameters::{Layout, Parameters, Rho};
+use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
 
 /// Free values are single numbers where a network has thousands: their steps are this much larger.
 const VALUE_RATE: f32 = 10.0;
 /// Rows of the cell form that one task handles.
 const ROWS_PER_TASK: usize = 512;
+/// Sums over this many entries are made in f32 and then added up in f64.
+const ENTRIES_IN_F32: usize = 1024;
 /// The channel of a unit that is in cells.
 const NO_CHANNEL: u32 = u32::MAX;
 /// Cells of the cell form that one task handles.
@@ -39,6 +41,8 @@ pub struct EngineModel<'a> {
     pub architecture: Architecture,
     /// Shared or per feature.
     pub rho: Rho,
+    /// How distances enter the rho networks.
+    pub rho_scale: RhoScale,
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
 }
@@ -70,6 +74,15 @@ struct NetworkUnits {
     first_unit: usize,
 }
 
+/// A unit that training had not seen: it says what the feature says on average, which is 0 in canonical form.
+struct Unseen {
+    unit: u32,
+    /// Share of every free value of a categorical feature in that average: (value, rho, share).
+    shares: Vec<(usize, usize, f64)>,
+    /// The average effect of a continuous feature; empty: 0.
+    mean_effect: Vec<f64>,
+}
+
 /// Lanes of the shell rows: channels times outputs, in blocks of a width the kernels know.
 #[derive(Clone, Copy)]
 struct Lanes {
@@ -94,6 +107,7 @@ pub struct Engine {
     network_units: Vec<NetworkUnits>,
     /// For every unit its free value, where it has one.
     value_of_unit: Vec<Option<u32>>,
+    unseen: Vec<Unseen>,
     rho_of_unit: Vec<u32>,
     channel_of_unit: Vec<u32>,
     rho_of_channel: Vec<usize>,
@@ -154,12 +168,16 @@ impl Engine {
         let channels = if statistics.shells().is_some() { channels.max(1) } else { 0 };
         let mut rho_of_channel = vec![0; channels];
         let mut network_units = Vec::new();
+        let mut unseen = Vec::new();
         let mut points = Vec::new();
         let bound = model.features.iter().zip(&layout.features).zip(levels.features()).zip(statistics.channels());
         for (((feature, place), levels), channel) in bound {
             let first = levels.units.start as usize;
             let end = levels.missing.map_or(levels.units.end, |missing| missing + 1) as usize;
-            rho_of_unit[first..end].fill(place.first_rho as u32);
+            // An unseen category says nothing, so any rho will do; its feature may have none of its own.
+            if feature.kind != Kind::Categorical {
+                rho_of_unit[first..end].fill(place.first_rho as u32);
+            }
             if let Some(channel) = channel {
                 channel_of_unit[first..end].fill(*channel as u32);
                 rho_of_channel[*channel] = place.first_rho;
@@ -189,9 +207,24 @@ impl Engine {
                     rho_of_unit[unit as usize] = (place.first_rho + feature.levels.len()) as u32;
                 }
             }
+            let has_network = |unit: usize| place.network.is_some() && (unit as u32) < levels.units.end;
+            for unit in (first..end).filter(|unit| value_of_unit[*unit].is_none() && !has_network(*unit)) {
+                let categorical = feature.kind == Kind::Categorical;
+                let shares = if categorical { feature.level_shares() } else { Vec::new() };
+                let own_rho = usize::from(model.rho == Rho::PerFeature);
+                let shares = shares
+                    .into_iter()
+                    .enumerate()
+                    .map(|(level, share)| (place.first_value + level, place.first_rho + level * own_rho, share));
+                unseen.push(Unseen {
+                    unit: unit as u32,
+                    shares: shares.collect(),
+                    mean_effect: feature.mean_effect.clone(),
+                });
+            }
         }
         let shape_points = Evaluation::new(points, outputs);
-        let arguments: Vec<f32> = (0..slots).map(|slot| statistics.rho_argument(slot)).collect();
+        let arguments: Vec<f32> = (0..slots).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
         let rho_points = Evaluation::new((0..layout.rhos).map(|_| arguments.clone()), outputs);
         let lanes = Lanes::new(channels * outputs);
         let nodes = if channels > 0 { levels_nodes(&statistics) } else { 0 };
@@ -203,6 +236,7 @@ impl Engine {
             hop_cap: model.hop_cap,
             network_units,
             value_of_unit,
+            unseen,
             rho_of_unit,
             channel_of_unit,
             rho_of_channel,
@@ -272,8 +306,45 @@ impl Engine {
                 self.table[unit * outputs..][..outputs].copy_from_slice(value);
             }
         }
+        self.fill_unseen(parameters);
         self.fill_products();
+        self.average_unseen_products(parameters);
         self.fill_said();
+    }
+
+    /// What a unit says that training had not seen.
+    fn fill_unseen(&mut self, parameters: &Parameters) {
+        let outputs = self.outputs;
+        for unseen in &self.unseen {
+            let table = &mut self.table[unseen.unit as usize * outputs..][..outputs];
+            for (c, said) in table.iter_mut().enumerate() {
+                let values = unseen
+                    .shares
+                    .iter()
+                    .map(|(value, _, share)| share * f64::from(parameters.values[value * outputs + c]));
+                *said = (values.sum::<f64>() + unseen.mean_effect.get(c).copied().unwrap_or(0.0)) as f32;
+            }
+        }
+    }
+
+    /// Where every level has a rho of its own, it is the products that are averaged, per distance.
+    fn average_unseen_products(&mut self, parameters: &Parameters) {
+        let (outputs, slots) = (self.outputs, self.slots);
+        let cells = self.statistics.cells();
+        for unseen in self.unseen.iter().filter(|unseen| !unseen.shares.is_empty()) {
+            let start = cells.units.partition_point(|unit| *unit < unseen.unit);
+            let end = cells.units.partition_point(|unit| *unit <= unseen.unit);
+            for cell in start..end {
+                let slot = usize::from(cells.slots[cell]);
+                for c in 0..outputs {
+                    let products = unseen.shares.iter().map(|(value, rho, share)| {
+                        let rho = f64::from(self.rho[(rho * slots + slot) * outputs + c]);
+                        share * f64::from(parameters.values[value * outputs + c]) * rho
+                    });
+                    self.products[cell * outputs + c] = products.sum::<f64>() as f32;
+                }
+            }
+        }
     }
 
     /// `T[u, c]`, as [`tables`](Self::tables) left it.
@@ -576,37 +647,46 @@ pub struct StepSettings {
     pub output_bias: bool,
 }
 
-/// `out[c] = sum_e weights[e] * table[columns[e], c]`
+/// `out[c] = sum_e weights[e] * table[columns[e], c]`, in f32 within pieces that are added up in f64.
 fn gather_row(columns: &[u32], weights: &[f32], table: &[f32], out: &mut [f32]) {
-    match out {
-        [out] => {
-            let mut sums = [0.0f32; 4];
-            let (columns4, columns_rest) = columns.as_chunks::<4>();
-            let (weights4, weights_rest) = weights.as_chunks::<4>();
-            for (columns, weights) in columns4.iter().zip(weights4) {
-                for e in 0..4 {
-                    sums[e] += weights[e] * table[columns[e] as usize];
-                }
-            }
-            for (column, weight) in columns_rest.iter().zip(weights_rest) {
-                sums[0] += weight * table[*column as usize];
-            }
-            *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        }
-        _ => {
-            out.fill(0.0);
-            let outputs = out.len();
-            for (column, weight) in columns.iter().zip(weights) {
-                let values = &table[*column as usize * outputs..][..outputs];
-                out.iter_mut().zip(values).for_each(|(out, value)| *out += weight * value);
+    if columns.len() <= ENTRIES_IN_F32 {
+        return gather_piece(columns, weights, table, out);
+    }
+    let mut exact = vec![0.0f64; out.len()];
+    for (columns, weights) in columns.chunks(ENTRIES_IN_F32).zip(weights.chunks(ENTRIES_IN_F32)) {
+        gather_piece(columns, weights, table, out);
+        exact.iter_mut().zip(out.iter()).for_each(|(exact, out)| *exact += f64::from(*out));
+    }
+    out.iter_mut().zip(exact).for_each(|(out, exact)| *out = exact as f32);
+}
+
+fn gather_piece(columns: &[u32], weights: &[f32], table: &[f32], out: &mut [f32]) {
+    if let [out] = out {
+        let mut sums = [0.0f32; 4];
+        let (columns4, columns_rest) = columns.as_chunks::<4>();
+        let (weights4, weights_rest) = weights.as_chunks::<4>();
+        for (columns, weights) in columns4.iter().zip(weights4) {
+            for e in 0..4 {
+                sums[e] += weights[e] * table[columns[e] as usize];
             }
         }
+        for (column, weight) in columns_rest.iter().zip(weights_rest) {
+            sums[0] += weight * table[*column as usize];
+        }
+        *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        return;
+    }
+    out.fill(0.0);
+    let outputs = out.len();
+    for (column, weight) in columns.iter().zip(weights) {
+        let values = &table[*column as usize * outputs..][..outputs];
+        out.iter_mut().zip(values).for_each(|(out, value)| *out += weight * value);
     }
 }
 
-/// Slots beyond the hop cap, "unreachable" included.
+/// Slots beyond the hop cap, "unreachable" always included.
 fn silent_slots(hop_cap: Option<usize>, slots: usize) -> std::ops::Range<usize> {
-    hop_cap.map_or(slots, |cap| (cap + 1).min(slots))..slots
+    hop_cap.map_or(slots, |cap| cap.saturating_add(1).min(slots - 1))..slots
 }
 
 fn levels_nodes(statistics: &Statistics) -> usize {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
 pub use novelty::Novelty;
-pub use parameters::{FeatureLayout, Layout, Parameters, Rho};
+pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoScale};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
 use crate::dataset::{Dataset, Feature, Outcome};
@@ -31,6 +31,8 @@ pub struct Description {
     pub directed: bool,
     /// Shared or per feature.
     pub rho: Rho,
+    /// How distances enter the rho networks.
+    pub rho_scale: RhoScale,
     /// Whether shells are normalised by their size.
     pub normalise: bool,
     /// Rho is 0 beyond this distance.
@@ -42,7 +44,8 @@ pub struct Description {
     pub features: Vec<FeatureSchema>,
     /// The targets.
     pub targets: Vec<TargetSchema>,
-    /// How often each distance occurs in training: receivers that hear something from it, "unreachable" last.
+    /// How often each distance occurs in training: receivers that hear something from it (normalisation off: pairs),
+    /// "unreachable" last.
     pub receivers: Vec<f64>,
     /// How training went.
     pub record: TrainingRecord,
@@ -133,7 +136,13 @@ impl Model {
 impl Description {
     /// The parts that the engine needs.
     pub fn engine_model(&self) -> EngineModel<'_> {
-        EngineModel { features: &self.features, architecture: self.architecture, rho: self.rho, hop_cap: self.hop_cap }
+        EngineModel {
+            features: &self.features,
+            architecture: self.architecture,
+            rho: self.rho,
+            rho_scale: self.rho_scale,
+            hop_cap: self.hop_cap,
+        }
     }
 
     /// Names of the outputs: classes, targets, or the positive class.

@@ -3,13 +3,36 @@
 use serde::{Deserialize, Serialize};
 
 use crate::files::Kind;
-use crate::random::Stream;
 use crate::shape::{Architecture, Bank};
 
 use super::schema::FeatureSchema;
 
-/// Standard deviation of the values that levels start from.
-const INITIAL_VALUE_SPREAD: f64 = 0.1;
+/// Shape functions start this much smaller than their hidden layers would make them.
+const INITIAL_OUTPUT_SCALE: f64 = 0.1;
+/// How `t = 1 / (1 + distance)` enters a rho network: as `(t - shift) / scale`.
+///
+/// The default is about the mean and the spread of `t` over a dozen distances, so that a network tells far distances
+/// apart as easily as near ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RhoScale {
+    /// Subtracted from `t`.
+    pub shift: f64,
+    /// Divides the difference.
+    pub scale: f64,
+}
+
+impl Default for RhoScale {
+    fn default() -> Self {
+        RhoScale { shift: 0.15, scale: 0.2 }
+    }
+}
+
+impl RhoScale {
+    /// What a rho network sees of `t`.
+    pub fn apply(&self, t: f64) -> f32 {
+        ((t - self.shift) / self.scale) as f32
+    }
+}
 
 /// Whether all features share one distance function or each has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,11 +109,16 @@ impl Parameters {
     /// Draws the parameters that training starts from.
     pub fn random(layout: &Layout, architecture: Architecture, seed: u64) -> Parameters {
         let outputs = architecture.outputs;
-        let mut values = Stream::named(seed, "values", 0);
+        let RhoScale { shift, scale } = RhoScale::default();
+        let mut rhos = Bank::random(architecture, layout.rhos, INITIAL_OUTPUT_SCALE, seed, "rho");
+        (0..layout.rhos).for_each(|k| {
+            // Rho starts at 1 / (1 + distance): near nodes count more.
+            architecture.add_line(rhos.block_mut(k), scale as f32, (shift / scale) as f32);
+        });
         Parameters {
-            shapes: Bank::random(architecture, layout.networks, seed, "shape functions"),
-            rhos: Bank::random(architecture, layout.rhos, seed, "rho"),
-            values: (0..layout.values * outputs).map(|_| (INITIAL_VALUE_SPREAD * values.normal()) as f32).collect(),
+            shapes: Bank::random(architecture, layout.networks, INITIAL_OUTPUT_SCALE, seed, "shape functions"),
+            rhos,
+            values: vec![0.0; layout.values * outputs],
             bias: vec![0.0; outputs],
             output_bias: vec![0.0; outputs],
         }

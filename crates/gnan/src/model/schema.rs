@@ -38,9 +38,9 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// A value as the network sees it.
+    /// A value as the network sees it; kept finite however far out of range it is.
     pub fn apply(&self, value: f64) -> f32 {
-        ((value - self.shift) / self.scale) as f32
+        ((value - self.shift) / self.scale).clamp(-1e18, 1e18) as f32
     }
 }
 
@@ -63,6 +63,9 @@ pub struct FeatureSchema {
     /// What stands behind the missing level; `None` if no training value was missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Support>,
+    /// The mean of `f_k` over the training nodes of a continuous feature, per output; empty for the other kinds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mean_effect: Vec<f64>,
     /// Training nodes with a known value; for binary and sparse features, a value other than 0.
     pub support: Support,
 }
@@ -137,6 +140,7 @@ impl FeatureSchema {
             scale,
             levels,
             missing: (missing.support.nodes > 0).then_some(missing.support),
+            mean_effect: Vec::new(),
             support: known.support,
         }
     }
@@ -149,6 +153,13 @@ impl FeatureSchema {
                 .remedy(format!("add the column; there are: {}", names.join(", "))));
         };
         found.with_kind(self.kind)
+    }
+
+    /// The share of training nodes in each level of a categorical feature, the missing level last where there is one.
+    pub fn level_shares(&self) -> Vec<f64> {
+        let levels = self.levels.iter().map(|level| level.support).chain(self.missing);
+        let total = levels.clone().map(|support| support.nodes).sum::<u64>().max(1) as f64;
+        levels.map(|support| support.nodes as f64 / total).collect()
     }
 
     /// The index of a level by name.

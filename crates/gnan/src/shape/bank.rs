@@ -81,10 +81,11 @@ impl Bank {
     }
 
     /// A bank of random networks, drawn from the stream `name` of `seed`.
-    pub fn random(architecture: Architecture, count: usize, seed: u64, name: &str) -> Bank {
+    pub fn random(architecture: Architecture, count: usize, output_scale: f64, seed: u64, name: &str) -> Bank {
         let mut bank = Bank::zeros(architecture, count);
         for network in 0..count {
-            architecture.initialise(bank.block_mut(network), &mut Stream::named(seed, name, network as u64));
+            let mut random = Stream::named(seed, name, network as u64);
+            architecture.initialise(bank.block_mut(network), output_scale, &mut random);
         }
         bank
     }

@@ -2,6 +2,7 @@
 
 mod adam;
 mod bank;
+mod exact;
 mod kernel;
 mod network;
 

@@ -87,6 +87,12 @@ impl Architecture {
         start..start + self.outputs
     }
 
+    /// Weights and biases of every layer, the last one included.
+    pub(super) fn layer_parts(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + '_ {
+        let hidden = (0..self.hidden_layers()).map(|layer| self.hidden_part(layer));
+        hidden.chain([(self.output_weight(), self.output_bias())])
+    }
+
     /// The parts of a block, padding left out, as they are stored in a model file.
     pub fn parts(&self) -> Vec<ParameterPart> {
         let mut parts = Vec::new();
@@ -105,11 +111,12 @@ impl Architecture {
         parts
     }
 
-    /// Draws the parameters of a network.
+    /// Draws the parameters of a network whose outputs start at (almost) nothing.
     ///
     /// First-layer weights and biases are uniform, which spreads the kinks over the scaled inputs; deeper weights
-    /// keep the variance of their input (Glorot with gain 1).
-    pub fn initialise(&self, block: &mut [f32], random: &mut Stream) {
+    /// keep the variance of their input (Glorot with gain 1). Only the last layer is scaled down by `output_scale`, so
+    /// that thousands of features do not start as noise that training would have to unlearn.
+    pub fn initialise(&self, block: &mut [f32], output_scale: f64, random: &mut Stream) {
         block.fill(0.0);
         let mut fill = |range: Range<usize>, scale: f64| {
             block[range].iter_mut().for_each(|w| *w = (scale * (2.0 * random.uniform() - 1.0)) as f32);
@@ -126,7 +133,25 @@ impl Architecture {
             }
         }
         let inputs = if self.layers == 1 { 1 } else { self.hidden };
-        fill(self.output_weight(), glorot(inputs, self.outputs));
+        fill(self.output_weight(), output_scale * glorot(inputs, self.outputs));
+    }
+
+    /// Makes every output start with `slope * (x + offset)` for `x >= -offset`: the first unit of every layer carries it.
+    pub fn add_line(&self, block: &mut [f32], slope: f32, offset: f32) {
+        let h = self.hidden;
+        for layer in 0..self.hidden_layers() {
+            let (weight, bias) = self.hidden_part(layer);
+            if layer > 0 {
+                (0..h).for_each(|unit| block[weight.start + unit * h] = 0.0);
+            }
+            block[weight.start] = 1.0;
+            block[bias.start] = if layer == 0 { offset } else { 0.0 };
+        }
+        let per_output = if self.layers == 1 { 1 } else { h };
+        block[self.output_weight()].iter_mut().step_by(per_output).for_each(|w| *w = slope);
+        if self.layers == 1 {
+            block[self.output_bias()].fill(slope * offset);
+        }
     }
 
     /// Multiplies every output of the function that `block` computes by a factor of its own.

@@ -162,8 +162,8 @@ impl Statistics {
     }
 
     /// The argument of rho for a slot: `1 / (1 + distance)`, and 0 for "unreachable".
-    pub fn rho_argument(&self, slot: usize) -> f32 {
-        if slot + 1 == self.slots() { 0.0 } else { (1.0 / (1.0 + slot as f64)) as f32 }
+    pub fn rho_argument(&self, slot: usize) -> f64 {
+        if slot + 1 == self.slots() { 0.0 } else { 1.0 / (1.0 + slot as f64) }
     }
 
     /// The levels of the features.
@@ -191,22 +191,21 @@ impl Statistics {
         &self.channels
     }
 
-    /// Number of receivers that hear something from each slot, over the given rows.
+    /// `R(l)` summed over the given rows: the number of receivers that hear something from each slot (normalisation
+    /// off: the number of pairs).
     pub fn receivers(&self, rows: &[usize]) -> Vec<f64> {
         let mut receivers = vec![0.0; self.slots()];
         for row in rows {
             let (cells, weights) = self.rows.row(*row);
             for (cell, weight) in cells.iter().zip(weights) {
                 if self.cells.units[*cell as usize] == BIAS_UNIT {
-                    let slot = usize::from(self.cells.slots[*cell as usize]);
-                    receivers[slot] += if self.options.normalise { f64::from(*weight) } else { 1.0 };
+                    receivers[usize::from(self.cells.slots[*cell as usize])] += f64::from(*weight);
                 }
             }
             if let Some(shells) = &self.shells
                 && cells.is_empty()
             {
-                let shares = &shells.shares[row * self.slots()..][..self.slots()];
-                shares.iter().zip(&mut receivers).for_each(|(share, sum)| *sum += f64::from(u8::from(*share > 0.0)));
+                shells.add_receivers(*row, &mut receivers);
             }
         }
         receivers

@@ -33,6 +33,7 @@ pub struct Shells {
     pub shares: Vec<f32>,
     rows: SlotRows,
     source_count: usize,
+    normalise: bool,
 }
 
 /// Where the row of a receiver lies and which sources it covers.
@@ -63,7 +64,21 @@ impl Shells {
         } else {
             SlotRows::Wide(flat.collect())
         };
-        Shells { slots, receivers, shares, rows, source_count }
+        Shells { slots, receivers, shares, rows, source_count, normalise }
+    }
+
+    /// Adds `R(l)` of one receiver: 1 for every shell that is not empty, or its size with normalisation off.
+    pub fn add_receivers(&self, receiver: usize, sums: &mut [f64]) {
+        let shares = &self.shares[receiver * self.slots..][..self.slots];
+        if self.normalise {
+            shares.iter().zip(sums).for_each(|(share, sum)| *sum += f64::from(u8::from(*share > 0.0)));
+            return;
+        }
+        let Receiver { row, len, .. } = self.receivers[receiver];
+        match &self.rows {
+            SlotRows::Narrow(rows) => rows[row..row + len].iter().for_each(|slot| sums[usize::from(*slot)] += 1.0),
+            SlotRows::Wide(rows) => rows[row..row + len].iter().for_each(|slot| sums[usize::from(*slot)] += 1.0),
+        }
     }
 
     /// Number of sources over all graphs.
@@ -82,6 +97,7 @@ impl Shells {
                 SlotRows::Wide(_) => SlotRows::Wide(Vec::new()),
             },
             source_count: self.source_count,
+            normalise: self.normalise,
         };
         let mut start = 0;
         for position in positions {

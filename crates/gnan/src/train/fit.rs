@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use crate::dataset::{Dataset, Feature, Outcome};
 use crate::error::{Error, Result};
-use crate::files::Task;
+use crate::files::{Kind, Task};
 use crate::metric::{Scored, score};
 use crate::model::{
-    Description, Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, Rows,
+    Description, Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows,
     StepSettings, TargetSchema, TrainingRecord,
 };
 use crate::random::Stream;
@@ -20,6 +20,10 @@ use super::{Goals, Training};
 
 /// Points kept of the loss history.
 const HISTORY_POINTS: usize = 200;
+/// When the validation loss stops improving, the best weights are taken up again at a rate lowered by this factor ...
+const RATE_LOWERED_BY: f32 = 3.0;
+/// ... until it is this much lower than at first; then training ends.
+const RATE_LOWERED_TO: f32 = 8.0;
 /// With fewer labelled items than this none are set aside for validation.
 const LEAST_TO_HOLD_OUT: usize = 10;
 
@@ -242,6 +246,8 @@ struct Fit<'a> {
     engine: Engine,
     parameters: Parameters,
     state: OptimiserState,
+    /// The learning rate, lowered when the validation loss stops improving.
+    rate: f32,
     train: PartState,
     valid: PartState,
 }
@@ -262,6 +268,7 @@ impl<'a> Fit<'a> {
             features: &features,
             architecture: settled.architecture,
             rho: settled.rho,
+            rho_scale: RhoScale::default(),
             hop_cap: training.hop_cap,
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
@@ -284,6 +291,7 @@ impl<'a> Fit<'a> {
             settled,
             receivers: statistics.receivers(&train.positions),
             state: OptimiserState::new(&parameters),
+            rate: settled.learning_rate,
             features,
             scale,
             gain,
@@ -295,7 +303,7 @@ impl<'a> Fit<'a> {
     }
 
     fn run(mut self, candidate: &str, monitor: &mut Monitor<'_>) -> Result<Fitted> {
-        let epochs = self.training.epochs;
+        let epochs = self.settled.epochs;
         let outputs = self.settled.architecture.outputs;
         let mut gradient = vec![0.0; self.train.outputs.len()];
         let mut best = (f64::INFINITY, 0, self.parameters.clone());
@@ -303,6 +311,7 @@ impl<'a> Fit<'a> {
         let together = self.settled.batch.is_none() && self.settled.dropout == 0.0;
         let mut batch_loss = None;
         let mut ended = Ended::Epochs;
+        let mut lowered = 0;
         for epoch in 0..=epochs {
             self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
             self.engine.tables(&self.parameters, together);
@@ -330,9 +339,18 @@ impl<'a> Fit<'a> {
                     break;
                 }
             }
-            if self.training.patience > 0 && epoch - best.1 >= self.training.patience {
-                ended = Ended::Patience;
-                break;
+            if self.settled.patience > 0 && epoch - best.1.max(lowered) >= self.settled.patience {
+                if self.rate <= self.settled.learning_rate / RATE_LOWERED_TO {
+                    ended = Ended::Patience;
+                    break;
+                }
+                self.rate /= RATE_LOWERED_BY;
+                self.parameters.copy_from(&best.2);
+                self.state = OptimiserState::new(&self.parameters);
+                lowered = epoch;
+                batch_loss = None;
+                self.engine.tables(&self.parameters, together);
+                self.train_loss(Some(&mut gradient));
             }
             if epoch < epochs {
                 batch_loss = self.epoch(epoch as u64, together, &mut gradient);
@@ -343,7 +361,12 @@ impl<'a> Fit<'a> {
                 .remedy("look for extreme values in features and targets, or lower the learning rate"));
         }
         self.parameters = best.2;
-        Ok(self.finish(best.0, best.1, ended, history))
+        let fitted = self.finish(best.0, best.1, ended, history);
+        if !fitted.model.parameters().is_finite() {
+            return Err(Error::training("the model's weights are too large for 32-bit numbers")
+                .remedy("give the target in a larger unit, so that its values become smaller"));
+        }
+        Ok(fitted)
     }
 
     /// One epoch of steps. Returns the mean loss over mini-batches, where there are any.
@@ -382,11 +405,7 @@ impl<'a> Fit<'a> {
 
     fn step(&self) -> StepSettings {
         StepSettings {
-            adam: Adam {
-                learning_rate: self.settled.learning_rate,
-                weight_decay: self.settled.weight_decay,
-                ..Adam::default()
-            },
+            adam: Adam { learning_rate: self.rate, weight_decay: self.settled.weight_decay, ..Adam::default() },
             output_bias: self.settled.output_bias,
         }
     }
@@ -421,6 +440,7 @@ impl<'a> Fit<'a> {
         let outputs = self.settled.architecture.outputs;
         let scale = |c: usize| self.scale.scale.get(c).copied().filter(|_| self.settled.outcome.is_regression());
         let gains: Vec<f32> = (0..outputs).map(|c| (f64::from(self.gain) * scale(c).unwrap_or(1.0)) as f32).collect();
+        self.learn_mean_effects(&gains);
         self.parameters.scale_sources(&gains);
         if self.settled.outcome.is_regression() {
             for (c, bias) in self.parameters.output_bias.iter_mut().enumerate() {
@@ -436,7 +456,7 @@ impl<'a> Fit<'a> {
             valid_items: self.valid.data.len(),
             nodes: data.graphs().into_iter().map(|graph| data.nodes_of(graph).len()).sum(),
             seed: self.training.seed,
-            learning_rate: self.training.learning_rate,
+            learning_rate: f64::from(self.settled.learning_rate),
             weight_decay: f64::from(self.settled.weight_decay),
             dropout: self.training.dropout,
             batch: self.settled.batch.unwrap_or(0),
@@ -451,6 +471,7 @@ impl<'a> Fit<'a> {
             outcome: self.settled.outcome,
             directed: data.directed(),
             rho: self.settled.rho,
+            rho_scale: RhoScale::default(),
             normalise: self.training.normalise,
             hop_cap: self.training.hop_cap,
             architecture: self.settled.architecture,
@@ -460,6 +481,32 @@ impl<'a> Fit<'a> {
             record,
         };
         Fitted { model: Model::from_parts(description, self.parameters), ended, valid_loss, tried: Vec::new() }
+    }
+}
+
+/// Leaves the mean of every continuous shape function over the training nodes in the schema.
+impl Fit<'_> {
+    fn learn_mean_effects(&mut self, gains: &[f32]) {
+        let outputs = gains.len();
+        self.engine.tables(&self.parameters, false);
+        let levels = self.engine.statistics().levels();
+        let mut sums = vec![vec![0.0; outputs]; self.features.len()];
+        let mut nodes = 0.0;
+        for graph in self.train.data.graphs() {
+            for node in self.train.data.nodes_of(graph) {
+                nodes += 1.0;
+                for unit in levels.of_node(node) {
+                    let Some(feature) = levels.feature_of(*unit) else { continue };
+                    let said = &self.engine.table()[*unit as usize * outputs..][..outputs];
+                    sums[feature].iter_mut().zip(said).for_each(|(sum, said)| *sum += f64::from(*said));
+                }
+            }
+        }
+        let continuous = self.features.iter_mut().zip(sums).filter(|(feature, _)| feature.kind == Kind::Continuous);
+        for (feature, sums) in continuous {
+            let means = sums.iter().zip(gains).map(|(sum, gain)| sum * f64::from(*gain) / f64::max(nodes, 1.0));
+            feature.mean_effect = means.collect();
+        }
     }
 }
 

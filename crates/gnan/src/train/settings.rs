@@ -14,10 +14,21 @@ pub const LAYERS: usize = 3;
 pub const HIDDEN: usize = 64;
 /// Default step size.
 pub const LEARNING_RATE: f64 = 1e-3;
+/// Default step size of graph tasks.
+pub const GRAPH_LEARNING_RATE: f64 = 7e-3;
 /// Default limit on epochs.
 pub const EPOCHS: usize = 1000;
-/// Default number of epochs without a better validation loss after which training stops.
+/// Default number of epochs without a better validation loss after which the learning rate is lowered, and in the end
+/// training stops.
 pub const PATIENCE: usize = 100;
+/// Graph tasks in one batch take small, cheap steps: their default limits are this much longer.
+const GRAPH_PATIENCE_FACTOR: usize = 3;
+/// Default strength of L2 for a node task with few labels.
+pub const FEW_LABELS_WEIGHT_DECAY: f64 = 3e-2;
+/// Default strength of L2 for a well-labelled node task.
+pub const NODE_WEIGHT_DECAY: f64 = 5e-4;
+/// Default strength of L2 for a graph task, times the number of graphs.
+const GRAPH_WEIGHT_DECAY: f64 = 0.1;
 /// A node task with at least this many training labels gets a rho per feature by default.
 pub const WELL_LABELLED: usize = 1000;
 /// Widest hidden layer that is accepted.
@@ -58,7 +69,7 @@ pub enum LogitChoice {
 /// ```
 /// use gnan::Training;
 /// let training = Training::default().epochs(200).seed(42);
-/// assert_eq!(training.epochs, 200);
+/// assert_eq!(training.epochs, Some(200));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Training {
@@ -72,22 +83,23 @@ pub struct Training {
     pub logits: LogitChoice,
     /// Divide by the number of nodes in a shell.
     pub normalise: bool,
-    /// Train an output bias `b0`; `None`: for regression only.
+    /// Train an output bias `b0`; `None`: for graph tasks and for regression.
     pub output_bias: Option<bool>,
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
     /// The loss; `None`: the usual one for the targets.
     pub loss: Option<Loss>,
-    /// Step size.
-    pub learning_rate: f64,
+    /// Step size; `None`: by the task.
+    pub learning_rate: Option<f64>,
     /// Strength of L2; `None`: by the amount of data.
     pub weight_decay: Option<f64>,
     /// Dropout rate inside shape networks.
     pub dropout: f64,
-    /// Limit on epochs.
-    pub epochs: usize,
-    /// Epochs without a better validation loss after which training stops; 0: never.
-    pub patience: usize,
+    /// Limit on epochs; `None`: by the task.
+    pub epochs: Option<usize>,
+    /// Epochs without a better validation loss after which the rate is lowered, and in the end training stops; 0: never.
+    /// `None`: by the task.
+    pub patience: Option<usize>,
     /// Items per step; `None`: all of them.
     pub batch: Option<usize>,
     /// Weigh classes so that each counts the same.
@@ -109,11 +121,11 @@ impl Default for Training {
             output_bias: None,
             hop_cap: None,
             loss: None,
-            learning_rate: LEARNING_RATE,
+            learning_rate: None,
             weight_decay: None,
             dropout: 0.0,
-            epochs: EPOCHS,
-            patience: PATIENCE,
+            epochs: None,
+            patience: None,
             batch: None,
             balance_classes: false,
             item_weights: None,
@@ -135,12 +147,14 @@ pub(crate) struct Settled {
     pub weight_decay: f32,
     pub dropout: f32,
     pub batch: Option<usize>,
+    pub epochs: usize,
+    pub patience: usize,
 }
 
 impl Training {
     /// The limit on epochs.
     pub fn epochs(mut self, epochs: usize) -> Self {
-        self.epochs = epochs;
+        self.epochs = Some(epochs);
         self
     }
 
@@ -171,9 +185,10 @@ impl Training {
         if self.hidden == 0 || !self.hidden.is_multiple_of(16) || self.hidden > MOST_HIDDEN {
             return refuse(format!("a hidden width of {}", self.hidden), "choose a multiple of 16, at most 1024");
         }
-        if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
-            let remedy = "it must be above 0 and at most 1; 0.001 is usual";
-            return refuse(format!("a learning rate of {}", self.learning_rate), remedy);
+        if let Some(rate) = self.learning_rate
+            && !(rate > 0.0 && rate <= 1.0)
+        {
+            return refuse(format!("a learning rate of {rate}"), "it must be above 0 and at most 1; 0.001 is usual");
         }
         if let Some(decay) = self.weight_decay
             && !(0.0..=10.0).contains(&decay)
@@ -183,7 +198,7 @@ impl Training {
         if !(0.0..1.0).contains(&self.dropout) {
             return refuse(format!("a dropout rate of {}", self.dropout), "it must be from 0 to below 1");
         }
-        if self.epochs == 0 {
+        if self.epochs == Some(0) {
             return refuse("0 epochs leave nothing learned".to_owned(), "choose at least 1");
         }
         if self.batch == Some(0) {
@@ -203,17 +218,23 @@ impl Training {
         }
         let targets: Vec<_> = train.targets().iter().map(crate::model::TargetSchema::of).collect();
         let outputs = crate::model::output_count(outcome, &targets, two_logits);
+        let batch = self.batch.filter(|batch| *batch < train.len());
+        let graphs = train.task() == Task::Graph;
+        let longer = if graphs && batch.is_none() { GRAPH_PATIENCE_FACTOR } else { 1 };
+        let usual_rate = if graphs { GRAPH_LEARNING_RATE } else { LEARNING_RATE };
         Ok(Settled {
             architecture: Architecture { layers: self.layers, hidden: self.hidden, outputs },
             outcome,
             rho,
             two_logits,
-            output_bias: self.output_bias.unwrap_or(regression),
+            output_bias: self.output_bias.unwrap_or(regression || graphs),
             loss,
-            learning_rate: self.learning_rate as f32,
+            learning_rate: self.learning_rate.unwrap_or(usual_rate) as f32,
             weight_decay: self.weight_decay.unwrap_or_else(|| usual_weight_decay(train)) as f32,
             dropout: self.dropout as f32,
-            batch: self.batch.filter(|batch| *batch < train.len()),
+            batch,
+            epochs: self.epochs.unwrap_or(longer * EPOCHS),
+            patience: self.patience.unwrap_or(longer * PATIENCE),
         })
     }
 
@@ -241,8 +262,9 @@ impl Training {
 
 /// L2 by the amount of data: few labels need much.
 fn usual_weight_decay(train: &Dataset) -> f64 {
-    match train.len() {
-        0..1000 => 5e-3,
-        _ => 5e-4,
+    match train.task() {
+        Task::Graph => GRAPH_WEIGHT_DECAY / train.len().max(1) as f64,
+        Task::Node if train.len() < WELL_LABELLED => FEW_LABELS_WEIGHT_DECAY,
+        Task::Node => NODE_WEIGHT_DECAY,
     }
 }

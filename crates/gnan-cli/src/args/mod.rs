@@ -1,0 +1,25 @@
+//! Arguments that several commands share, and how they become the library's options.
+
+mod data_args;
+mod general_args;
+mod output_args;
+mod training_args;
+
+pub use data_args::{DataArgs, ReadArgs};
+pub use general_args::GeneralArgs;
+pub use output_args::{ForceArgs, check_can_write};
+pub use training_args::TrainingArgs;
+
+/// Headings under which help lists options.
+pub mod heading {
+    /// How the data are read.
+    pub const DATA: &str = "Data options";
+    /// What the model looks like.
+    pub const MODEL: &str = "Model options";
+    /// How it is fitted.
+    pub const TRAINING: &str = "Training options";
+    /// What is written where.
+    pub const OUTPUT: &str = "Output options";
+    /// Everything else.
+    pub const GENERAL: &str = "General options";
+}

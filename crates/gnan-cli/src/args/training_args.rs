@@ -1,0 +1,159 @@
+//! What can be chosen about training. Defaults are those of [`Training`], here as everywhere.
+
+use clap::{Args, ValueEnum};
+use gnan::Training;
+use gnan::train::{LogitChoice, Loss, RhoChoice};
+use serde::Serialize;
+
+use super::heading::{MODEL, TRAINING};
+
+/// How many distance functions the model has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RhoArg {
+    /// One for all features
+    Shared,
+    /// One per feature
+    PerFeature,
+    /// Both are trained, the better on validation data is kept
+    Auto,
+}
+
+/// How many logits a task of two classes has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogitsArg {
+    /// One: log-odds
+    One,
+    /// Two: softmax
+    Two,
+    /// Both are trained, the better on validation data is kept
+    Auto,
+}
+
+/// What a regression minimises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossArg {
+    /// Squared error
+    Squared,
+    /// Absolute error
+    Absolute,
+}
+
+/// Everything that can be chosen about a model and its training.
+#[derive(Args, Clone, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct TrainingArgs {
+    /// Distance functions: one for all features or one each [default: by task and labels]
+    #[arg(long, value_name = "shared|per-feature|auto", hide_possible_values = true, help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rho: Option<RhoArg>,
+
+    /// Logits of a task of two classes [default: two with a shared rho, else one]
+    #[arg(long, value_name = "one|two|auto", hide_possible_values = true, help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logits: Option<LogitsArg>,
+
+    /// Layers of each shape network, 1 to 5
+    #[arg(long, value_name = "N", default_value_t = Training::default().layers, help_heading = MODEL)]
+    pub layers: usize,
+
+    /// Width of their hidden layers, a multiple of 16
+    #[arg(long, value_name = "N", default_value_t = Training::default().hidden, help_heading = MODEL)]
+    pub hidden: usize,
+
+    /// Nodes further away than K edges do not count
+    #[arg(long, value_name = "K", help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hop_cap: Option<usize>,
+
+    /// Do not divide by the number of nodes at each distance
+    #[arg(long, help_heading = MODEL)]
+    pub no_normalise: bool,
+
+    /// Train an output bias [default: true for graphs and for regression]
+    #[arg(long, value_name = "true|false", hide_possible_values = true, help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_bias: Option<bool>,
+
+    /// Step size [default: by the task]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learning_rate: Option<f64>,
+
+    /// Strength of L2 [default: by the amount of data]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight_decay: Option<f64>,
+
+    /// Dropout rate inside shape networks
+    #[arg(long, value_name = "X", default_value_t = Training::default().dropout, allow_negative_numbers = true, help_heading = TRAINING)]
+    pub dropout: f64,
+
+    /// Most passes over the data [default: by the task]
+    #[arg(long, value_name = "N", help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<usize>,
+
+    /// Lower the step size, and in the end stop, after so many epochs without a better validation loss; 0: never
+    /// [default: by the task]
+    #[arg(long, value_name = "N", help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<usize>,
+
+    /// Items per step [default: all of them]
+    #[arg(long, value_name = "N", help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
+
+    /// What a regression minimises [default: squared]
+    #[arg(long, value_name = "squared|absolute", hide_possible_values = true, help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossArg>,
+
+    /// Weigh classes so that each counts the same
+    #[arg(long, help_heading = TRAINING)]
+    pub balance: bool,
+
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = Training::default().seed, help_heading = TRAINING)]
+    pub seed: u64,
+}
+
+impl From<&TrainingArgs> for Training {
+    fn from(args: &TrainingArgs) -> Training {
+        Training {
+            layers: args.layers,
+            hidden: args.hidden,
+            rho: match args.rho {
+                None => RhoChoice::default(),
+                Some(RhoArg::Shared) => RhoChoice::Shared,
+                Some(RhoArg::PerFeature) => RhoChoice::PerFeature,
+                Some(RhoArg::Auto) => RhoChoice::Auto,
+            },
+            logits: match args.logits {
+                None => LogitChoice::default(),
+                Some(LogitsArg::One) => LogitChoice::One,
+                Some(LogitsArg::Two) => LogitChoice::Two,
+                Some(LogitsArg::Auto) => LogitChoice::Auto,
+            },
+            normalise: !args.no_normalise,
+            output_bias: args.output_bias,
+            hop_cap: args.hop_cap,
+            loss: args.loss.map(|loss| match loss {
+                LossArg::Squared => Loss::Squared,
+                LossArg::Absolute => Loss::Absolute,
+            }),
+            learning_rate: args.learning_rate,
+            weight_decay: args.weight_decay,
+            dropout: args.dropout,
+            epochs: args.epochs,
+            patience: args.patience,
+            batch: args.batch,
+            balance_classes: args.balance,
+            seed: args.seed,
+            ..Training::default()
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a prediction without any features is worth: the shares of the classes, or the mean, of the training part.
+
+use gnan::Result;
+use gnan::dataset::{Dataset, Outcome, Target};
+use gnan::metric::{Metrics, Scored, score};
+
+/// Stands for a share of 0 where a logarithm is taken.
+const LEAST_SHARE: f64 = 1e-9;
+
+/// What the baseline is called in tables.
+pub fn words(outcome: Outcome) -> &'static str {
+    if outcome.is_regression() { "mean" } else { "largest class" }
+}
+
+/// Judges on `test` the same prediction for every item, learned from `train`.
+pub fn baseline(train: &Dataset, test: &Dataset) -> Result<Metrics> {
+    let outcome = train.outcome()?;
+    let constant: Vec<f32> = match outcome {
+        Outcome::Binary | Outcome::Multiclass => {
+            shares(train, &train.targets()[0]).into_iter().map(logarithm).collect()
+        }
+        Outcome::MultiLabel => train
+            .targets()
+            .iter()
+            .map(|target| match shares(train, target).as_slice() {
+                [no, yes] => logarithm(*yes) - logarithm(*no),
+                _ => 0.0,
+            })
+            .collect(),
+        Outcome::Regression | Outcome::MultiRegression => {
+            train.targets().iter().map(|target| mean(&known(train, target)) as f32).collect()
+        }
+    };
+    let outputs = constant.repeat(test.len());
+    Ok(score(&Scored { outcome, width: constant.len(), outputs: &outputs }, test.targets(), test.items()))
+}
+
+fn known(data: &Dataset, target: &Target) -> Vec<f64> {
+    data.items().iter().map(|item| target.values[*item as usize]).filter(|value| !value.is_nan()).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn shares(data: &Dataset, target: &Target) -> Vec<f64> {
+    let known = known(data, target);
+    let mut counts = vec![0.0; target.classes.as_ref().map_or(0, Vec::len)];
+    known.iter().for_each(|class| counts[*class as usize] += 1.0);
+    counts.iter().map(|count| count / known.len().max(1) as f64).collect()
+}
+
+fn logarithm(share: f64) -> f32 {
+    share.max(LEAST_SHARE).ln() as f32
+}

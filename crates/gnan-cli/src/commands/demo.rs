@@ -1,0 +1,273 @@
+//! `gnan demo`: the first thing anyone sees. Trains on the built-in molecules, says how good the model is and what it
+//! learned, explains one prediction with numbers that add up, and leaves its files in a folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use gnan::explain::{Canonical, Explanation};
+use gnan::metric::Metrics;
+use gnan::output::write_atomically;
+use gnan::train::RhoChoice;
+use gnan::{Dataset, Error, Model, Training};
+use serde::Serialize;
+
+use super::predict::{Format, render};
+use super::train::{Outcome, divide, fit};
+use crate::args::ForceArgs;
+use crate::args::heading::{OUTPUT, TRAINING};
+use crate::cli::examples;
+use crate::exit::{Answer, Result};
+use crate::findings::{RhoCurve, level_table, reasons_table, rho_curves, rho_table};
+use crate::metric_table::metric_table;
+use crate::model_words::architecture_words;
+use crate::progress::working;
+use crate::screen::{print, print_json};
+use crate::style::{count, dim, duration, heading};
+use crate::table::Table;
+
+/// The built-in set.
+const DATA: &str = "solubility";
+/// A molecule of the test part that everybody knows.
+const MOLECULE: &str = "caffeine";
+/// The feature that names atoms.
+const ELEMENT: &str = "element";
+/// Distances and elements that are shown.
+const DISTANCES: usize = 8;
+const ATOMS: usize = 12;
+const MODEL_FILE: &str = "model.gnan";
+const PREDICTIONS_FILE: &str = "predictions.csv";
+/// The document of `--json`; it also marks a folder as the demo's own.
+const DOCUMENT_FILE: &str = "demo.json";
+
+const EXAMPLES: &str = examples!("gnan demo", "gnan demo -o elsewhere/ --seed 3", "gnan demo --json | jq .test.r2");
+
+/// Arguments of `gnan demo`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct DemoArgs {
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = Training::default().seed, help_heading = TRAINING)]
+    seed: u64,
+
+    /// Folder to write into
+    #[arg(short, long, value_name = "FOLDER", default_value = "gnan-demo", help_heading = OUTPUT)]
+    output: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    test: &'a Metrics,
+    baseline: &'a Metrics,
+    data: &'a str,
+    molecules: usize,
+    epochs: usize,
+    seconds: f64,
+    model: PathBuf,
+    predictions: PathBuf,
+    rho: Vec<RhoCurve>,
+    explanation: ExplanationDocument<'a>,
+}
+
+/// One prediction in parts: `base + structure + sum of features = prediction`.
+#[derive(Serialize)]
+struct ExplanationDocument<'a> {
+    id: &'a str,
+    measured: f64,
+    prediction: f64,
+    base: f64,
+    structure: f64,
+    features: BTreeMap<&'a str, f64>,
+    adds_up: bool,
+}
+
+/// A test molecule, taken apart.
+struct Explained {
+    why: Explanation,
+    measured: f64,
+}
+
+impl<'a> ExplanationDocument<'a> {
+    fn of(explained: &'a Explained) -> Self {
+        let why = &explained.why;
+        ExplanationDocument {
+            id: &why.id,
+            measured: explained.measured,
+            prediction: why.total(0),
+            base: why.base[0],
+            structure: why.structure(0),
+            features: why.features.iter().map(String::as_str).zip(why.by_feature(0)).collect(),
+            adds_up: why.adds_up(),
+        }
+    }
+}
+
+/// Runs `gnan demo`.
+pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
+    check_folder(&args.output, args.force.force)?;
+    let data = working("reading the molecules", || Dataset::open(DATA))?;
+    let parts = divide(&data, None, args.seed)?;
+    // One rho for all features tells the simplest story.
+    let training = Training::default().seed(args.seed).rho(RhoChoice::Shared);
+    let outcome = fit(&training, &parts, |_| Ok(()))?;
+    let model = &outcome.fitted.model;
+    let (Some(test), Some(test_metrics), Some(baseline)) =
+        (&parts.test, &outcome.metrics.test, &outcome.metrics.baseline)
+    else {
+        return Err(Error::input("the built-in data have no test part").into());
+    };
+    let explained = explain(model, test)?;
+    let document = Document {
+        test: test_metrics,
+        baseline,
+        data: DATA,
+        molecules: data.len(),
+        epochs: model.description().record.epochs,
+        seconds: outcome.seconds,
+        model: args.output.join(MODEL_FILE),
+        predictions: args.output.join(PREDICTIONS_FILE),
+        rho: rho_curves(&model.canonical()),
+        explanation: ExplanationDocument::of(&explained),
+    };
+    write_outputs(&args.output, model, test, &document)?;
+    if json {
+        print_json(&document)?;
+    } else {
+        print(story(&data, test, &outcome, &explained, &args.output))?;
+    }
+    Ok(Answer::Done)
+}
+
+/// Explains the molecule that everybody knows, or else the first.
+fn explain(model: &Model, test: &Dataset) -> Result<Explained> {
+    let position = test.find(MOLECULE).unwrap_or(0);
+    let why = model.explain(test, position)?;
+    let item = test.items().get(position).copied().unwrap_or(0) as usize;
+    let measured = test.targets().first().and_then(|target| target.values.get(item)).copied().unwrap_or(f64::NAN);
+    Ok(Explained { why, measured })
+}
+
+/// Accepts a folder that is new, empty, or the demo's own; so running it again just works.
+fn check_folder(folder: &Path, force: bool) -> gnan::Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::usage("this is a file, not a folder").in_file(folder).remedy("name a folder with --output"));
+    }
+    if force || !folder.exists() || folder.join(DOCUMENT_FILE).is_file() {
+        return Ok(());
+    }
+    let mut entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
+    match entries.next() {
+        None => Ok(()),
+        Some(_) => Err(Error::usage("this folder holds other things")
+            .in_file(folder)
+            .remedy("name another with --output, or use --force to write into it")),
+    }
+}
+
+fn write_outputs(folder: &Path, model: &Model, test: &Dataset, document: &Document<'_>) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+    let text = serde_json::to_vec_pretty(document).map_err(|error| Error::input(error.to_string()))?;
+    write_atomically(&folder.join(DOCUMENT_FILE), &text)?;
+    model.save(&document.model)?;
+    let predictions = model.predict(test)?;
+    write_atomically(&document.predictions, &render(&predictions, model.description(), Format::Csv)?)?;
+    Ok(())
+}
+
+fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explained, folder: &Path) -> String {
+    let model = &outcome.fitted.model;
+    let description = model.description();
+    let record = &description.record;
+    let mut text = format!(
+        "{}  {} molecules and how well they dissolve in water (log10 of mol per litre)\n",
+        heading("gnan demo"),
+        count(data.len())
+    );
+    text.push_str(&format!("\n{}\n", heading("1. Train")));
+    let mut facts = Table::facts();
+    let sizes = format!("{} to train, {} to know when to stop", count(record.train_items), count(record.valid_items));
+    facts.fact("molecules", format!("{sizes}, {} set aside for the test", count(test.len())));
+    facts.fact("model", architecture_words(description));
+    facts.fact("time", format!("{} epochs in {}", count(record.epochs), duration(outcome.seconds)));
+    text.push_str(&facts.render());
+
+    text.push_str(&format!("\n{}\n", heading("2. How good is it?")));
+    let part = |metrics: &Option<Metrics>| metrics.clone().unwrap_or_default();
+    let (test_metrics, baseline) = (part(&outcome.metrics.test), part(&outcome.metrics.baseline));
+    let columns = [("test".to_owned(), &test_metrics), ("always the mean".to_owned(), &baseline)];
+    text.push_str(&metric_table(&columns).render());
+    let mae = |metrics: &Metrics| metrics.get("mae").unwrap_or(f64::NAN);
+    text.push_str(&format!(
+        "  On molecules it has never seen it is off by {:.2} on average; always saying the mean is off by {:.2}.\n",
+        mae(&test_metrics),
+        mae(&baseline)
+    ));
+    text.push_str(&learned(&model.canonical()));
+    text.push_str(&reasons(&explained.why, explained.measured));
+
+    text.push_str(&format!("\n{}\n", heading(format!("Written to {}", folder.display()))));
+    let mut files = Table::facts();
+    files.fact(MODEL_FILE, "the model, ready for gnan predict and gnan inspect");
+    files.fact(PREDICTIONS_FILE, format!("what it says about the {} test molecules", count(test.len())));
+    files.fact(DOCUMENT_FILE, "the figures above, for programs");
+    text.push_str(&files.render());
+    text.push_str(&format!("\n{}\n", heading("Try next")));
+    let model_path = folder.join(MODEL_FILE);
+    for (command, what) in [
+        (format!("gnan inspect {}", model_path.display()), "everything in the model file"),
+        (format!("gnan evaluate {DATA} --folds 5"), "how much of it was luck"),
+        ("gnan train your-data/ --target column".to_owned(), "your own graphs; gnan train --help shows how"),
+    ] {
+        text.push_str(&format!("  {command:<40}  {}\n", dim(what)));
+    }
+    text
+}
+
+/// What the model learned: rho by distance, and the strongest atoms.
+fn learned(canonical: &Canonical) -> String {
+    let receivers = &canonical.model().description().receivers;
+    let mut text = format!("\n{}\n", heading("3. What did it learn?"));
+    text.push_str("  How far an atom is heard (rho, by the number of bonds between two atoms):\n");
+    text.push_str(&rho_table(&rho_curves(canonical), receivers, DISTANCES, "atom").render());
+    if let Some(elements) = canonical.features().into_iter().find(|feature| feature.name == ELEMENT) {
+        text.push_str("\n  What an atom says about itself (+ dissolves better, - worse than the average atom):\n");
+        text.push_str(&level_table(&elements.levels, ATOMS, "atom", "molecule").render());
+    }
+    text
+}
+
+/// One prediction as a ledger that adds up.
+fn reasons(why: &Explanation, measured: f64) -> String {
+    let total = why.total(0);
+    let mut text = format!("\n{}\n", heading(format!("4. Why does it say {total:.2} for {}?", why.id)));
+    text.push_str(&reasons_table(why, 0, measured).render());
+    let amounts = why.by_feature(0).into_iter().chain([why.structure(0)]);
+    let names = why.features.iter().map(|name| words_for(name)).chain(["its size and shape"]);
+    let parts: Vec<(&str, f64)> = names.zip(amounts).collect();
+    let highest = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|part| part.1 > 0.0);
+    let lowest = parts.iter().min_by(|a, b| a.1.total_cmp(&b.1)).filter(|part| part.1 < 0.0);
+    let helped = highest.map(|(words, _)| format!("What helps it dissolve most: {words}. "));
+    let hindered = lowest.map(|(words, _)| format!("What hinders it most: {words}."));
+    text.push_str(&format!("  {}{}\n", helped.unwrap_or_default(), hindered.unwrap_or_default()));
+    if why.adds_up() {
+        text.push_str("  Nothing is left over: these parts are the whole of the prediction.\n");
+    }
+    text
+}
+
+/// The features of atoms, for people.
+fn words_for(feature: &str) -> &str {
+    match feature {
+        "element" => "its elements",
+        "hydrogens" => "the hydrogens on its atoms",
+        "degree" => "how its atoms are linked",
+        "ring" => "its rings",
+        "aromatic" => "its aromatic atoms",
+        "charge" => "its charges",
+        other => other,
+    }
+}

@@ -1,0 +1,153 @@
+//! `gnan inspect`: what is in a model file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use gnan::Model;
+use gnan::model::{Description, FeatureSchema};
+use gnan::model_file::{FORMAT_VERSION, parameter_count};
+use serde::Serialize;
+
+use super::data::{FIRST_ROWS, NAME_WIDTH, rest};
+use crate::args::heading::OUTPUT;
+use crate::cli::examples;
+use crate::exit::{Answer, Result};
+use crate::findings::{RhoCurve, rho_curves, rho_table};
+use crate::model_words::{architecture_words, ending_words, prediction_words, settings_words};
+use crate::screen::{print, print_json};
+use crate::style::{count, counted, dim, heading, number};
+use crate::table::{Align, Table, shorten};
+
+const EXAMPLES: &str = examples!(
+    "gnan inspect model.gnan",
+    "gnan inspect model.gnan --all",
+    "gnan inspect model.gnan --json | jq .description.record.ended",
+);
+
+/// Arguments of `gnan inspect`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct InspectArgs {
+    /// The model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// List every feature, not the first 20
+    #[arg(long, help_heading = OUTPUT)]
+    all: bool,
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    format_version: u32,
+    parameters: usize,
+    outputs: Vec<String>,
+    rho: Vec<RhoCurve>,
+    description: &'a Description,
+}
+
+/// Runs `gnan inspect`.
+pub fn run(args: &InspectArgs, json: bool) -> Result<Answer> {
+    let model = Model::load(&args.model)?;
+    let description = model.description();
+    if json {
+        print_json(&Document {
+            format_version: FORMAT_VERSION,
+            parameters: parameter_count(description),
+            outputs: description.output_names(),
+            rho: rho_curves(&model.canonical()),
+            description,
+        })?;
+    } else {
+        let shown = if args.all { usize::MAX } else { FIRST_ROWS };
+        let title = format!("{}  {}", heading(args.model.display()), dim(format!("format version {FORMAT_VERSION}")));
+        print(format!("{title}\n\n{}", describe(&model, shown)))?;
+    }
+    Ok(Answer::Done)
+}
+
+fn describe(model: &Model, shown: usize) -> String {
+    let description = model.description();
+    let record = &description.record;
+    let mut facts = Table::facts();
+    facts.fact("predicts", prediction_words(description));
+    for target in &description.targets {
+        if let Some(classes) = &target.classes {
+            let names: Vec<String> = classes.iter().take(FIRST_ROWS).map(|class| shorten(class, NAME_WIDTH)).collect();
+            let more = if classes.len() > names.len() { ", ..." } else { "" };
+            facts.fact("classes", format!("{} {}: {}{more}", count(classes.len()), target.name, names.join(", ")));
+        }
+    }
+    facts.fact("model", architecture_words(description));
+    facts.fact("edges", if description.directed { "directed" } else { "undirected" });
+    let valid = match record.valid_items {
+        0 => String::new(),
+        items => format!(", {} to validate", count(items)),
+    };
+    let nodes = count(record.nodes);
+    facts.fact("trained on", format!("{}: {} items{valid}, {nodes} nodes", record.data, count(record.train_items)));
+    facts.fact("training", settings_words(description));
+    facts.fact("ended", ending_words(description));
+    if let (Some(first), Some(best)) = (record.history.first(), best_point(description)) {
+        let losses = |point: (usize, f64, f64)| format!("{} / {}", number(point.1), number(point.2));
+        facts
+            .fact("loss", format!("{} at first, {} at its best (training / validation)", losses(*first), losses(best)));
+    }
+    facts.fact("written by", format!("gnan {}", record.version));
+    let mut text = facts.render();
+    text.push_str(&format!("\n{}\n", heading(counted(description.features.len(), "feature"))));
+    text.push_str(&features(&description.features, shown).render());
+    text.push_str(&rest(description.features.len(), shown));
+    text.push_str(&format!("\n{}", rho_lines(model, shown)));
+    text
+}
+
+/// The point of the thinned history with the lowest validation loss.
+fn best_point(description: &Description) -> Option<(usize, f64, f64)> {
+    description.record.history.iter().copied().min_by(|a, b| a.2.total_cmp(&b.2))
+}
+
+fn features(features: &[FeatureSchema], shown: usize) -> Table {
+    let columns = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left];
+    let mut table = Table::new(&columns).header(["name", "kind", "nodes", "graphs", "missing", "values"]);
+    for feature in features.iter().take(shown) {
+        let unit = feature.unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
+        let values = match &feature.scale {
+            Some(scale) => format!("{} to {}{unit}", number(scale.min), number(scale.max)),
+            None => levels(feature),
+        };
+        table.row([
+            shorten(&feature.name, NAME_WIDTH),
+            feature.kind.name().to_owned(),
+            count(feature.support.nodes as usize),
+            count(feature.support.graphs as usize),
+            count(feature.missing.map_or(0, |support| support.nodes as usize)),
+            values,
+        ]);
+    }
+    table
+}
+
+fn levels(feature: &FeatureSchema) -> String {
+    const SHOWN: usize = 8;
+    let mut levels: Vec<_> = feature.levels.iter().collect();
+    levels.sort_by_key(|level| std::cmp::Reverse(level.support.nodes));
+    let names: Vec<String> = levels
+        .iter()
+        .take(SHOWN)
+        .map(|level| format!("{} ({})", shorten(&level.name, 16), count(level.support.nodes as usize)))
+        .collect();
+    let more = levels.len() - names.len();
+    let more = if more > 0 { format!(", {} more", count(more)) } else { String::new() };
+    format!("{}{more}", names.join(", "))
+}
+
+/// Rho by distance: bars for one, a table for several.
+fn rho_lines(model: &Model, shown: usize) -> String {
+    let curves = rho_curves(&model.canonical());
+    let table = rho_table(&curves, &model.description().receivers, shown, "node");
+    let note = dim("how much is heard from each distance; 1 is the largest seen in training");
+    let cut = if curves.len() > 1 { rest(curves.len(), shown) } else { String::new() };
+    format!("{}  {note}\n{}{cut}", heading("rho"), table.render())
+}

@@ -1,0 +1,139 @@
+//! `gnan predict`: what a model says about new data, as CSV or JSON lines.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use gnan::dataset::Problem;
+use gnan::metric::Metrics;
+use gnan::model::Description;
+use gnan::output::write_atomically;
+use gnan::predict::Predictions;
+use gnan::{Dataset, DatasetOptions, Model};
+
+use crate::args::heading::OUTPUT;
+use crate::args::{ForceArgs, ReadArgs, check_can_write};
+use crate::cli::examples;
+use crate::exit::{Answer, Result};
+use crate::metric_table::metric_table;
+use crate::prediction_lines::{csv_lines, json_lines};
+use crate::progress::working;
+use crate::screen::{print_bytes, talk};
+use crate::style::{self, counted, heading};
+
+const EXAMPLES: &str = examples!(
+    "gnan predict model.gnan new-data/ > predictions.csv",
+    "gnan predict model.gnan molecules.csv -o predictions.csv --force",
+    "gnan predict model.gnan new-data/ --json | jq 'select(.class == \"toxic\") | .id'",
+);
+
+/// How predictions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table with a header
+    Csv,
+    /// One JSON object per line
+    Jsonl,
+}
+
+/// Arguments of `gnan predict`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct PredictArgs {
+    /// The model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// The data to predict: a path or the name of a built-in set
+    #[arg(value_name = "DATA")]
+    data: String,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// Where to write the predictions [default: stdout]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    output: Option<PathBuf>,
+
+    /// How to write them; --json is the same as jsonl
+    #[arg(long, value_name = "csv|jsonl", hide_possible_values = true, default_value = "csv", help_heading = OUTPUT)]
+    format: Format,
+
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+/// Runs `gnan predict`.
+pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
+    if let Some(path) = &args.output {
+        check_can_write(path, args.force.force)?;
+    }
+    let model = Model::load(&args.model)?;
+    let options = options(&model, &args.read);
+    let data = working("reading the data", || Dataset::open_with(&args.data, &options))?;
+    let predictions = working("predicting", || model.predict(&data)).map_err(|error| error.in_file(&args.data))?;
+    let format = if json { Format::Jsonl } else { args.format };
+    let text = render(&predictions, model.description(), format)?;
+    match &args.output {
+        Some(path) => {
+            write_atomically(path, &text)?;
+            talk(format!("wrote {} to {}", counted(predictions.items.len(), "prediction"), heading(path.display())));
+        }
+        None => print_bytes(&text)?,
+    }
+    remarks(&predictions);
+    if let Some(metrics) = metrics(&model, &data) {
+        talk(metric_table(&[("these data".to_owned(), &metrics)]).render());
+    }
+    Ok(Answer::Done)
+}
+
+/// How data must be read for a model.
+fn options(model: &Model, read: &ReadArgs) -> DatasetOptions {
+    let mut options = model.data_options();
+    read.apply(&mut options.read);
+    if !model.description().outcome.is_regression() {
+        // Classes may look like numbers, of which new data hold but a few.
+        options.problem = Some(Problem::Classification);
+    }
+    options
+}
+
+/// Predictions in a format.
+pub fn render(predictions: &Predictions, description: &Description, format: Format) -> gnan::Result<Vec<u8>> {
+    match format {
+        Format::Csv => csv_lines(predictions, description),
+        Format::Jsonl => json_lines(predictions, description),
+    }
+}
+
+/// Says what was new in the data, and what was not used.
+fn remarks(predictions: &Predictions) {
+    let note = style::warning("note");
+    for sentence in &predictions.novelty {
+        talk(format!("{note}: {sentence}"));
+    }
+    if !predictions.ignored.is_empty() {
+        const SHOWN: usize = 10;
+        let names: Vec<&str> = predictions.ignored.iter().map(String::as_str).take(SHOWN).collect();
+        let more = predictions.ignored.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let columns = counted(predictions.ignored.len(), "column");
+        talk(format!("{note}: {columns} that the model does not know: {}{more}; ignored", names.join(", ")));
+    }
+}
+
+/// How good the predictions are, where the data hold the truth.
+fn metrics(model: &Model, data: &Dataset) -> Option<Metrics> {
+    let wanted = &model.description().targets;
+    let present = wanted.iter().all(|target| data.targets().iter().any(|found| found.name == target.name));
+    if !present || data.labelled().is_empty() {
+        return None;
+    }
+    match model.evaluate(data) {
+        Ok(metrics) => Some(metrics),
+        Err(error) => {
+            talk(format!("{}: the predictions are not compared with the targets: {error}", style::warning("note")));
+            None
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! `gnan train`: fits a model, says how good it is, and writes it to a file.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use gnan::metric::Metrics;
+use gnan::model::TrainingRecord;
+use gnan::model_file::parameter_count;
+use gnan::train::{Ended, Fitted};
+use gnan::{Dataset, Training};
+use serde::Serialize;
+
+use crate::args::heading::{DATA, OUTPUT};
+use crate::args::{DataArgs, ForceArgs, TrainingArgs, check_can_write};
+use crate::baseline::{self, baseline};
+use crate::cli::examples;
+use crate::exit::{Answer, Result};
+use crate::interrupt;
+use crate::metric_table::metric_table;
+use crate::model_words::{architecture_words, ending_words, prediction_words, rho_words, settings_words};
+use crate::progress::TrainingProgress;
+use crate::screen::{print, print_json, talk};
+use crate::style::{self, count, dim, duration, heading};
+use crate::table::Table;
+
+const EXAMPLES: &str = examples!(
+    "gnan train solubility -o solubility.gnan",
+    "gnan train my-tables/ --target toxic --test-share 0.2",
+    "gnan train cora.npz --lcc --rho shared --seed 7 --json > training.json",
+    "gnan train my-tables/ --config options.toml --force",
+);
+
+/// Arguments of `gnan train`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct TrainArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    #[command(flatten)]
+    training: TrainingArgs,
+
+    /// Set a random share of the items aside for testing, instead of using a split that the data bring
+    #[arg(long, value_name = "SHARE", help_heading = DATA, allow_negative_numbers = true)]
+    test_share: Option<f64>,
+
+    /// Where to write the model
+    #[arg(short, long, value_name = "FILE", default_value = "model.gnan", help_heading = OUTPUT)]
+    output: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+/// The parts of the data, each with its duty.
+pub struct Parts {
+    /// Fitted on; holds the validation part too where `valid` is none.
+    pub train: Dataset,
+    /// Stops training; `None`: a part of `train` does.
+    pub valid: Option<Dataset>,
+    /// Looked at once, at the end.
+    pub test: Option<Dataset>,
+    /// Where the parts come from.
+    pub words: &'static str,
+}
+
+/// A model with what is known of it.
+pub struct Outcome {
+    /// The model and how training ended.
+    pub fitted: Fitted,
+    /// How good it is, by part.
+    pub metrics: PartMetrics,
+    /// How long training took.
+    pub seconds: f64,
+}
+
+/// Metrics by part, and of the baseline on the last part there is.
+#[derive(Serialize)]
+pub struct PartMetrics {
+    /// On the part that stopped training.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Metrics>,
+    /// On the part that was set aside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<Metrics>,
+    /// Of a prediction without features.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Metrics>,
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    data: DataDocument<'a>,
+    options: OptionsDocument<'a>,
+    model: ModelDocument<'a>,
+    record: &'a TrainingRecord,
+    tried: Vec<Candidate<'a>>,
+    metrics: &'a PartMetrics,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct DataDocument<'a> {
+    name: &'a str,
+    format: &'a str,
+    train: usize,
+    valid: usize,
+    test: usize,
+}
+
+#[derive(Serialize)]
+struct OptionsDocument<'a> {
+    #[serde(flatten)]
+    data: &'a DataArgs,
+    #[serde(flatten)]
+    training: &'a TrainingArgs,
+}
+
+#[derive(Serialize)]
+struct ModelDocument<'a> {
+    path: &'a Path,
+    rho: &'static str,
+    outputs: usize,
+    parameters: usize,
+}
+
+#[derive(Serialize)]
+struct Candidate<'a> {
+    name: &'a str,
+    valid_loss: f64,
+}
+
+/// Runs `gnan train`.
+pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
+    let training = Training::from(&args.training);
+    training.check()?;
+    check_can_write(&args.output, args.force.force)?;
+    let data = args.data.open()?;
+    let parts = divide(&data, args.test_share, training.seed)?;
+    interrupt::listen("stopping after this epoch; the best model so far will be saved")?;
+    let outcome = fit(&training, &parts, |fitted| fitted.model.save(&args.output))?;
+    if json {
+        print_json(&document(args, &data, &parts, &outcome))?;
+    } else {
+        print(summary(&data, &parts, &outcome, &args.output))?;
+    }
+    if outcome.fitted.ended == Ended::Diverged {
+        talk(format!(
+            "{}: the loss was no longer finite, so training stopped; the last good model (epoch {}) was kept\n  \
+             lower --learning-rate, or look for extreme values in features and targets",
+            style::warning("warning"),
+            outcome.fitted.model.description().record.best_epoch
+        ));
+        return Ok(Answer::No);
+    }
+    Ok(Answer::Done)
+}
+
+/// The parts that the data bring, or else everything (or all but a test part) to train on.
+pub fn divide(data: &Dataset, test_share: Option<f64>, seed: u64) -> Result<Parts> {
+    if let Some(share) = test_share {
+        if !(share > 0.0 && share < 1.0) {
+            let error = gnan::Error::usage(format!("a test share of {share}"));
+            return Err(error.remedy("it must be between 0 and 1; 0.2 is usual").into());
+        }
+        let (train, test) = data.split(1.0 - share, seed)?;
+        return Ok(Parts { train, valid: None, test: Some(test), words: "random split" });
+    }
+    if data.given_splits() > 0 {
+        let split = data.given_split(0, seed)?;
+        let words = if data.given_splits() > 1 { "first given split" } else { "given split" };
+        let test = Some(split.test).filter(|test| !test.is_empty());
+        return Ok(Parts { train: split.train, valid: Some(split.valid), test, words });
+    }
+    Ok(Parts { train: data.labelled(), valid: None, test: None, words: "all labelled items" })
+}
+
+/// Fits and judges; `save` is called as soon as there is a model.
+pub fn fit(training: &Training, parts: &Parts, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
+    let progress = TrainingProgress::new();
+    let start = Instant::now();
+    let fitted = training.fit_watched(&parts.train, parts.valid.as_ref(), &mut |report| progress.epoch(report));
+    progress.finish();
+    let fitted = fitted?;
+    let seconds = start.elapsed().as_secs_f64();
+    save(&fitted)?;
+    // Where no validation part was given, the library sets one aside in just this way.
+    let own_valid = match &parts.valid {
+        None if fitted.model.description().record.valid_items > 0 => Some(parts.train.hold_out(training.seed)?.1),
+        _ => None,
+    };
+    let valid = parts.valid.as_ref().or(own_valid.as_ref());
+    let judge = |part: Option<&Dataset>| part.map(|part| fitted.model.evaluate(part)).transpose();
+    let last = parts.test.as_ref().or(valid);
+    let metrics = PartMetrics {
+        validation: judge(valid)?,
+        test: judge(parts.test.as_ref())?,
+        baseline: last.map(|part| baseline(&parts.train, part)).transpose()?,
+    };
+    Ok(Outcome { fitted, metrics, seconds })
+}
+
+/// A table of metrics by part, beside the baseline.
+fn metrics_of(metrics: &PartMetrics, baseline_words: &str) -> Table {
+    let columns = [
+        ("validation".to_owned(), &metrics.validation),
+        ("test".to_owned(), &metrics.test),
+        (format!("baseline ({baseline_words})"), &metrics.baseline),
+    ];
+    let present: Vec<(String, &Metrics)> =
+        columns.into_iter().filter_map(|(name, metrics)| Some((name, metrics.as_ref()?))).collect();
+    metric_table(&present)
+}
+
+fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> String {
+    let description = outcome.fitted.model.description();
+    let record = &description.record;
+    let mut text = format!("{}  {}\n\n", heading(format!("trained on {}", data.name())), dim(data.format()));
+    let mut facts = Table::facts();
+    facts.fact("predicts", prediction_words(description));
+    let mut sizes = format!("{}: {} to train", parts.words, count(record.train_items));
+    if record.valid_items > 0 {
+        sizes.push_str(&format!(", {} to validate", count(record.valid_items)));
+    }
+    if let Some(test) = &parts.test {
+        sizes.push_str(&format!(", {} to test", count(test.len())));
+    }
+    facts.fact("data", sizes);
+    facts.fact("model", architecture_words(description));
+    facts.fact("training", settings_words(description));
+    facts.fact("ended", format!("{} ({})", ending_words(description), duration(outcome.seconds)));
+    if outcome.fitted.tried.len() > 1 {
+        let tried = outcome.fitted.tried.iter().map(|(name, loss)| format!("{name} {loss:.4}"));
+        facts.fact("tried", format!("validation loss: {}", tried.collect::<Vec<_>>().join("; ")));
+    }
+    text.push_str(&facts.render());
+    let table = metrics_of(&outcome.metrics, baseline::words(description.outcome)).render();
+    if !table.is_empty() {
+        text.push_str(&format!("\n{table}"));
+    }
+    text.push_str(&format!("\nwrote {}\n", heading(path.display())));
+    text
+}
+
+fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, parts: &Parts, outcome: &'a Outcome) -> Document<'a> {
+    let description = outcome.fitted.model.description();
+    let record = &description.record;
+    Document {
+        data: DataDocument {
+            name: data.name(),
+            format: data.format(),
+            train: record.train_items,
+            valid: record.valid_items,
+            test: parts.test.as_ref().map_or(0, Dataset::len),
+        },
+        options: OptionsDocument { data: &args.data, training: &args.training },
+        model: ModelDocument {
+            path: &args.output,
+            rho: rho_words(description.rho),
+            outputs: description.architecture.outputs,
+            parameters: parameter_count(description),
+        },
+        record,
+        tried: outcome
+            .fitted
+            .tried
+            .iter()
+            .map(|(name, valid_loss)| Candidate { name, valid_loss: *valid_loss })
+            .collect(),
+        metrics: &outcome.metrics,
+        seconds: outcome.seconds,
+    }
+}

@@ -1,0 +1,183 @@
+//! What a model learned, as text: rho by distance, the strongest levels of a feature, one prediction as a ledger.
+//! Everything shown is the library's canonical form, with what stands behind it.
+
+use anstyle::Style;
+use gnan::explain::{Canonical, CanonicalLevel, Explanation};
+use serde::Serialize;
+
+use crate::bars::Bars;
+use crate::ledger::{Term, ledger};
+use crate::style::{DIM, counted};
+use crate::table::{Align, Table, shorten};
+
+/// Cells of the longest bar.
+const BAR_WIDTH: usize = 24;
+/// Distances that a table of several curves shows.
+const FIRST_DISTANCES: usize = 8;
+/// Widest name in a table.
+const NAME_WIDTH: usize = 24;
+/// With fewer graphs behind it a level is called weakly supported.
+const LITTLE_SUPPORT: u64 = 10;
+
+/// Rho of all features or of one, for one output; a distance that training had not seen has no value.
+#[derive(Serialize)]
+pub struct RhoCurve {
+    /// Which it is.
+    pub name: String,
+    /// The values at distance 0, 1, 2 and so on.
+    pub values: Vec<Option<f64>>,
+    /// The value for unreachable nodes.
+    pub unreachable: Option<f64>,
+}
+
+/// Every rho for every output.
+pub fn rho_curves(canonical: &Canonical) -> Vec<RhoCurve> {
+    let outputs = canonical.model().description().output_names();
+    let rhos = canonical.rhos();
+    let mut curves = Vec::new();
+    for rho in &rhos {
+        for (output, output_name) in outputs.iter().enumerate() {
+            let name = match (rhos.len(), outputs.len()) {
+                (_, 1) => rho.name.clone(),
+                (1, _) => output_name.clone(),
+                _ => format!("{} ({output_name})", rho.name),
+            };
+            let slots = rho.values.iter().enumerate();
+            let mut values: Vec<Option<f64>> =
+                slots.map(|(slot, values)| canonical.seen(slot).then_some(values[output])).collect();
+            let unreachable = values.pop().flatten();
+            curves.push(RhoCurve { name, values, unreachable });
+        }
+    }
+    curves
+}
+
+/// One curve as a bar per distance, with the number of nodes that hear something from there; several as a table.
+pub fn rho_table(curves: &[RhoCurve], receivers: &[f64], shown: usize, node: &str) -> Table {
+    match curves {
+        [only] => one_curve(only, receivers, shown, node),
+        several => many_curves(several, shown),
+    }
+}
+
+fn one_curve(curve: &RhoCurve, receivers: &[f64], shown: usize, node: &str) -> Table {
+    let heard = |slot: usize| counted(receivers.get(slot).map_or(0, |count| *count as usize), node);
+    let mut rows: Vec<(String, f64, String)> = Vec::new();
+    for (distance, value) in curve.values.iter().enumerate().take(shown) {
+        let words = match distance {
+            0 => "0  itself".to_owned(),
+            1 => "1  neighbours".to_owned(),
+            _ => distance.to_string(),
+        };
+        rows.extend(value.map(|value| (words, value, heard(distance))));
+    }
+    rows.extend(curve.unreachable.map(|value| ("unreachable".to_owned(), value, heard(curve.values.len()))));
+    let bars = Bars::new(rows.iter().map(|(_, value, _)| *value), BAR_WIDTH);
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right]);
+    for (words, value, support) in rows {
+        let number = (format!("{value:+.2}"), Style::new());
+        table.painted_row(vec![(words, DIM), number, bars.bar(value), (support, DIM)]);
+    }
+    table
+}
+
+fn many_curves(curves: &[RhoCurve], shown: usize) -> Table {
+    let distances = curves.iter().map(|curve| curve.values.len()).max().unwrap_or(0).min(FIRST_DISTANCES);
+    let unreachable = curves.iter().any(|curve| curve.unreachable.is_some());
+    let mut columns = vec![Align::Left];
+    columns.extend(vec![Align::Right; distances + usize::from(unreachable)]);
+    let mut header = vec!["distance".to_owned()];
+    header.extend((0..distances).map(|distance| distance.to_string()));
+    header.extend(unreachable.then(|| "unreachable".to_owned()));
+    let mut table = Table::new(&columns).header(header);
+    let cell = |value: Option<f64>| value.map(|value| format!("{value:+.2}")).unwrap_or_default();
+    for curve in curves.iter().take(shown) {
+        let mut cells = vec![shorten(&curve.name, NAME_WIDTH)];
+        cells.extend((0..distances).map(|distance| cell(curve.values.get(distance).copied().flatten())));
+        cells.extend(unreachable.then(|| cell(curve.unreachable)));
+        table.row(cells);
+    }
+    table
+}
+
+/// The levels with the largest effects on the first output, from what raises it to what lowers it.
+pub fn level_table(levels: &[CanonicalLevel], shown: usize, node: &str, graph: &str) -> Table {
+    let value = |level: &CanonicalLevel| level.values.first().copied().unwrap_or(0.0);
+    let mut strongest: Vec<&CanonicalLevel> = levels.iter().collect();
+    strongest.sort_by(|a, b| value(b).abs().total_cmp(&value(a).abs()));
+    strongest.truncate(shown);
+    strongest.sort_by(|a, b| value(b).total_cmp(&value(a)));
+    let bars = Bars::new(strongest.iter().map(|level| value(level)), BAR_WIDTH / 2);
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Left]);
+    for level in strongest {
+        let (nodes, graphs) = (level.support.nodes as usize, level.support.graphs as usize);
+        let little = if level.support.graphs < LITTLE_SUPPORT { ": little support" } else { "" };
+        let support = format!("{} in {}{little}", counted(nodes, node), counted(graphs, graph));
+        let number = (format!("{:+.2}", value(level)), Style::new());
+        table.painted_row(vec![
+            (shorten(&level.name, NAME_WIDTH), Style::new()),
+            number,
+            bars.bar(value(level)),
+            (support, DIM),
+        ]);
+    }
+    table
+}
+
+/// A prediction as a ledger: base, structure, the features from the largest to the smallest, their sum, and below it what
+/// was measured.
+pub fn reasons_table(why: &Explanation, output: usize, measured: f64) -> Table {
+    let term =
+        |name: &str, amount: f64, remark: &str| Term { name: name.to_owned(), amount, remark: remark.to_owned() };
+    let mut terms = vec![
+        term("base", why.base[output], "the same for all"),
+        term("structure", why.structure(output), "its shape alone: how many atoms, how far apart"),
+    ];
+    let amounts = why.by_feature(output);
+    let mut features: Vec<(&String, f64)> = why.features.iter().zip(amounts).collect();
+    features.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    terms.extend(features.into_iter().map(|(name, amount)| term(name, amount, "")));
+    let mut table = ledger(&terms, "prediction", why.total(output));
+    table.styled_row(DIM, ["measured".to_owned(), format!("{measured:+.2}")]);
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gnan::model::Support;
+
+    fn plain(table: &Table) -> String {
+        anstream::adapter::strip_str(&table.render()).to_string()
+    }
+
+    #[test]
+    fn one_rho_is_a_bar_per_distance() {
+        let curve = RhoCurve { name: String::new(), values: vec![Some(1.0), Some(0.5), None], unreachable: Some(0.0) };
+        let text = plain(&rho_table(&[curve], &[60.0, 58.0, 0.0, 2.0], 20, "node"));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], format!("  0  itself      +1.00  {}  60 nodes", "█".repeat(24)));
+        assert_eq!(lines[1], format!("  1  neighbours  +0.50  {}{}  58 nodes", "█".repeat(12), " ".repeat(12)));
+        assert!(lines[2].starts_with("  unreachable") && lines[2].ends_with("2 nodes"));
+    }
+
+    #[test]
+    fn several_rhos_are_a_table() {
+        let curve =
+            |name: &str| RhoCurve { name: name.to_owned(), values: vec![Some(1.0), Some(-0.5)], unreachable: None };
+        let text = plain(&rho_table(&[curve("ring"), curve("charge")], &[], 20, "node"));
+        assert_eq!(text.lines().last(), Some("  charge    +1.00  -0.50"));
+    }
+
+    #[test]
+    fn strong_levels_come_with_their_support() {
+        let level = |name: &str, value, nodes, graphs| CanonicalLevel {
+            name: name.to_owned(),
+            values: vec![value],
+            support: Support { nodes, graphs },
+        };
+        let text = plain(&level_table(&[level("Li", -0.2, 1, 1), level("O", 0.4, 1484, 500)], 5, "atom", "molecule"));
+        assert!(text.contains("1,484 atoms in 500 molecules\n"), "{text}");
+        assert!(text.contains("1 atom in 1 molecule: little support"), "{text}");
+    }
+}

@@ -1,0 +1,33 @@
+//! Ctrl-C: the first asks for an orderly end, the second leaves at once.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gnan::Error;
+
+use crate::exit::{INTERRUPTED, Result};
+use crate::screen::talk;
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C is answered with `promise`, and [`flow`] tells whoever works to stop.
+pub fn listen(promise: &'static str) -> Result<()> {
+    let answer = move || {
+        if ASKED.swap(true, Ordering::SeqCst) {
+            std::process::exit(INTERRUPTED.into());
+        }
+        talk(format!("\n{promise} (Ctrl-C again to leave at once)"));
+    };
+    ctrlc::try_set_handler(answer)
+        .map_err(|error| Error::usage(format!("Ctrl-C cannot be watched for: {error}")).into())
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}
+
+/// What a monitor of training should return.
+pub fn flow() -> ControlFlow<()> {
+    if asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}

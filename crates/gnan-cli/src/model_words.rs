@@ -1,0 +1,89 @@
+//! What a model is, in words: used by `train`, `inspect` and `demo` alike.
+
+use gnan::dataset::Outcome;
+use gnan::files::Task;
+use gnan::model::{Description, Rho};
+use gnan::model_file::parameter_count;
+
+use crate::style::{count, number};
+use crate::table::shorten;
+
+/// What kind of prediction it is: "one of two classes".
+pub fn outcome_words(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Binary => "one of two classes",
+        Outcome::Multiclass => "one of several classes",
+        Outcome::Regression => "a quantity",
+        Outcome::MultiLabel => "several yes-or-no targets",
+        Outcome::MultiRegression => "several quantities",
+    }
+}
+
+/// What is predicted of what: "toxic of graphs, one of two classes".
+pub fn prediction_words(description: &Description) -> String {
+    let targets: Vec<String> = description
+        .targets
+        .iter()
+        .take(5)
+        .map(|target| match &target.unit {
+            Some(unit) => format!("{} [{unit}]", target.name),
+            None => target.name.clone(),
+        })
+        .collect();
+    let more = description.targets.len().saturating_sub(targets.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let of = if description.task == Task::Graph { "graphs" } else { "nodes" };
+    format!("{}{more} of {of}, {}", shorten(&targets.join(", "), 60), outcome_words(description.outcome))
+}
+
+/// Whether rho is "shared" or "per feature".
+pub fn rho_words(rho: Rho) -> &'static str {
+    match rho {
+        Rho::Shared => "shared",
+        Rho::PerFeature => "per feature",
+    }
+}
+
+/// What the model looks like: "rho per feature, one logit, 3 layers of 64, 52,000 parameters".
+pub fn architecture_words(description: &Description) -> String {
+    let size = description.architecture;
+    let logits = match (description.outcome, size.outputs) {
+        (Outcome::Binary, 1) => ", one logit",
+        (Outcome::Binary, _) => ", two logits",
+        _ => "",
+    };
+    let cap = description.hop_cap.map(|cap| format!(", nothing beyond distance {cap}")).unwrap_or_default();
+    let normalise = if description.normalise { "" } else { ", not normalised" };
+    format!(
+        "rho {}{logits}, {} of {}{cap}{normalise}, {} parameters",
+        rho_words(description.rho),
+        if size.layers == 1 { "1 layer".to_owned() } else { format!("{} layers", size.layers) },
+        size.hidden,
+        count(parameter_count(description))
+    )
+}
+
+/// How it was fitted: "learning rate 0.001, weight decay 0.005, seed 0".
+pub fn settings_words(description: &Description) -> String {
+    let record = &description.record;
+    let mut words = vec![
+        format!("{} loss", record.loss),
+        format!("learning rate {}", number(record.learning_rate)),
+        format!("weight decay {}", number(record.weight_decay)),
+    ];
+    if record.dropout > 0.0 {
+        words.push(format!("dropout {}", number(record.dropout)));
+    }
+    if record.batch > 0 {
+        words.push(format!("batches of {}", count(record.batch)));
+    }
+    words.push(format!("seed {}", record.seed));
+    words.join(", ")
+}
+
+/// How training went: "345 epochs, the best was 245: the validation loss stopped improving".
+pub fn ending_words(description: &Description) -> String {
+    let record = &description.record;
+    let epochs = if record.epochs == 1 { "1 epoch".to_owned() } else { format!("{} epochs", count(record.epochs)) };
+    format!("{epochs}, the best was {}: {}", count(record.best_epoch), record.ended)
+}

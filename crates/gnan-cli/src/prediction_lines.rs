@@ -1,0 +1,122 @@
+//! Predictions as text: a CSV table, or one JSON object per line.
+//!
+//! | outcome | CSV columns | JSON keys |
+//! |---|---|---|
+//! | classes | `id`, `class`, `probability:<class>` ... | `id`, `class`, `probabilities` by class |
+//! | several yes-or-no targets | `id`, then `<target>`, `probability:<target>` for each | `id`, `classes`, `probabilities` by target |
+//! | quantities | `id`, `<target>` ... | `id`, `values` by target |
+
+use gnan::dataset::Outcome;
+use gnan::model::Description;
+use gnan::predict::{Prediction, Predictions};
+use gnan::{Error, Result};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// A CSV table with a header.
+pub fn csv_lines(predictions: &Predictions, description: &Description) -> Result<Vec<u8>> {
+    let broken = |error: csv::Error| Error::input(format!("the predictions cannot be written: {error}"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(header(description)).map_err(broken)?;
+    for item in &predictions.items {
+        writer.write_record(record(item, description)).map_err(broken)?;
+    }
+    writer.into_inner().map_err(|error| Error::input(format!("the predictions cannot be written: {error}")))
+}
+
+fn header(description: &Description) -> Vec<String> {
+    let mut columns = vec!["id".to_owned()];
+    match description.outcome {
+        Outcome::Binary | Outcome::Multiclass => {
+            columns.push("class".to_owned());
+            columns.extend(classes(description).iter().map(|class| format!("probability:{class}")));
+        }
+        Outcome::MultiLabel => {
+            for target in &description.targets {
+                columns.push(target.name.clone());
+                columns.push(format!("probability:{}", target.name));
+            }
+        }
+        Outcome::Regression | Outcome::MultiRegression => {
+            columns.extend(description.targets.iter().map(|target| target.name.clone()));
+        }
+    }
+    columns
+}
+
+fn record(item: &Prediction, description: &Description) -> Vec<String> {
+    let mut cells = vec![item.id.clone()];
+    match description.outcome {
+        Outcome::Binary | Outcome::Multiclass => {
+            cells.extend(item.classes.first().cloned());
+            cells.extend(item.probabilities.iter().map(|p| single(*p).to_string()));
+        }
+        Outcome::MultiLabel => {
+            for (class, p) in item.classes.iter().zip(&item.probabilities) {
+                cells.push(class.clone());
+                cells.push(single(*p).to_string());
+            }
+        }
+        Outcome::Regression | Outcome::MultiRegression => cells.extend(item.outputs.iter().map(f32::to_string)),
+    }
+    cells
+}
+
+/// One JSON object per line.
+pub fn json_lines(predictions: &Predictions, description: &Description) -> Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    for item in &predictions.items {
+        serde_json::to_writer(&mut lines, &Line { item, description })
+            .map_err(|error| Error::input(format!("the predictions cannot be written: {error}")))?;
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}
+
+struct Line<'a> {
+    item: &'a Prediction,
+    description: &'a Description,
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let Line { item, description } = self;
+        let targets = || description.targets.iter().map(|target| target.name.as_str());
+        let probabilities = || item.probabilities.iter().map(|p| single(*p));
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &item.id)?;
+        match description.outcome {
+            Outcome::Binary | Outcome::Multiclass => {
+                map.serialize_entry("class", &item.classes.first())?;
+                let names = classes(description).iter().map(String::as_str);
+                map.serialize_entry("probabilities", &Named(names.zip(probabilities()).collect()))?;
+            }
+            Outcome::MultiLabel => {
+                map.serialize_entry("classes", &Named(targets().zip(&item.classes).collect()))?;
+                map.serialize_entry("probabilities", &Named(targets().zip(probabilities()).collect()))?;
+            }
+            Outcome::Regression | Outcome::MultiRegression => {
+                map.serialize_entry("values", &Named(targets().zip(&item.outputs).collect()))?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Names and values as a JSON object that keeps their order.
+struct Named<'a, T>(Vec<(&'a str, T)>);
+
+impl<T: Serialize> Serialize for Named<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+fn classes(description: &Description) -> &[String] {
+    description.targets.first().and_then(|target| target.classes.as_deref()).unwrap_or_default()
+}
+
+/// Probabilities come from single-precision outputs: more digits would be noise.
+fn single(probability: f64) -> f32 {
+    probability as f32
+}

@@ -1,0 +1,48 @@
+//! The two streams: results on stdout, talk on stderr. Colours are stripped where they are not wanted (`NO_COLOR`, a
+//! pipe, a dumb terminal), and a reader that has gone away is not an error.
+
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use gnan::Error;
+use serde::Serialize;
+
+use crate::exit::{Failure, Result};
+
+/// Prints a result for people.
+pub fn print(text: impl AsRef<str>) -> Result<()> {
+    written(write_line(&mut anstream::stdout().lock(), text.as_ref()))
+}
+
+/// Prints a result for programs, byte for byte.
+pub fn print_bytes(bytes: &[u8]) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    written(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+}
+
+/// Prints one JSON document.
+pub fn print_json(document: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_vec_pretty(document)
+        .map_err(|error| Error::input(format!("the result cannot be written as JSON: {error}")))?;
+    text.push(b'\n');
+    print_bytes(&text)
+}
+
+/// Says something on stderr; if nobody listens, so be it.
+pub fn talk(text: impl AsRef<str>) {
+    let _ = write_line(&mut anstream::stderr().lock(), text.as_ref());
+}
+
+fn write_line(stream: &mut impl Write, text: &str) -> std::io::Result<()> {
+    stream.write_all(text.trim_end_matches('\n').as_bytes())?;
+    stream.write_all(b"\n")?;
+    stream.flush()
+}
+
+fn written(result: std::io::Result<()>) -> Result<()> {
+    match result {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Pipe),
+        Err(error) => Err(Error::io(Path::new("standard output"), &error).into()),
+    }
+}

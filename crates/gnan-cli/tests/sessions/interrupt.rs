@@ -1,0 +1,73 @@
+//! Ctrl-C: training keeps the best model so far, an evaluation stops with a message.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::desk::{Desk, GNAN};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn start(desk: &Desk, line: &str) -> Child {
+    Command::new(GNAN)
+        .args(line.split_whitespace())
+        .current_dir(desk.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts")
+}
+
+/// Waits until the process handles SIGINT (bit 1 of the mask of caught signals), which it does just before it trains.
+fn wait_until_listening(child: &Child) {
+    let start = Instant::now();
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+        if caught & 0b10 != 0 {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE, "it never listened to Ctrl-C");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn press_control_c(child: &Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(status.success());
+}
+
+#[test]
+fn interrupted_training_leaves_a_usable_model() {
+    let desk = Desk::new();
+    desk.molecules("molecules");
+    let child = start(&desk, "train molecules --epochs 100000000 --patience 0 --threads 1");
+    wait_until_listening(&child);
+    std::thread::sleep(Duration::from_millis(500));
+    press_control_c(&child);
+    let output = child.wait_with_output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
+    assert!(stderr.contains("the best model so far will be saved"), "{stderr}");
+    assert!(stdout.contains("it was interrupted"), "{stdout}");
+    desk.works("inspect model.gnan").shows("it was interrupted");
+    assert_eq!(desk.works("predict model.gnan molecules").stdout.lines().count(), 61);
+}
+
+#[test]
+fn an_interrupted_evaluation_says_so() {
+    let desk = Desk::new();
+    desk.molecules("molecules");
+    let child = start(&desk, "evaluate molecules --folds 3 --epochs 100000000 --patience 0 --json");
+    wait_until_listening(&child);
+    std::thread::sleep(Duration::from_millis(200));
+    press_control_c(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(output.stdout.is_empty());
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("of 3 runs had begun; nothing was kept"),
+        "{:?}",
+        output.stderr
+    );
+}

@@ -1,0 +1,10 @@
+//! The command as people use it: every test is a session at a shell, in a folder of its own.
+
+mod config;
+mod contract;
+mod demo;
+mod desk;
+#[cfg(target_os = "linux")]
+mod interrupt;
+mod predict;
+mod walk;

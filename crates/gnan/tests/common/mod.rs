@@ -1,0 +1,310 @@
+//! Random cases and random models for the tests that compare the engine with the oracle.
+
+#![allow(dead_code, reason = "every test file uses another part of these helpers")]
+
+use gnan::dataset::Outcome;
+use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
+use gnan::model::{
+    Description, FeatureSchema, Layout, Model, Parameters, Rho, RhoScale, TargetSchema, TrainingRecord, output_count,
+};
+use gnan::random::Stream;
+use gnan::shape::Architecture;
+use gnan::{Dataset, DatasetOptions};
+
+use crate::oracle::{Case, CaseFeature, CaseGraph, Value};
+
+/// What a random case may look like.
+#[derive(Clone, Copy, Debug)]
+pub struct CaseShape {
+    /// Whether graphs are the items.
+    pub graph_task: bool,
+    /// Most graphs.
+    pub graphs: usize,
+    /// Fewest and most nodes per graph.
+    pub nodes: [usize; 2],
+}
+
+/// What a feature of a random case is called, its kind, and how its values are drawn.
+#[derive(Clone, Debug)]
+pub struct FeaturePlan {
+    /// Its name.
+    pub name: String,
+    /// Its kind, in words.
+    pub kind: &'static str,
+    /// Share of values that are missing.
+    pub missing: f64,
+    /// Number of distinct values or categories; 0: as many as nodes.
+    pub distinct: usize,
+}
+
+/// A list of features, at random.
+pub fn random_plan(random: &mut Stream) -> Vec<FeaturePlan> {
+    const KINDS: [&str; 4] = ["continuous", "sparse", "binary", "categorical"];
+    (0..random.below(6))
+        .map(|index| {
+            let kind = KINDS[random.below(4)];
+            let missing = [0.0, 0.0, 0.2][random.below(3)];
+            let distinct = if kind == "categorical" { 1 + random.below(4) } else { [0, 1, 3][random.below(3)] };
+            FeaturePlan { name: format!("feature{index}"), kind, missing, distinct }
+        })
+        .collect()
+}
+
+/// A random structure: any density, self-loops and repeated edges, several components.
+pub fn random_graph(random: &mut Stream, nodes: usize) -> CaseGraph {
+    let density = [0.0, 0.5, 1.0, 1.5, 3.0][random.below(5)];
+    let count = if nodes == 0 { 0 } else { (density * nodes as f64) as usize };
+    let mut edges: Vec<[usize; 2]> = (0..count).map(|_| [random.below(nodes), random.below(nodes)]).collect();
+    if let Some(edge) = edges.first().copied() {
+        edges.push(edge);
+        edges.push([edge[1], edge[1]]);
+    }
+    CaseGraph { nodes, edges }
+}
+
+/// Values of a feature for some nodes.
+pub fn random_values(random: &mut Stream, plan: &FeaturePlan, nodes: usize) -> Vec<Value> {
+    let pool: Vec<f64> = (0..plan.distinct).map(|_| 3.0 + 2.0 * random.normal()).collect();
+    let mut one = || {
+        if random.uniform() < plan.missing {
+            return Value::Missing;
+        }
+        let mut number = || if pool.is_empty() { 3.0 + 2.0 * random.normal() } else { pool[random.below(pool.len())] };
+        match plan.kind {
+            "continuous" => Value::Number(number()),
+            "sparse" => {
+                let number = number();
+                Value::Number(if random.uniform() < 0.7 { 0.0 } else { number })
+            }
+            "binary" => Value::Number(f64::from(u8::from(random.uniform() < 0.3))),
+            _ => Value::Category(format!("level{}", random.below(plan.distinct.max(1)))),
+        }
+    };
+    (0..nodes).map(|_| one()).collect()
+}
+
+/// A random case with these features.
+pub fn random_case(random: &mut Stream, shape: CaseShape, plan: &[FeaturePlan]) -> Case {
+    let [fewest, most] = shape.nodes;
+    let graphs: Vec<CaseGraph> = (0..1 + random.below(shape.graphs))
+        .map(|_| {
+            let nodes = fewest + random.below(most - fewest + 1);
+            random_graph(random, nodes)
+        })
+        .collect();
+    let nodes = graphs.iter().map(|graph| graph.nodes).sum();
+    let features = plan
+        .iter()
+        .map(|plan| {
+            let values = random_values(random, plan, nodes);
+            CaseFeature { name: plan.name.clone(), kind: plan.kind, values }
+        })
+        .collect();
+    Case { graph_task: shape.graph_task, directed: random.below(2) == 0, graphs, features }
+}
+
+/// The column that a reader would make of a feature.
+pub fn column(feature: &CaseFeature) -> Column {
+    let kind = match feature.kind {
+        "binary" => Kind::Binary,
+        "categorical" => Kind::Categorical,
+        "continuous" => Kind::Continuous,
+        _ => Kind::Sparse,
+    };
+    let values = if kind == Kind::Categorical {
+        let mut levels: Vec<String> = Vec::new();
+        let codes = feature.values.iter().map(|value| match value {
+            Value::Category(name) => match levels.iter().position(|level| level == name) {
+                Some(code) => code as u32,
+                None => {
+                    levels.push(name.clone());
+                    levels.len() as u32 - 1
+                }
+            },
+            _ => MISSING,
+        });
+        let codes = codes.collect();
+        Values::Categories { codes, levels }
+    } else {
+        let numbers = feature.values.iter().map(|value| match value {
+            Value::Number(number) => *number,
+            _ => f64::NAN,
+        });
+        Values::Numbers(numbers.collect())
+    };
+    Column::new(feature.name.clone(), values).with_kind(kind)
+}
+
+/// The tables that a reader would make of a case, without targets.
+pub fn tables(case: &Case) -> Tables {
+    let mut node_offsets = vec![0];
+    let mut edges = Vec::new();
+    for graph in &case.graphs {
+        let first = node_offsets[node_offsets.len() - 1];
+        edges.extend(graph.edges.iter().map(|edge| edge.map(|node| (first + node) as u32)));
+        node_offsets.push(first + graph.nodes);
+    }
+    Tables {
+        name: "random".to_owned(),
+        graph_ids: (0..case.graphs.len()).map(|graph| graph.to_string()).collect(),
+        node_offsets,
+        edges,
+        directed: case.directed,
+        node_columns: case.features.iter().map(column).collect(),
+        task: Some(if case.graph_task { Task::Graph } else { Task::Node }),
+        ..Tables::default()
+    }
+}
+
+/// A data set of a case with these target columns.
+pub fn dataset(case: &Case, targets: Vec<Column>) -> Dataset {
+    let mut tables = tables(case);
+    tables.targets = targets.iter().map(|column| column.name.clone()).collect();
+    if case.graph_task { &mut tables.graph_columns } else { &mut tables.node_columns }.extend(targets);
+    Dataset::from_tables(tables, &DatasetOptions::default()).expect("a data set")
+}
+
+/// A data set of a case, opened for a model.
+pub fn dataset_for(case: &Case, model: &Model) -> Dataset {
+    Dataset::from_tables(tables(case), &model.data_options()).expect("a data set")
+}
+
+/// Classes called "c0", "c1", ...
+pub fn class_names(count: usize) -> Vec<String> {
+    (0..count).map(|class| format!("c{class}")).collect()
+}
+
+/// A target column of classes; `None` is unknown.
+pub fn class_column(name: &str, classes: usize, values: &[Option<usize>]) -> Column {
+    let codes = values.iter().map(|class| class.map_or(MISSING, |class| class as u32)).collect();
+    Column::new(name, Values::Categories { codes, levels: class_names(classes) })
+}
+
+/// What a model predicts.
+#[derive(Clone, Copy, Debug)]
+pub struct Goal {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Classes of one target, or number of targets.
+    pub count: usize,
+    /// Two logits for a binary target.
+    pub two_logits: bool,
+}
+
+/// Every sort of outcome.
+pub const GOALS: [Goal; 7] = [
+    Goal { outcome: Outcome::Binary, count: 2, two_logits: false },
+    Goal { outcome: Outcome::Binary, count: 2, two_logits: true },
+    Goal { outcome: Outcome::Multiclass, count: 3, two_logits: false },
+    Goal { outcome: Outcome::Multiclass, count: 7, two_logits: false },
+    Goal { outcome: Outcome::Regression, count: 1, two_logits: false },
+    Goal { outcome: Outcome::MultiLabel, count: 4, two_logits: false },
+    Goal { outcome: Outcome::MultiRegression, count: 2, two_logits: false },
+];
+
+impl Goal {
+    fn targets(self) -> Vec<TargetSchema> {
+        let target = |name: String, classes| TargetSchema { name, unit: None, classes };
+        match self.outcome {
+            Outcome::Binary | Outcome::Multiclass => vec![target("target0".to_owned(), Some(class_names(self.count)))],
+            Outcome::MultiLabel => {
+                (0..self.count).map(|k| target(format!("target{k}"), Some(class_names(2)))).collect()
+            }
+            _ => (0..self.count).map(|k| target(format!("target{k}"), None)).collect(),
+        }
+    }
+}
+
+/// Everything about a random model that is not learned.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelShape {
+    /// What it predicts.
+    pub goal: Goal,
+    /// Shared or per feature.
+    pub rho: Rho,
+    /// Layers of the networks.
+    pub layers: usize,
+    /// Width of the networks.
+    pub hidden: usize,
+    /// Divide by the size of a shell.
+    pub normalise: bool,
+    /// Rho is 0 beyond this distance.
+    pub hop_cap: Option<usize>,
+}
+
+/// A random shape.
+pub fn random_model_shape(random: &mut Stream) -> ModelShape {
+    ModelShape {
+        goal: GOALS[random.below(GOALS.len())],
+        rho: [Rho::Shared, Rho::PerFeature][random.below(2)],
+        layers: 1 + random.below(4),
+        hidden: [16, 32][random.below(2)],
+        normalise: random.below(4) > 0,
+        hop_cap: [None, None, None, Some(0), Some(2)][random.below(5)],
+    }
+}
+
+/// A model with random parameters, no part of them zero, whose features were learned from `case`.
+pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Model {
+    let data =
+        Dataset::from_tables(tables(case), &DatasetOptions { targets_optional: true, ..DatasetOptions::default() })
+            .expect("a data set");
+    let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
+    let mut features: Vec<FeatureSchema> =
+        data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node)).collect();
+    let targets = shape.goal.targets();
+    let outputs = output_count(shape.goal.outcome, &targets, shape.goal.two_logits);
+    let architecture = Architecture { layers: shape.layers, hidden: shape.hidden, outputs };
+    let layout = Layout::new(&features, shape.rho);
+    let mut parameters = Parameters::random(&layout, architecture, random.next_u64());
+    // Whatever training starts from, no parameter is zero here and no unit sits on the kink of its ReLU.
+    let mut fill = |numbers: &mut [f32], spread: f64| {
+        numbers.iter_mut().for_each(|x| *x = (spread * (2.0 * random.uniform() - 1.0)) as f32);
+    };
+    for bank in [&mut parameters.shapes, &mut parameters.rhos] {
+        for (network, part) in
+            (0..bank.len()).flat_map(|network| architecture.parts().into_iter().map(move |p| (network, p)))
+        {
+            // Weights between hidden layers and to the outputs keep the variance of their inputs.
+            let spread = if part.dimensions.len() == 2 { (3.0 / shape.hidden as f64).sqrt() } else { 1.0 };
+            fill(&mut bank.block_mut(network)[part.range], spread);
+        }
+    }
+    for feature in features.iter_mut().filter(|feature| feature.kind == Kind::Continuous) {
+        let mut means = vec![0.0; outputs];
+        fill(&mut means, 1.0);
+        feature.mean_effect = means.into_iter().map(f64::from).collect();
+    }
+    fill(&mut parameters.values, 1.0);
+    fill(&mut parameters.bias, 1.0);
+    fill(&mut parameters.output_bias, 1.0);
+    let description = Description {
+        task: data.task(),
+        outcome: shape.goal.outcome,
+        directed: case.directed,
+        rho: shape.rho,
+        rho_scale: RhoScale { shift: 0.25, scale: 0.5 },
+        normalise: shape.normalise,
+        hop_cap: shape.hop_cap,
+        architecture,
+        features,
+        targets,
+        receivers: vec![1.0; 4],
+        record: TrainingRecord::default(),
+    };
+    Model::from_parts(description, parameters)
+}
+
+/// The same case with node `k` of its only graph called `order[k]`.
+pub fn relabelled(case: &Case, order: &[usize]) -> Case {
+    let mut case = case.clone();
+    for edge in &mut case.graphs[0].edges {
+        *edge = edge.map(|node| order[node]);
+    }
+    case.graphs[0].edges.reverse();
+    for feature in &mut case.features {
+        let before = feature.values.clone();
+        before.into_iter().enumerate().for_each(|(node, value)| feature.values[order[node]] = value);
+    }
+    case
+}

@@ -1,0 +1,158 @@
+//! Explanations: every marginal of every explanation gives the prediction back, and the canonical form does not depend
+//! on how a model happens to be written down.
+
+mod common;
+mod oracle;
+
+use common::{CaseShape, dataset_for, random_case, random_model, random_model_shape, random_plan};
+use gnan::Model;
+use gnan::files::Kind;
+use gnan::model::Rho;
+use gnan::random::Stream;
+
+#[test]
+fn every_explanation_adds_up() {
+    let mut explained = 0;
+    for seed in 0..300 {
+        let mut random = Stream::named(seed, "explanations", 0);
+        let shape = random_model_shape(&mut random);
+        let graph_task = random.below(2) == 0;
+        let mut plan = random_plan(&mut random);
+        let training = random_case(&mut random, CaseShape { graph_task, graphs: 3, nodes: [1, 10] }, &plan);
+        let model = random_model(&mut random, shape, &training);
+        // Categories that training had not seen, and longer distances, take part.
+        plan.iter_mut().for_each(|plan| plan.distinct += usize::from(plan.kind == "categorical"));
+        let case = random_case(&mut random, CaseShape { graph_task, graphs: 2, nodes: [0, 10] }, &plan);
+        if case.items() == 0 {
+            continue;
+        }
+        let data = dataset_for(&case, &model);
+        for position in 0..data.len() {
+            let why = model.explain(&data, position).unwrap();
+            assert!(why.adds_up(), "seed {seed}, item {position}: {why:?}");
+            for output in 0..why.outputs.len() {
+                let (total, exact) = (why.total(output), why.prediction[output]);
+                let size = 1.0 + why.by_node(output).iter().map(|part| part.abs()).sum::<f64>();
+                assert!((total - exact).abs() < 1e-4 * size, "seed {seed}: {total} {exact}");
+            }
+            explained += 1;
+        }
+    }
+    assert!(explained > 1000, "{explained}");
+}
+
+/// An explanation that was tampered with is noticed.
+#[test]
+fn an_explanation_that_does_not_add_up_says_so() {
+    let mut random = Stream::named(5, "tampered", 0);
+    let shape = random_model_shape(&mut random);
+    let plan = random_plan(&mut random);
+    let case = random_case(&mut random, CaseShape { graph_task: true, graphs: 1, nodes: [5, 5] }, &plan);
+    let model = random_model(&mut random, shape, &case);
+    let mut why = model.explain(&dataset_for(&case, &model), 0).unwrap();
+    assert!(why.adds_up());
+    why.prediction[0] += 0.01 * (1.0 + why.total(0).abs());
+    assert!(!why.adds_up());
+}
+
+/// `(a * rho, f / a, b / a)` is the same model.
+fn rescaled(model: &Model, factor: f32) -> Model {
+    let mut parameters = model.parameters().clone();
+    let architecture = parameters.rhos.architecture();
+    let factors = vec![factor; architecture.outputs];
+    for rho in 0..parameters.rhos.len() {
+        architecture.scale_outputs(parameters.rhos.block_mut(rho), &factors);
+    }
+    parameters.scale_sources(&vec![1.0 / factor; architecture.outputs]);
+    let mut description = model.description().clone();
+    for feature in &mut description.features {
+        feature.mean_effect.iter_mut().for_each(|mean| *mean /= f64::from(factor));
+    }
+    Model::from_parts(description, parameters)
+}
+
+#[test]
+fn scale_and_sign_of_the_raw_parameters_do_not_show() {
+    for seed in 0..60 {
+        let mut random = Stream::named(seed, "canonical", 0);
+        let shape = random_model_shape(&mut random);
+        let plan = random_plan(&mut random);
+        let case = random_case(&mut random, CaseShape { graph_task: true, graphs: 2, nodes: [2, 9] }, &plan);
+        let model = random_model(&mut random, shape, &case);
+        let table = |model: &Model| {
+            let canonical = model.canonical();
+            let mut numbers: Vec<f64> = canonical.rhos().into_iter().flat_map(|rho| rho.values).flatten().collect();
+            let features = canonical.features();
+            numbers.extend(features.iter().flat_map(|f| &f.levels).flat_map(|level| level.values.clone()));
+            numbers.extend(canonical.structure().iter().flatten());
+            numbers.extend(canonical.output_bias());
+            numbers
+        };
+        let plain = table(&model);
+        // Powers of two scale floats exactly; -1 turns every sign.
+        for factor in [0.25, -1.0, -8.0] {
+            let other = table(&rescaled(&model, factor));
+            assert_eq!(plain.len(), other.len());
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * (1.0 + a.abs());
+            assert!(plain.iter().zip(&other).all(close), "seed {seed}, factor {factor}");
+        }
+    }
+}
+
+#[test]
+fn rho_is_one_where_it_is_largest_and_categories_have_mean_zero() {
+    for seed in 0..60 {
+        let mut random = Stream::named(seed, "canonical means", 0);
+        let shape = random_model_shape(&mut random);
+        let plan = random_plan(&mut random);
+        let case = random_case(&mut random, CaseShape { graph_task: true, graphs: 2, nodes: [2, 9] }, &plan);
+        let model = random_model(&mut random, shape, &case);
+        let canonical = model.canonical();
+        for rho in canonical.rhos() {
+            for output in 0..model.outputs() {
+                let seen = (0..canonical.slots()).filter(|slot| canonical.seen(*slot));
+                let values: Vec<f64> = seen.map(|slot| rho.values[slot][output]).collect();
+                let largest = values.iter().fold(0.0f64, |a, b| if b.abs() > a.abs() { *b } else { a });
+                assert!(largest == 0.0 || (largest - 1.0).abs() < 1e-12, "{values:?}");
+            }
+        }
+        if model.description().rho == Rho::PerFeature {
+            continue;
+        }
+        for (feature, schema) in canonical.features().iter().zip(&model.description().features) {
+            if feature.kind == Kind::Categorical && !feature.levels.is_empty() {
+                let shares = schema.level_shares();
+                for output in 0..model.outputs() {
+                    let weighed = feature.levels.iter().zip(&shares).map(|(level, share)| share * level.values[output]);
+                    assert!(weighed.sum::<f64>().abs() < 1e-9);
+                }
+            }
+        }
+    }
+}
+
+/// Relabelling the nodes of a graph permutes the ledger by node and keeps the rest.
+#[test]
+fn relabelling_permutes_the_ledger() {
+    for seed in 0..40 {
+        let mut random = Stream::named(seed, "relabelled", 0);
+        let shape = random_model_shape(&mut random);
+        let plan = random_plan(&mut random);
+        let case = random_case(&mut random, CaseShape { graph_task: true, graphs: 1, nodes: [3, 9] }, &plan);
+        let model = random_model(&mut random, shape, &case);
+        let nodes = case.nodes();
+        let mut place: Vec<usize> = (0..nodes).collect();
+        random.shuffle(&mut place);
+        let moved = common::relabelled(&case, &place);
+        let (why, other) = (
+            model.explain(&dataset_for(&case, &model), 0).unwrap(),
+            model.explain(&dataset_for(&moved, &model), 0).unwrap(),
+        );
+        for output in 0..why.outputs.len() {
+            let (before, after) = (why.by_node(output), other.by_node(output));
+            let size = 1.0 + before.iter().map(|part| part.abs()).sum::<f64>();
+            assert!((0..nodes).all(|node| (before[node] - after[place[node]]).abs() < 1e-9 * size), "seed {seed}");
+            assert!((why.structure(output) - other.structure(output)).abs() < 1e-9 * size);
+        }
+    }
+}

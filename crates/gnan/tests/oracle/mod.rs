@@ -1,0 +1,526 @@
+//! The dense oracle: spec section 1 in f64, equation by equation, sharing no code with the engine.
+//!
+//! It sees a data set as plain lists ([`Case`]) and a model as the bytes of its file ([`FileModel`]), so it also checks
+//! that the file alone says what the model is. Distances come from Floyd and Warshall, shells from loops over all pairs
+//! of nodes, shape functions from plain loops over the layers. Slow on purpose.
+
+#![allow(dead_code, reason = "every test file uses another part of the oracle")]
+
+use std::collections::BTreeMap;
+
+use safetensors::SafeTensors;
+
+/// One value of one node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// The name of a category.
+    Category(String),
+    /// Nothing is known.
+    Missing,
+}
+
+/// A named column of the nodes of all graphs.
+#[derive(Clone, Debug)]
+pub struct CaseFeature {
+    /// Its name.
+    pub name: String,
+    /// "binary", "categorical", "continuous" or "sparse".
+    pub kind: &'static str,
+    /// One value per node, graph by graph.
+    pub values: Vec<Value>,
+}
+
+/// The structure of one graph; edges name nodes of this graph.
+#[derive(Clone, Debug)]
+pub struct CaseGraph {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Edges as listed: self-loops and repeats are allowed.
+    pub edges: Vec<[usize; 2]>,
+}
+
+/// A data set as plain lists.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Whether graphs are the items; else nodes are.
+    pub graph_task: bool,
+    /// Whether an edge goes one way.
+    pub directed: bool,
+    /// The graphs.
+    pub graphs: Vec<CaseGraph>,
+    /// The features.
+    pub features: Vec<CaseFeature>,
+}
+
+impl Case {
+    /// Number of nodes over all graphs.
+    pub fn nodes(&self) -> usize {
+        self.graphs.iter().map(|graph| graph.nodes).sum()
+    }
+
+    /// Number of things to predict.
+    pub fn items(&self) -> usize {
+        if self.graph_task { self.graphs.len() } else { self.nodes() }
+    }
+
+    /// The first node of a graph, counted over all graphs.
+    pub fn first_node(&self, graph: usize) -> usize {
+        self.graphs[..graph].iter().map(|graph| graph.nodes).sum()
+    }
+
+    /// Every node as a receiver, with its distances by Floyd and Warshall.
+    pub fn receivers(&self) -> Vec<Receiver> {
+        let mut receivers = Vec::new();
+        let mut first = 0;
+        for (index, graph) in self.graphs.iter().enumerate() {
+            let distances = floyd_warshall(graph.nodes, &graph.edges, self.directed);
+            for node in 0..graph.nodes {
+                let item = if self.graph_task { index } else { first + node };
+                let heard = (0..graph.nodes).map(|source| distances[source][node]).collect();
+                receivers.push(Receiver { item, first, distances: heard });
+            }
+            first += graph.nodes;
+        }
+        receivers
+    }
+}
+
+/// A node that hears all nodes of its graph.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The item whose output it adds to.
+    pub item: usize,
+    /// The first node of its graph, counted over all graphs.
+    pub first: usize,
+    /// `dist(j, i)` for every node `j` of the graph; `None` is unreachable.
+    pub distances: Vec<Option<usize>>,
+}
+
+/// `distances[j][i]`: the number of edges on the shortest path from `j` to `i`.
+pub fn floyd_warshall(nodes: usize, edges: &[[usize; 2]], directed: bool) -> Vec<Vec<Option<usize>>> {
+    let mut distances = vec![vec![None; nodes]; nodes];
+    for [source, target] in edges {
+        distances[*source][*target] = Some(1);
+        if !directed {
+            distances[*target][*source] = Some(1);
+        }
+    }
+    for node in 0..nodes {
+        distances[node][node] = Some(0);
+    }
+    for middle in 0..nodes {
+        for source in 0..nodes {
+            let Some(before) = distances[source][middle] else { continue };
+            for target in 0..nodes {
+                if let Some(after) = distances[middle][target]
+                    && distances[source][target].is_none_or(|known| before + after < known)
+                {
+                    distances[source][target] = Some(before + after);
+                }
+            }
+        }
+    }
+    distances
+}
+
+/// `dist(j, receiver)` for every node `j`, by the textbook search with a queue.
+pub fn queue_search(nodes: usize, edges: &[[usize; 2]], directed: bool, receiver: usize) -> Vec<Option<usize>> {
+    let mut senders = vec![Vec::new(); nodes];
+    for [source, target] in edges {
+        senders[*target].push(*source);
+        if !directed {
+            senders[*source].push(*target);
+        }
+    }
+    let mut distances = vec![None; nodes];
+    distances[receiver] = Some(0);
+    let mut queue = std::collections::VecDeque::from([(receiver, 0)]);
+    while let Some((node, distance)) = queue.pop_front() {
+        for sender in &senders[node] {
+            if distances[*sender].is_none() {
+                distances[*sender] = Some(distance + 1);
+                queue.push_back((*sender, distance + 1));
+            }
+        }
+    }
+    distances
+}
+
+/// A tensor of the model file.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// Its dimensions.
+    pub shape: Vec<usize>,
+    /// Its values, the last dimension fastest.
+    pub values: Vec<f64>,
+}
+
+/// What the file says of a feature, and where its parameters are.
+#[derive(Clone, Debug)]
+struct FileFeature {
+    name: String,
+    /// Shift and scale of a numeric feature.
+    scale: Option<[f64; 2]>,
+    levels: Vec<String>,
+    has_missing: bool,
+    /// Share of the training nodes in each level, missing last.
+    shares: Vec<f64>,
+    /// Mean of `f_k` over the training nodes of a continuous feature.
+    mean_effect: Vec<f64>,
+    network: usize,
+    first_value: usize,
+    first_rho: usize,
+}
+
+/// Factors of the hidden units of every network, `[networks][hidden layers * hidden]`.
+#[derive(Clone, Debug)]
+pub struct Masks {
+    /// Of the shape networks.
+    pub shapes: Vec<Vec<f64>>,
+    /// Of the rho networks.
+    pub rhos: Vec<Vec<f64>>,
+}
+
+/// A term of what a source says: the rho it is weighed with, and a number per output.
+pub type Term = (usize, Vec<f64>);
+
+/// One output of one item.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Answer {
+    /// The output.
+    pub value: f64,
+    /// The sum of the absolute values of all terms it is the sum of: the scale of rounding errors.
+    pub magnitude: f64,
+}
+
+/// A model, as its file describes it.
+#[derive(Clone, Debug)]
+pub struct FileModel {
+    /// All parameters, by name.
+    pub tensors: Vec<Tensor>,
+    /// Number of outputs.
+    pub outputs: usize,
+    /// Dropout masks; `None` for a prediction.
+    pub masks: Option<Masks>,
+    layers: usize,
+    hidden: usize,
+    normalise: bool,
+    hop_cap: Option<usize>,
+    rho_shift: f64,
+    rho_scale: f64,
+    per_feature: bool,
+    features: Vec<FileFeature>,
+    rho_count: usize,
+    shape_parts: Vec<usize>,
+    rho_parts: Vec<usize>,
+    values: usize,
+    bias: usize,
+    output_bias: usize,
+}
+
+impl FileModel {
+    /// Reads the bytes of a model file.
+    pub fn read(bytes: &[u8]) -> FileModel {
+        let (_, metadata) = SafeTensors::read_metadata(bytes).expect("a safetensors header");
+        let json = &metadata.metadata().as_ref().expect("metadata")["gnan"];
+        let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
+        assert_eq!(json["version"], 1);
+        let description = &json["description"];
+        let number = |value: &serde_json::Value| value.as_u64().expect("a whole number") as usize;
+        let [layers, hidden, outputs] =
+            ["layers", "hidden", "outputs"].map(|key| number(&description["architecture"][key]));
+
+        let file = SafeTensors::deserialize(bytes).expect("tensors");
+        let mut tensors: Vec<Tensor> = file
+            .tensors()
+            .into_iter()
+            .map(|(name, view)| {
+                let numbers = view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]).into());
+                Tensor { name, shape: view.shape().to_vec(), values: numbers.collect() }
+            })
+            .collect();
+        tensors.sort_by(|a, b| a.name.cmp(&b.name));
+        let place: BTreeMap<&str, usize> = tensors.iter().enumerate().map(|(at, t)| (t.name.as_str(), at)).collect();
+        let parts = |prefix: &str| -> Vec<usize> {
+            let mut names: Vec<String> = (0..layers - 1).map(|layer| format!("layer{layer}")).collect();
+            names.push("output".to_owned());
+            let both = |name: String| [format!("{prefix}.{name}.weight"), format!("{prefix}.{name}.bias")];
+            names.into_iter().flat_map(both).map(|name| place[name.as_str()]).collect()
+        };
+        let (shape_parts, rho_parts) = (parts("shape"), parts("rho"));
+        let [values, bias, output_bias] = ["values", "bias", "output_bias"].map(|name| place[name]);
+
+        let per_feature = match description["rho"].as_str() {
+            Some("per-feature") => true,
+            Some("shared") => false,
+            other => panic!("rho is {other:?}"),
+        };
+        let (mut networks, mut value_count, mut rho_count) = (0, 0, 1);
+        let mut features = Vec::new();
+        for feature in description["features"].as_array().expect("features") {
+            let categorical = feature["kind"] == "categorical";
+            let levels: Vec<String> = match feature["levels"].as_array() {
+                Some(levels) => levels.iter().map(|level| level["name"].as_str().expect("a name").to_owned()).collect(),
+                None => Vec::new(),
+            };
+            let has_missing = !feature["missing"].is_null();
+            let nodes = |support: &serde_json::Value| support["nodes"].as_f64().expect("a count");
+            let mut counts: Vec<f64> = match feature["levels"].as_array() {
+                Some(levels) => levels.iter().map(|level| nodes(&level["support"])).collect(),
+                None => Vec::new(),
+            };
+            if has_missing {
+                counts.push(nodes(&feature["missing"]));
+            }
+            let total = counts.iter().sum::<f64>().max(1.0);
+            let mean_effect = match feature["mean_effect"].as_array() {
+                Some(means) => means.iter().map(|mean| mean.as_f64().expect("a number")).collect(),
+                None => Vec::new(),
+            };
+            let scale = &feature["scale"];
+            let scale = ["shift", "scale"].map(|key| scale[key].as_f64());
+            let free_values = levels.len() + usize::from(has_missing);
+            features.push(FileFeature {
+                name: feature["name"].as_str().expect("a name").to_owned(),
+                scale: (!categorical).then(|| scale.map(|number| number.expect("a scale"))),
+                levels,
+                has_missing,
+                shares: counts.iter().map(|count| count / total).collect(),
+                mean_effect,
+                network: networks,
+                first_value: value_count,
+                first_rho: if per_feature { rho_count } else { 0 },
+            });
+            networks += usize::from(!categorical);
+            value_count += free_values;
+            if per_feature {
+                rho_count += if categorical { free_values } else { 1 };
+            }
+        }
+        let count = |parts: &[usize]| tensors[parts[0]].shape[0];
+        assert_eq!((count(&shape_parts), count(&rho_parts)), (networks, rho_count));
+        assert_eq!(tensors[values].shape, [value_count, outputs]);
+        FileModel {
+            outputs,
+            masks: None,
+            layers,
+            hidden,
+            normalise: description["normalise"].as_bool().expect("yes or no"),
+            hop_cap: description["hop_cap"].as_u64().map(|cap| cap as usize),
+            rho_shift: description["rho_scale"]["shift"].as_f64().expect("a number"),
+            rho_scale: description["rho_scale"]["scale"].as_f64().expect("a number"),
+            per_feature,
+            features,
+            rho_count,
+            shape_parts,
+            rho_parts,
+            values,
+            bias,
+            output_bias,
+            tensors,
+        }
+    }
+
+    /// Number of rho functions.
+    pub fn rho_count(&self) -> usize {
+        self.rho_count
+    }
+
+    /// Width of all hidden layers together: the length of a dropout mask.
+    pub fn mask_len(&self) -> usize {
+        (self.layers - 1) * self.hidden
+    }
+
+    /// A network of one number: relu layers, then a linear one. `parts` are weight and bias of each layer in turn.
+    fn network(&self, parts: &[usize], index: usize, input: f64, mask: Option<&[f64]>) -> Vec<f64> {
+        let slice = |part: usize| -> &[f64] {
+            let tensor = &self.tensors[parts[part]];
+            let size: usize = tensor.shape[1..].iter().product();
+            &tensor.values[index * size..(index + 1) * size]
+        };
+        if self.layers == 1 {
+            return slice(0).iter().zip(slice(1)).map(|(weight, bias)| weight * input + bias).collect();
+        }
+        let mut activations = vec![input];
+        for layer in 0..self.layers - 1 {
+            let (weight, bias) = (slice(2 * layer), slice(2 * layer + 1));
+            let mut next = bias.to_vec();
+            // weight[from, to]
+            for (from, activation) in activations.iter().enumerate() {
+                for (to, sum) in next.iter_mut().enumerate() {
+                    *sum += activation * weight[from * self.hidden + to];
+                }
+            }
+            for (to, sum) in next.iter_mut().enumerate() {
+                let factor = mask.map_or(1.0, |mask| mask[layer * self.hidden + to]);
+                *sum = sum.max(0.0) * factor;
+            }
+            activations = next;
+        }
+        let (weight, bias) = (slice(2 * self.layers - 2), slice(2 * self.layers - 1));
+        // weight[output, from]
+        let sum = |output: usize| -> f64 {
+            let weight = &weight[output * self.hidden..(output + 1) * self.hidden];
+            weight.iter().zip(&activations).map(|(weight, activation)| weight * activation).sum()
+        };
+        (0..self.outputs).map(|output| sum(output) + bias[output]).collect()
+    }
+
+    /// `rho(l)` for every output; `None` is unreachable. Zero beyond the hop cap.
+    pub fn rho(&self, index: usize, distance: Option<usize>) -> Vec<f64> {
+        if let Some(cap) = self.hop_cap
+            && distance.is_none_or(|distance| distance > cap)
+        {
+            return vec![0.0; self.outputs];
+        }
+        let t = distance.map_or(0.0, |distance| 1.0 / (1.0 + distance as f64));
+        let argument = (t - self.rho_shift) / self.rho_scale;
+        self.network(&self.rho_parts, index, argument, self.masks.as_ref().map(|masks| &masks.rhos[index][..]))
+    }
+
+    /// `b`, with its rho.
+    pub fn bias_term(&self) -> Term {
+        (0, self.tensors[self.bias].values.clone())
+    }
+
+    /// `b0`.
+    pub fn output_bias(&self) -> &[f64] {
+        &self.tensors[self.output_bias].values
+    }
+
+    /// `f_k(value)`, with its rho. A value unseen in training says what the training nodes say on average.
+    fn feature_terms(&self, feature: &FileFeature, value: &Value) -> Vec<Term> {
+        let free_value = |level: usize| {
+            let at = (feature.first_value + level) * self.outputs;
+            self.tensors[self.values].values[at..at + self.outputs].to_vec()
+        };
+        // The levels of a categorical feature have a rho each; a missing number is heard with the feature's rho.
+        let own_rho = |level: usize| match feature.scale {
+            None if self.per_feature => feature.first_rho + level,
+            _ => feature.first_rho,
+        };
+        let unseen = || match feature.scale {
+            None => (feature.shares.iter().enumerate())
+                .map(|(level, share)| (own_rho(level), free_value(level).iter().map(|x| share * x).collect()))
+                .collect(),
+            Some(_) if feature.mean_effect.is_empty() => Vec::new(),
+            Some(_) => vec![(feature.first_rho, feature.mean_effect.clone())],
+        };
+        match (value, feature.scale) {
+            (Value::Number(number), Some([shift, scale])) => {
+                let mask = self.masks.as_ref().map(|masks| &masks.shapes[feature.network][..]);
+                let at = |input: f64| self.network(&self.shape_parts, feature.network, input, mask);
+                let difference =
+                    at((number - shift) / scale).into_iter().zip(at(0.0)).map(|(f, reference)| f - reference);
+                vec![(feature.first_rho, difference.collect())]
+            }
+            (Value::Category(name), None) => match feature.levels.iter().position(|level| level == name) {
+                Some(level) => vec![(own_rho(level), free_value(level))],
+                None => unseen(),
+            },
+            (Value::Missing, _) if feature.has_missing => {
+                vec![(own_rho(feature.levels.len()), free_value(feature.levels.len()))]
+            }
+            (Value::Missing, _) => unseen(),
+            _ => panic!("feature {} holds {value:?}", feature.name),
+        }
+    }
+
+    /// Everything that a node says: the bias and its features.
+    pub fn said(&self, case: &Case, node: usize) -> Vec<Term> {
+        let mut terms = vec![self.bias_term()];
+        for feature in &self.features {
+            let column = case.features.iter().find(|column| column.name == feature.name).expect("the feature");
+            terms.extend(self.feature_terms(feature, &column.values[node]));
+        }
+        terms
+    }
+
+    /// The outputs of all items that have a receiver in the list; `gain` multiplies all but the output bias.
+    pub fn outputs_of(&self, case: &Case, receivers: &[Receiver], gain: f64) -> Vec<Vec<Answer>> {
+        let said: Vec<Vec<Term>> = (0..case.nodes()).map(|node| self.said(case, node)).collect();
+        let mut rho: BTreeMap<(usize, Option<usize>), Vec<f64>> = BTreeMap::new();
+        let start = |bias: &f64| Answer { value: *bias, magnitude: bias.abs() };
+        let mut outputs = vec![self.output_bias().iter().map(start).collect::<Vec<Answer>>(); case.items()];
+        for receiver in receivers {
+            let mut counts: BTreeMap<Option<usize>, f64> = BTreeMap::new();
+            for distance in &receiver.distances {
+                *counts.entry(*distance).or_default() += 1.0;
+            }
+            for (source, distance) in receiver.distances.iter().enumerate() {
+                let share = if self.normalise { 1.0 / counts[distance] } else { 1.0 };
+                for (index, term) in &said[receiver.first + source] {
+                    let rho = rho.entry((*index, *distance)).or_insert_with(|| self.rho(*index, *distance));
+                    for (output, answer) in outputs[receiver.item].iter_mut().enumerate() {
+                        let part = gain * share * rho[output] * term[output];
+                        answer.value += part;
+                        answer.magnitude += part.abs();
+                    }
+                }
+            }
+        }
+        outputs
+    }
+
+    /// The outputs of all items.
+    pub fn outputs(&self, case: &Case) -> Vec<Vec<Answer>> {
+        self.outputs_of(case, &case.receivers(), 1.0)
+    }
+}
+
+/// How wrong outputs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossKind {
+    /// One logit per target.
+    Logistic,
+    /// One logit per class.
+    CrossEntropy,
+    /// Squared error.
+    Squared,
+    /// Absolute error.
+    Absolute,
+}
+
+/// What outputs should be: per item a class or a number per target (`None`: unknown), and weights.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// `[items][targets]`.
+    pub targets: Vec<Vec<Option<f64>>>,
+    /// One per item.
+    pub item_weights: Vec<f64>,
+    /// One per class; empty: 1.
+    pub class_weights: Vec<f64>,
+}
+
+/// The mean loss over the known targets of the given items, weighted.
+pub fn loss(kind: LossKind, outputs: &[Vec<Answer>], wanted: &Wanted) -> f64 {
+    let (mut sum, mut total) = (0.0, 0.0);
+    for (item, targets) in wanted.targets.iter().enumerate() {
+        let outputs: Vec<f64> = outputs[item].iter().map(|answer| answer.value).collect();
+        for (at, target) in targets.iter().enumerate() {
+            let Some(target) = *target else { continue };
+            let class_weight = wanted.class_weights.get(target as usize).copied().unwrap_or(1.0);
+            let weight = wanted.item_weights[item] * class_weight;
+            let one = match kind {
+                LossKind::Logistic => {
+                    // -log(sigmoid(y)) or -log(1 - sigmoid(y))
+                    let against = if target == 1.0 { -outputs[at] } else { outputs[at] };
+                    (1.0 + against.exp()).ln()
+                }
+                LossKind::CrossEntropy => {
+                    let total: f64 = outputs.iter().map(|y| y.exp()).sum();
+                    total.ln() - outputs[target as usize]
+                }
+                LossKind::Squared => (outputs[at] - target) * (outputs[at] - target),
+                LossKind::Absolute => (outputs[at] - target).abs(),
+            };
+            sum += weight * one;
+            total += weight;
+        }
+    }
+    sum / total
+}
