@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::bars::Bars;
 use crate::ledger::{Term, ledger};
-use crate::style::{DIM, counted};
+use crate::style::{DIM, contribution, counted};
 use crate::table::{Align, Table, shorten};
 
 /// Cells of the longest bar.
@@ -75,7 +75,7 @@ fn one_curve(curve: &RhoCurve, receivers: &[f64], shown: usize, node: &str) -> T
     let bars = Bars::new(rows.iter().map(|(_, value, _)| *value), BAR_WIDTH);
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right]);
     for (words, value, support) in rows {
-        let number = (format!("{value:+.2}"), Style::new());
+        let number = (contribution(value), Style::new());
         table.painted_row(vec![(words, DIM), number, bars.bar(value), (support, DIM)]);
     }
     table
@@ -90,7 +90,7 @@ fn many_curves(curves: &[RhoCurve], shown: usize) -> Table {
     header.extend((0..distances).map(|distance| distance.to_string()));
     header.extend(unreachable.then(|| "unreachable".to_owned()));
     let mut table = Table::new(&columns).header(header);
-    let cell = |value: Option<f64>| value.map(|value| format!("{value:+.2}")).unwrap_or_default();
+    let cell = |value: Option<f64>| value.map(contribution).unwrap_or_default();
     for curve in curves.iter().take(shown) {
         let mut cells = vec![shorten(&curve.name, NAME_WIDTH)];
         cells.extend((0..distances).map(|distance| cell(curve.values.get(distance).copied().flatten())));
@@ -113,7 +113,7 @@ pub fn level_table(levels: &[CanonicalLevel], shown: usize, node: &str, graph: &
         let (nodes, graphs) = (level.support.nodes as usize, level.support.graphs as usize);
         let little = if level.support.graphs < LITTLE_SUPPORT { ": little support" } else { "" };
         let support = format!("{} in {}{little}", counted(nodes, node), counted(graphs, graph));
-        let number = (format!("{:+.2}", value(level)), Style::new());
+        let number = (contribution(value(level)), Style::new());
         table.painted_row(vec![
             (shorten(&level.name, NAME_WIDTH), Style::new()),
             number,
@@ -138,7 +138,7 @@ pub fn reasons_table(why: &Explanation, output: usize, measured: f64) -> Table {
     features.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     terms.extend(features.into_iter().map(|(name, amount)| term(name, amount, "")));
     let mut table = ledger(&terms, "prediction", why.total(output));
-    table.styled_row(DIM, ["measured".to_owned(), format!("{measured:+.2}")]);
+    table.styled_row(DIM, ["measured".to_owned(), contribution(measured)]);
     table
 }
 

@@ -70,7 +70,7 @@ mod tests {
         // 1/3 + 1/3 + 1/3 = 1, and 0.33 * 3 = 0.99: one of them becomes 0.34.
         assert_eq!(units(&[1.0 / 3.0; 3], 1.0), [34, 33, 33]);
         assert_eq!(units(&[0.0064, 0.0062, -0.5], -0.4874), [1, 0, -50]);
-        let amounts = [0.005, -1.234, 2.718, -3.1416, 0.777];
+        let amounts = [0.005, -1.234, 2.7051, -3.0416, 0.777];
         let total: f64 = amounts.iter().sum();
         assert_eq!(units(&amounts, total).iter().sum::<i64>(), (total * UNITS).round() as i64);
     }

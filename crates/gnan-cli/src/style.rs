@@ -86,6 +86,12 @@ pub fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// A contribution with its sign and two decimals; what rounds to zero has none below it.
+pub fn contribution(value: f64) -> String {
+    let text = format!("{value:+.2}");
+    if text == "-0.00" { "+0.00".to_owned() } else { text }
+}
+
 /// A metric: four decimals, unless it is beyond all measure.
 pub fn metric(value: f64) -> String {
     if value.abs() < 1e6 { format!("{value:.4}") } else { format!("{value:.3e}") }

@@ -146,16 +146,20 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
     } else {
         print(summary(&data, &parts, &outcome, &args.output))?;
     }
-    if outcome.fitted.ended == Ended::Diverged {
-        talk(format!(
-            "{}: the loss was no longer finite, so training stopped; the last good model (epoch {}) was kept\n  \
-             lower --learning-rate, or look for extreme values in features and targets",
-            style::warning("warning"),
-            outcome.fitted.model.description().record.best_epoch
-        ));
-        return Ok(Answer::No);
+    Ok(answer(outcome.fitted.ended, outcome.fitted.model.description().record.best_epoch))
+}
+
+/// Training that diverged has a model to show, but the answer is no.
+fn answer(ended: Ended, best_epoch: usize) -> Answer {
+    if ended != Ended::Diverged {
+        return Answer::Done;
     }
-    Ok(Answer::Done)
+    talk(format!(
+        "{}: the loss was no longer finite, so training stopped; the last good model (epoch {best_epoch}) was kept\n  \
+         lower --learning-rate, or look for extreme values in features and targets",
+        style::warning("warning"),
+    ));
+    Answer::No
 }
 
 /// The parts that the data bring, or else everything (or all but a test part) to train on.
@@ -271,5 +275,19 @@ fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, parts: &Parts, outcome: 
             .collect(),
         metrics: &outcome.metrics,
         seconds: outcome.seconds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps are bounded and inputs are kept finite, so that no small data set makes training diverge on demand.
+    #[test]
+    fn only_training_that_diverged_answers_no() {
+        assert_eq!(answer(Ended::Diverged, 3), Answer::No);
+        for ended in [Ended::Epochs, Ended::Patience, Ended::Interrupted] {
+            assert_eq!(answer(ended, 3), Answer::Done);
+        }
     }
 }

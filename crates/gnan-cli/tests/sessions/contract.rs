@@ -114,23 +114,6 @@ fn the_number_of_threads_changes_no_byte() {
 }
 
 #[test]
-fn training_that_diverges_answers_no_and_keeps_the_last_good_model() {
-    let desk = Desk::new();
-    // One value of the validation part lies so far out that larger weights take its output beyond all numbers.
-    let (mut nodes, mut graphs) = ("graph_id,node_id,mass\n".to_owned(), "graph_id,y,split\n".to_owned());
-    for graph in 0..30 {
-        let (mass, part) = if graph == 29 { ("1e36".to_owned(), "valid") } else { ((graph % 7).to_string(), "train") };
-        nodes.push_str(&format!("g{graph},a,{mass}\n"));
-        graphs.push_str(&format!("g{graph},{}.5,{part}\n", graph % 7));
-    }
-    desk.write("far/nodes.csv", &nodes);
-    desk.write("far/graphs.csv", &graphs);
-    let session = desk.gnan("train far --learning-rate 1 --epochs 200 --patience 0").expect(1);
-    session.says("no longer finite").says("--learning-rate").shows("wrote model.gnan");
-    desk.works("inspect model.gnan");
-}
-
-#[test]
 fn a_reader_that_leaves_is_no_error() {
     let desk = Desk::new();
     let mut child = std::process::Command::new(GNAN)

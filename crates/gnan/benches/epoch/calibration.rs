@@ -1,0 +1,83 @@
+//! What this machine can do, measured in the same run as everything else.
+
+use std::fmt;
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Rates of one thread.
+pub struct Calibration {
+    /// Of a `[1024, 64] x [64, 64]` product in f32.
+    pub gflops: f64,
+    /// Of `a = a + 0.5 * b` over arrays too large for the near caches: two reads and a write.
+    pub gigabytes: f64,
+}
+
+impl Calibration {
+    pub fn measure() -> Calibration {
+        Calibration { gflops: product_rate(), gigabytes: memory_rate() }
+    }
+}
+
+impl fmt::Display for Calibration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "64 x 64 products {:.0} GFLOP/s, memory {:.1} GB/s", self.gflops, self.gigabytes)
+    }
+}
+
+/// The best of twenty rounds, in units per second.
+fn best_rate(units: f64, mut work: impl FnMut()) -> f64 {
+    (0..20).fold(0.0, |best: f64, _| {
+        let start = Instant::now();
+        work();
+        best.max(units / start.elapsed().as_secs_f64())
+    })
+}
+
+fn product_rate() -> f64 {
+    const ROWS: usize = 1024;
+    const REPEATS: usize = 20;
+    let (left, right) = (vec![0.5f32; ROWS * 64], vec![0.25f32; 64 * 64]);
+    let mut out = vec![0.0f32; ROWS * 64];
+    let units = (2 * ROWS * 64 * 64 * REPEATS) as f64;
+    best_rate(units, || {
+        for _ in 0..REPEATS {
+            multiply(&left, &right, &mut out);
+        }
+        black_box(&out);
+    }) / 1e9
+}
+
+/// `out = left * right` for `[rows, 64]` and `[64, 64]`, by the crate `matrixmultiply`.
+#[allow(unsafe_code)]
+fn multiply(left: &[f32], right: &[f32], out: &mut [f32]) {
+    let rows = left.len() / 64;
+    assert!(right.len() == 64 * 64 && out.len() == rows * 64);
+    // SAFETY: the lengths above are those that the strides below reach, and `out` overlaps neither factor.
+    unsafe {
+        matrixmultiply::sgemm(
+            rows,
+            64,
+            64,
+            1.0,
+            left.as_ptr(),
+            64,
+            1,
+            right.as_ptr(),
+            64,
+            1,
+            0.0,
+            out.as_mut_ptr(),
+            64,
+            1,
+        );
+    }
+}
+
+fn memory_rate() -> f64 {
+    const LEN: usize = 8 << 20;
+    let (mut a, b) = (vec![1.0f32; LEN], vec![2.0f32; LEN]);
+    best_rate((3 * 4 * LEN) as f64, || {
+        a.iter_mut().zip(&b).for_each(|(a, b)| *a += 0.5 * b);
+        black_box(&a);
+    }) / 1e9
+}
