@@ -6,7 +6,6 @@
 
 mod args;
 mod bars;
-mod baseline;
 mod cli;
 mod commands;
 mod config;

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use gnan::evaluate::EvaluationEvent;
 use gnan::train::EpochReport;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -67,8 +68,6 @@ fn words(report: &EpochReport<'_>) -> String {
 }
 
 /// The bar of an evaluation: all runs together, seen from several threads.
-///
-/// Nobody says when a run ends, so those that were not heard of lately, beyond one per thread, are taken to be done.
 pub struct EvaluationProgress {
     bar: ProgressBar,
     candidates: usize,
@@ -77,13 +76,11 @@ pub struct EvaluationProgress {
 
 struct EvaluationState {
     runs: Vec<RunProgress>,
-    reports: u64,
+    done: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct RunProgress {
-    /// Number of the report last heard; 0: none yet.
-    heard: u64,
     epoch: usize,
     candidates_done: usize,
     parts: u64,
@@ -96,34 +93,38 @@ impl EvaluationProgress {
         EvaluationProgress {
             bar: bar(runs as u64 * PARTS_OF_A_RUN, template),
             candidates: candidates.max(1),
-            state: Mutex::new(EvaluationState { runs: vec![RunProgress::default(); runs], reports: 0 }),
+            state: Mutex::new(EvaluationState { runs: vec![RunProgress::default(); runs], done: 0 }),
         }
     }
 
-    /// Shows an epoch of a run, and stops everything if Ctrl-C was pressed.
-    pub fn epoch(&self, run: usize, report: &EpochReport<'_>) -> ControlFlow<()> {
+    /// Shows what happened, and stops everything if Ctrl-C was pressed.
+    pub fn show(&self, event: EvaluationEvent<'_>) -> ControlFlow<()> {
         let mut state = self.state();
-        state.reports += 1;
-        let reports = state.reports;
-        if let Some(progress) = state.runs.get_mut(run) {
-            progress.heard = reports;
-            progress.candidates_done += usize::from(report.epoch < progress.epoch);
-            progress.epoch = report.epoch;
-            let share = report.epoch as f64 / report.epochs as f64 + progress.candidates_done as f64;
-            progress.parts = (share / self.candidates as f64 * PARTS_OF_A_RUN as f64) as u64;
-        }
+        let words = match event {
+            EvaluationEvent::Epoch(run, report) => {
+                let progress = &mut state.runs[run];
+                progress.candidates_done += usize::from(report.epoch < progress.epoch);
+                progress.epoch = report.epoch;
+                let share = report.epoch as f64 / report.epochs as f64 + progress.candidates_done as f64;
+                progress.parts = (share / self.candidates as f64 * PARTS_OF_A_RUN as f64) as u64;
+                format!("  epoch {}  loss {}", report.epoch, number(report.train_loss))
+            }
+            EvaluationEvent::Done(run) => {
+                state.runs[run].parts = PARTS_OF_A_RUN;
+                state.done += 1;
+                String::new()
+            }
+        };
         if !self.bar.is_hidden() {
-            let (begun, total) = (state.begun(), state.runs.len());
-            self.bar.set_position(self.bar.position().max(state.position()));
-            let loss = number(report.train_loss);
-            self.bar.set_message(format!("run {begun} of {total}  epoch {}  loss {loss}", report.epoch));
+            self.bar.set_position(state.runs.iter().map(|run| run.parts.min(PARTS_OF_A_RUN)).sum());
+            self.bar.set_message(format!("{} of {} runs done{words}", state.done, state.runs.len()));
         }
         interrupt::flow()
     }
 
-    /// How many runs have begun.
-    pub fn begun(&self) -> usize {
-        self.state().begun()
+    /// How many runs are done.
+    pub fn done(&self) -> usize {
+        self.state().done
     }
 
     /// Takes the bar away.
@@ -134,19 +135,5 @@ impl EvaluationProgress {
     fn state(&self) -> MutexGuard<'_, EvaluationState> {
         // The lock is poisoned only if another thread panicked: then the numbers still serve.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl EvaluationState {
-    fn begun(&self) -> usize {
-        self.runs.iter().filter(|run| run.heard > 0).count()
-    }
-
-    fn position(&self) -> u64 {
-        let mut begun: Vec<&RunProgress> = self.runs.iter().filter(|run| run.heard > 0).collect();
-        begun.sort_unstable_by_key(|run| std::cmp::Reverse(run.heard));
-        let active = begun.len().min(rayon::current_num_threads());
-        let parts: u64 = begun[..active].iter().map(|run| run.parts.min(PARTS_OF_A_RUN)).sum();
-        parts + (begun.len() - active) as u64 * PARTS_OF_A_RUN
     }
 }

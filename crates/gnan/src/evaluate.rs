@@ -61,8 +61,17 @@ pub struct Evaluation {
     pub folds: Vec<FoldResult>,
 }
 
-/// Watches an evaluation from several threads: the run's number (from 0) and its epoch; break to stop everything.
-pub type EvaluationMonitor<'a> = dyn Fn(usize, &EpochReport<'_>) -> ControlFlow<()> + Sync + 'a;
+/// What an evaluation tells while it runs; runs are counted from 0 over all folds, splits and seeds.
+#[derive(Clone, Copy, Debug)]
+pub enum EvaluationEvent<'a> {
+    /// A run has done an epoch.
+    Epoch(usize, &'a EpochReport<'a>),
+    /// A run is done.
+    Done(usize),
+}
+
+/// Watches an evaluation from several threads; break to stop everything.
+pub type EvaluationMonitor<'a> = dyn Fn(EvaluationEvent<'_>) -> ControlFlow<()> + Sync + 'a;
 
 impl Evaluation {
     /// Trains and tests once per fold or split and seed, on all threads.
@@ -88,7 +97,7 @@ impl Evaluation {
                 let training = training.clone().seed(*seed);
                 let mut interrupted = false;
                 let mut watch = |report: &EpochReport<'_>| {
-                    let flow = monitor(run, report);
+                    let flow = monitor(EvaluationEvent::Epoch(run, report));
                     interrupted |= flow.is_break();
                     flow
                 };
@@ -96,6 +105,8 @@ impl Evaluation {
                 if interrupted {
                     return Err(Error::training("the evaluation was interrupted"));
                 }
+                let metrics = fitted.model.evaluate(&split.test)?;
+                let _ = monitor(EvaluationEvent::Done(run));
                 let record = &fitted.model.description().record;
                 Ok(FoldResult {
                     fold: *fold,
@@ -106,7 +117,7 @@ impl Evaluation {
                     epochs: record.epochs,
                     best_epoch: record.best_epoch,
                     chosen: (fitted.tried.len() > 1).then(|| chosen(&fitted.tried)),
-                    metrics: fitted.model.evaluate(&split.test)?,
+                    metrics,
                 })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -119,7 +130,8 @@ fn chosen(tried: &[(String, f64)]) -> String {
     best.map(|(name, _)| name.clone()).unwrap_or_default()
 }
 
-fn splits(data: &Dataset, protocol: Protocol, seed: u64) -> Result<Vec<Split>> {
+/// The splits that a protocol makes with a seed.
+pub fn splits(data: &Dataset, protocol: Protocol, seed: u64) -> Result<Vec<Split>> {
     match protocol {
         Protocol::Folds(count) => data
             .folds(count, seed)?
@@ -129,7 +141,17 @@ fn splits(data: &Dataset, protocol: Protocol, seed: u64) -> Result<Vec<Split>> {
                 Ok(Split { train, valid, test })
             })
             .collect(),
-        Protocol::GivenSplits => (0..data.given_splits()).map(|index| data.given_split(index, seed)).collect(),
+        Protocol::GivenSplits => (0..data.given_splits())
+            .map(|index| {
+                let split = data.given_split(index, seed)?;
+                if split.test.is_empty() {
+                    return Err(Error::input("the given split has no labelled test items")
+                        .in_file(data.name())
+                        .remedy("evaluate over folds instead: --folds 10"));
+                }
+                Ok(split)
+            })
+            .collect(),
     }
 }
 

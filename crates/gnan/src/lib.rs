@@ -1,30 +1,49 @@
 //! Graph neural additive networks: graph models that people can read.
 //!
+//! Data flow left to right, and a module uses only what stands to its left (and errors, limits, random numbers):
+//!
 //! ```text
 //! files -> dataset -> graph -> distance -> statistics -> shape -> model -> train -> model file -> explain
+//!                                                          predict, evaluate: metric, baseline
 //! ```
+//!
+//! - [`files`] turn whatever is on disk into tables; [`dataset`] says what they mean: features, targets, splits.
+//! - [`graph`] and [`distance`]: who can hear whom, and from how far. [`statistics`]: everything training needs to know
+//!   of that, summed up once.
+//! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
+//!   by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
+//! - [`predict`] and [`evaluate`] use models; [`metric`] and [`baseline`] judge them.
+//! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up.
 
 pub mod error;
 pub mod limits;
 pub mod random;
+pub mod output;
 
+pub mod files;
 pub mod dataset;
+pub mod graph;
 pub mod distance;
+pub mod statistics;
+pub mod shape;
+pub mod model;
+pub mod metric;
+pub mod baseline;
+pub mod train;
+pub mod model_file;
+pub mod predict;
 pub mod evaluate;
 pub mod explain;
-pub mod files;
-pub mod graph;
-pub mod metric;
-pub mod model;
-pub mod model_file;
-pub mod output;
-pub mod predict;
-pub mod shape;
-pub mod statistics;
-pub mod train;
 
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, ErrorKind, Result};
+pub use explain::Explanation;
 pub use limits::Limits;
+pub use metric::Metrics;
 pub use model::Model;
 pub use train::Training;
+
+/// The examples of the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

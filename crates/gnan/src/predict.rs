@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::dataset::{Dataset, DatasetOptions, OneHot, Outcome, Target};
+use crate::dataset::{Dataset, DatasetOptions, OneHot, Outcome, Problem, Target};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
@@ -53,6 +53,12 @@ impl Model {
         let mut options = DatasetOptions {
             targets: description.targets.iter().map(|target| target.name.clone()).collect(),
             task: Some(description.task),
+            // Classes may look like numbers, of which new data hold but a few; quantities may look like classes.
+            problem: Some(if description.outcome.is_regression() {
+                Problem::Regression
+            } else {
+                Problem::Classification
+            }),
             targets_optional: true,
             one_hot: OneHot::Exactly(
                 description
@@ -67,6 +73,7 @@ impl Model {
             ..DatasetOptions::default()
         };
         options.read.directed = Some(description.directed);
+        options.read.explicit_hydrogens = description.explicit_hydrogens;
         options
     }
 
@@ -183,10 +190,10 @@ impl Model {
                     target.classes = Some(known.clone());
                 }
                 (None, Some(_)) => {
-                    // Few whole numbers read as classes: they are the quantities that the model predicts.
-                    let numbers = target.classes.take().unwrap_or_default();
-                    let numbers: Vec<f64> = numbers.iter().map(|name| name.parse().unwrap_or(f64::NAN)).collect();
-                    target.values.iter_mut().filter(|v| !v.is_nan()).for_each(|v| *v = numbers[*v as usize]);
+                    return Err(Error::input(format!(
+                        "target \"{}\" holds classes, the model predicts numbers",
+                        schema.name
+                    )));
                 }
                 (Some(_), None) => {
                     return Err(Error::input(format!(

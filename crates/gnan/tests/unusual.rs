@@ -247,7 +247,7 @@ fn values_far_out_of_range_are_not_predicted_as_nan() {
         case.features[0].values[1] = Value::Number(far);
         if let Ok(outputs) = model.outputs_on(&dataset_for(&case, &model)) {
             assert!(outputs.values.iter().all(|y| y.is_finite()), "{far:e}: {:?}", outputs.values);
-            assert!(outputs.novelty.iter().any(|s| s.starts_with("weight: 1 nodes outside")), "{:?}", outputs.novelty);
+            assert!(outputs.novelty.iter().any(|s| s.starts_with("weight: 1 node outside")), "{:?}", outputs.novelty);
         }
     }
 }
@@ -329,9 +329,34 @@ fn settings_that_make_no_sense_are_refused_by_name() {
         refused(Training { weight_decay: Some(decay), ..quick() }, &format!("a weight decay of {decay}"));
     }
     refused(Training { loss: Some(gnan::train::Loss::Squared), ..quick() }, "squared loss");
-    for weights in [vec![1.0; 3], vec![f32::NAN; 12], vec![-1.0; 12]] {
-        refused(Training { item_weights: Some(weights), ..quick() }, "weight");
+}
+
+/// Two classes of graphs that differ in nothing: the weights alone decide which class is predicted.
+#[test]
+fn weights_of_items_decide_where_nothing_else_does() {
+    let weighted = |weights: Vec<f64>| {
+        let mut tables = tables(&Case { features: Vec::new(), ..chains(12) });
+        tables.graph_columns = two_classes(12);
+        tables.graph_columns.push(Column::new("importance", Values::Numbers(weights)));
+        Dataset::from_tables(tables, &DatasetOptions { weight: Some("importance".into()), ..DatasetOptions::default() })
+    };
+    let mean_probability = |factor: f64| {
+        let weights = (0..12).map(|graph| if graph % 2 == 0 { factor } else { 1.0 }).collect();
+        let data = weighted(weights).expect("data");
+        assert_eq!(data.targets().len(), 1);
+        let training = Training { epochs: Some(200), ..quick() };
+        let model = training.fit_watched(&data, Some(&data), &mut |_| ControlFlow::Continue(())).expect("a fit").model;
+        let predictions = model.predict(&data).expect("predictions");
+        predictions.items.iter().map(|item| item.probabilities[1]).sum::<f64>() / 12.0
+    };
+    assert!(mean_probability(5.0) < 0.3 && mean_probability(0.2) > 0.7);
+    for (weights, what) in [(vec![f64::NAN; 12], "must be numbers"), (vec![-1.0; 12], "must be numbers")] {
+        assert!(message(weighted(weights)).contains(what));
     }
+    let mut tables = tables(&chains(2));
+    tables.graph_columns = two_classes(2);
+    let options = DatasetOptions { weight: Some("nowhere".into()), ..DatasetOptions::default() };
+    assert!(message(Dataset::from_tables(tables, &options)).contains("no column is called nowhere"));
 }
 
 #[test]
@@ -396,7 +421,7 @@ fn what_training_had_not_seen_is_predicted_and_counted() {
         "weight: 2 nodes outside the training range",
         "weight: 2 nodes with a missing value, unseen in training",
         "colour: 3 nodes with a category unseen in training (blue, pink)",
-        "colour: 1 nodes with a missing value, unseen in training",
+        "colour: 1 node with a missing value, unseen in training",
         "distances up to 4; the longest in training was 2",
         "unreachable nodes, which training had not",
     ];

@@ -32,7 +32,8 @@ impl ReadArgs {
     /// Fills in what these arguments say.
     pub fn apply(&self, options: &mut ReadOptions) {
         options.largest_component = self.lcc;
-        options.explicit_hydrogens = self.explicit_hydrogens;
+        // A model remembers how its molecules were read, so that this need not be said again.
+        options.explicit_hydrogens |= self.explicit_hydrogens;
         options.smiles_column.clone_from(&self.smiles_column);
     }
 }
@@ -65,6 +66,11 @@ pub struct DataArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<ProblemArg>,
 
+    /// Column that says how much each graph (or labelled node) counts in training
+    #[arg(long, value_name = "NAME", help_heading = DATA)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
+
     /// Edges have a direction, whatever the data say
     #[arg(long, conflicts_with = "undirected", help_heading = DATA)]
     pub directed: bool,
@@ -87,6 +93,7 @@ impl DataArgs {
                 ProblemArg::Classification => Problem::Classification,
                 ProblemArg::Regression => Problem::Regression,
             }),
+            weight: self.weight.clone(),
             ..DatasetOptions::default()
         };
         self.read.apply(&mut options.read);

@@ -45,7 +45,7 @@ pub enum LossArg {
 #[derive(Args, Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TrainingArgs {
-    /// Distance functions: one for all features or one each [default: by task and labels]
+    /// Distance functions: one for all features or one each [default: one each for graphs and from 1,000 labelled nodes, else one]
     #[arg(long, value_name = "shared|per-feature|auto", hide_possible_values = true, help_heading = MODEL)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rho: Option<RhoArg>,
@@ -77,12 +77,12 @@ pub struct TrainingArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_bias: Option<bool>,
 
-    /// Step size [default: by the task]
+    /// Step size [default: 0.007 for graphs, 0.001 for nodes]
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f64>,
 
-    /// Strength of L2 [default: by the amount of data]
+    /// Strength of L2 [default: 0.1 / number of graphs; for nodes 0.03 below 1,000 labels, else 0.0005]
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_decay: Option<f64>,
@@ -91,13 +91,13 @@ pub struct TrainingArgs {
     #[arg(long, value_name = "X", default_value_t = Training::default().dropout, allow_negative_numbers = true, help_heading = TRAINING)]
     pub dropout: f64,
 
-    /// Most passes over the data [default: by the task]
+    /// Most passes over the data [default: 3000 for graphs in one batch, else 1000]
     #[arg(long, value_name = "N", help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epochs: Option<usize>,
 
     /// Lower the step size, and in the end stop, after so many epochs without a better validation loss; 0: never
-    /// [default: by the task]
+    /// [default: 300 for graphs in one batch, else 100]
     #[arg(long, value_name = "N", help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patience: Option<usize>,
@@ -153,7 +153,38 @@ impl From<&TrainingArgs> for Training {
             batch: args.batch,
             balance_classes: args.balance,
             seed: args.seed,
-            ..Training::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use gnan::train::settings as library;
+
+    /// Help names the defaults that the library has.
+    #[test]
+    fn help_tells_the_true_defaults() {
+        let command = crate::cli::Cli::command();
+        let train = command.find_subcommand("train").expect("train");
+        let help = |name: &str| {
+            let argument = train.get_arguments().find(|argument| argument.get_long() == Some(name)).expect("argument");
+            argument.get_help().expect("help").to_string()
+        };
+        let rate = format!("{} for graphs, {} for nodes", library::GRAPH_LEARNING_RATE, library::LEARNING_RATE);
+        assert!(help("learning-rate").contains(&rate));
+        let decay = format!(
+            "{} / number of graphs; for nodes {} below 1,000 labels, else {}",
+            library::GRAPH_WEIGHT_DECAY,
+            library::FEW_LABELS_WEIGHT_DECAY,
+            library::NODE_WEIGHT_DECAY
+        );
+        assert!(help("weight-decay").contains(&decay));
+        let longer = library::GRAPH_PATIENCE_FACTOR;
+        let epochs = format!("{} for graphs in one batch, else {}", longer * library::EPOCHS, library::EPOCHS);
+        assert!(help("epochs").contains(&epochs));
+        let patience = format!("{} for graphs in one batch, else {}", longer * library::PATIENCE, library::PATIENCE);
+        assert!(help("patience").contains(&patience));
+        assert_eq!(library::WELL_LABELLED, 1000);
     }
 }

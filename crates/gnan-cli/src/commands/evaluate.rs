@@ -5,14 +5,13 @@ use std::time::Instant;
 
 use clap::Args;
 use gnan::dataset::Outcome;
-use gnan::evaluate::{Evaluation, Protocol};
+use gnan::evaluate::{Evaluation, Protocol, splits};
 use gnan::train::{LogitChoice, RhoChoice};
-use gnan::{Dataset, Error, Training};
+use gnan::{Dataset, Training};
 use serde::Serialize;
 
 use crate::args::heading::TRAINING;
 use crate::args::{DataArgs, TrainingArgs};
-use crate::baseline::{self, baseline};
 use crate::cli::examples;
 use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
@@ -20,6 +19,7 @@ use crate::progress::EvaluationProgress;
 use crate::screen::{print, print_json};
 use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric, metric_name};
 use crate::table::{Align, Table};
+use gnan::baseline::{self, baseline};
 
 /// Folds where the data bring no split and none are asked for.
 const FOLDS: usize = 10;
@@ -89,10 +89,10 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     let progress = EvaluationProgress::new(runs, candidates(&training, outcome));
     interrupt::listen("stopping the evaluation")?;
     let start = Instant::now();
-    let result = Evaluation::run(&data, &training, protocol, &seeds, &|run, report| progress.epoch(run, report));
+    let result = Evaluation::run(&data, &training, protocol, &seeds, &|event| progress.show(event));
     progress.finish();
     if interrupt::asked() && result.is_err() {
-        let words = format!("{} of {} had begun; nothing was kept", progress.begun(), counted(runs, "run"));
+        let words = format!("{} of {} were done; nothing was kept", progress.done(), counted(runs, "run"));
         return Err(Failure::Interrupted(words));
     }
     let evaluation = result?;
@@ -123,19 +123,9 @@ fn candidates(training: &Training, outcome: Outcome) -> usize {
 
 /// The baseline's metrics, each the mean over folds or splits.
 fn mean_baseline(data: &Dataset, protocol: Protocol, seed: u64) -> Result<BTreeMap<&'static str, f64>> {
-    let parts: Vec<(Dataset, Dataset)> = match protocol {
-        Protocol::Folds(folds) => data.folds(folds, seed)?,
-        Protocol::GivenSplits => (0..data.given_splits())
-            .map(|index| data.given_split(index, seed).map(|split| (split.train, split.test)))
-            .collect::<gnan::Result<_>>()?,
-    };
     let mut lists: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
-    for (train, test) in &parts {
-        if test.is_empty() {
-            let error = Error::input("the given split has no labelled test items").remedy("choose --folds instead");
-            return Err(error.in_file(data.name()).into());
-        }
-        for (name, value) in baseline(train, test)?.values {
+    for split in splits(data, protocol, seed)? {
+        for (name, value) in baseline(&split.train, &split.test)?.values {
             lists.entry(name).or_default().push(value);
         }
     }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gnan::dataset::Problem;
 use gnan::metric::Metrics;
 use gnan::model::Description;
 use gnan::output::write_atomically;
@@ -91,10 +90,6 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
 fn options(model: &Model, read: &ReadArgs) -> DatasetOptions {
     let mut options = model.data_options();
     read.apply(&mut options.read);
-    if !model.description().outcome.is_regression() {
-        // Classes may look like numbers, of which new data hold but a few.
-        options.problem = Some(Problem::Classification);
-    }
     options
 }
 

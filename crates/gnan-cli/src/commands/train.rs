@@ -13,7 +13,6 @@ use serde::Serialize;
 
 use crate::args::heading::{DATA, OUTPUT};
 use crate::args::{DataArgs, ForceArgs, TrainingArgs, check_can_write};
-use crate::baseline::{self, baseline};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::interrupt;
@@ -23,6 +22,7 @@ use crate::progress::TrainingProgress;
 use crate::screen::{print, print_json, talk};
 use crate::style::{self, count, dim, duration, heading};
 use crate::table::Table;
+use gnan::baseline::{self, baseline};
 
 const EXAMPLES: &str = examples!(
     "gnan train solubility -o solubility.gnan",

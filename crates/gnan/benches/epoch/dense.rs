@@ -6,7 +6,7 @@ use gnan::Dataset;
 use gnan::files::{Tables, Task, Values};
 use gnan::model::Model;
 
-use crate::oracle::{Case, CaseFeature, CaseGraph, FileModel, Value};
+use super::oracle::{Case, CaseFeature, CaseGraph, FileModel, Value};
 
 /// Graphs of a graph task that are timed.
 const GRAPHS: usize = 40;

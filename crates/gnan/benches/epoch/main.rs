@@ -6,7 +6,6 @@
 //! `GNAN_DATA` set to the folder of real data sets the shapes are those of the real sets; else they are synthesised.
 
 #[path = "../../tests/oracle/mod.rs"]
-#[allow(dead_code)]
 mod oracle;
 
 mod calibration;
@@ -23,7 +22,8 @@ use workload::Workload;
 const MEASURE: Duration = Duration::from_millis(1500);
 const ROUNDS: usize = 5;
 
-fn main() {
+/// Measures and prints everything.
+pub fn main() {
     // `cargo bench` and `cargo test --benches` pass arguments of their own harness.
     if std::env::args().any(|argument| argument == "--test" || argument == "--list") {
         return;

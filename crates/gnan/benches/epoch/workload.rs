@@ -14,7 +14,7 @@ use gnan::statistics::{Statistics, StatisticsOptions};
 use gnan::train::{Goals, Loss};
 use gnan::{Dataset, DatasetOptions};
 
-use crate::dense;
+use super::dense;
 
 /// One thing to measure.
 pub struct Workload {
@@ -75,6 +75,7 @@ impl Workload {
             task: data.task(),
             outcome,
             directed: data.directed(),
+            explicit_hydrogens: false,
             rho,
             rho_scale: RhoScale::default(),
             normalise: true,

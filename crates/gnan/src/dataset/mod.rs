@@ -20,7 +20,7 @@ pub use summary::{FeatureSummary, Summary, TargetSummary};
 pub use target::{Outcome, Problem, Target};
 
 use crate::error::{Error, Result};
-use crate::files::{self, Column, Part, ReadOptions, Tables, Task};
+use crate::files::{self, Column, Part, ReadOptions, Tables, Task, Values};
 use crate::graph::Graph;
 
 /// Column names that are taken for the target of a node task when none is named.
@@ -37,6 +37,8 @@ pub struct DatasetOptions {
     pub problem: Option<Problem>,
     /// Whether targets belong to graphs or nodes; `None`: what the format and the targets say.
     pub task: Option<Task>,
+    /// The column that says how much each item counts in training.
+    pub weight: Option<String>,
     /// Which binary columns are one-hot codes.
     pub one_hot: OneHot,
     /// Accept data without targets (for prediction): a named target that is absent is not an error.
@@ -57,7 +59,9 @@ struct Content {
     edge_offsets: Vec<usize>,
     features: Vec<Feature>,
     targets: Vec<Target>,
+    weights: Option<Vec<f32>>,
     splits: Vec<Vec<Part>>,
+    explicit_hydrogens: bool,
     notes: Vec<String>,
 }
 
@@ -86,17 +90,24 @@ impl Dataset {
     pub fn from_tables(tables: Tables, options: &DatasetOptions) -> Result<Dataset> {
         files::check(&tables, &options.read.limits)?;
         let Tables { name, format, graph_ids, node_offsets, node_ids, edges, directed, .. } = tables;
-        let Tables { node_columns, graph_columns, task, targets, splits, notes, .. } = tables;
+        let Tables { mut node_columns, mut graph_columns, task, targets, splits, notes, .. } = tables;
+        let weights = match &options.weight {
+            Some(name) if graph_columns.iter().any(|column| column.name == *name) => {
+                Some(take_weights(&mut graph_columns, name)?)
+            }
+            Some(name) => Some(take_weights(&mut node_columns, name)?),
+            None => None,
+        };
         let choice = if options.targets.is_empty() { targets } else { options.targets.clone() };
         let (task, choice) =
             choose_targets(&choice, options.task.or(task), &node_columns, &graph_columns, options.targets_optional)?;
-        let of_targets = |columns: Vec<Column>| -> (Vec<Column>, Vec<Column>) {
-            columns.into_iter().partition(|column| choice.contains(&column.name))
+        let (item_columns, other_columns) = match task {
+            Task::Graph => (graph_columns, node_columns),
+            Task::Node => (node_columns, Vec::new()),
         };
-        let (target_columns, feature_columns) = match task {
-            Task::Graph => (of_targets(graph_columns).0, node_columns),
-            Task::Node => of_targets(node_columns),
-        };
+        let (target_columns, rest): (Vec<Column>, Vec<Column>) =
+            item_columns.into_iter().partition(|column| choice.contains(&column.name));
+        let feature_columns = if task == Task::Graph { other_columns } else { rest };
         let features = Feature::from_columns(feature_columns, &options.one_hot)?;
         let mut targets = target_columns
             .into_iter()
@@ -109,6 +120,10 @@ impl Dataset {
             Task::Node => node_offsets.last().copied().unwrap_or(0),
         };
         let splits = splits.into_iter().filter(|split| split.len() == item_count).collect();
+        if weights.as_ref().is_some_and(|weights| weights.len() != item_count) {
+            return Err(Error::usage("the weights do not belong to what is predicted")
+                .remedy("give them in graphs.csv to predict graphs, in nodes.csv to predict nodes"));
+        }
         let content = Content {
             name,
             format,
@@ -121,7 +136,9 @@ impl Dataset {
             edge_offsets,
             features,
             targets,
+            weights,
             splits,
+            explicit_hydrogens: options.read.explicit_hydrogens,
             notes,
         };
         Ok(Dataset { content: Arc::new(content), items: (0..item_count as u32).collect() })
@@ -277,6 +294,16 @@ impl Dataset {
         &self.content.targets
     }
 
+    /// How much an item counts in training; 1 where nothing was said.
+    pub fn weight(&self, item: u32) -> f32 {
+        self.content.weights.as_ref().map_or(1.0, |weights| weights[item as usize])
+    }
+
+    /// Whether hydrogens were made atoms of their own.
+    pub fn explicit_hydrogens(&self) -> bool {
+        self.content.explicit_hydrogens
+    }
+
     /// What the targets ask for.
     pub fn outcome(&self) -> Result<Outcome> {
         Outcome::of(&self.content.targets)
@@ -341,6 +368,23 @@ fn choose_targets(
     }
     Err(Error::usage("it is not clear which column is the target")
         .remedy(format!("name it with --target: {}", candidates(&of_graphs, &of_nodes))))
+}
+
+/// Takes the column of weights out of the columns of the items.
+fn take_weights(columns: &mut Vec<Column>, name: &str) -> Result<Vec<f32>> {
+    let Some(at) = columns.iter().position(|column| column.name == name) else {
+        return Err(Error::usage(format!("no column is called {name}"))
+            .remedy("weights are a column of what is predicted: graphs or nodes"));
+    };
+    let column = columns.remove(at);
+    let weights = match &column.values {
+        Values::Numbers(numbers) => numbers.iter().map(|weight| *weight as f32).collect(),
+        _ => Vec::new(),
+    };
+    if weights.is_empty() || weights.iter().any(|weight: &f32| !(*weight >= 0.0 && weight.is_finite())) {
+        return Err(Error::input(format!("weights in column \"{name}\" must be numbers, 0 or more, none missing")));
+    }
+    Ok(weights)
 }
 
 fn candidates(of_graphs: &[String], of_nodes: &[String]) -> String {

@@ -29,6 +29,9 @@ pub struct Description {
     pub outcome: Outcome,
     /// Whether edges had a direction.
     pub directed: bool,
+    /// Whether the hydrogens of molecules were atoms of their own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explicit_hydrogens: bool,
     /// Shared or per feature.
     pub rho: Rho,
     /// How distances enter the rho networks.

@@ -68,7 +68,8 @@ fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool]) -> Vec
                 let more = unseen.iter().filter(|count| **count > 0).count() - names.len();
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 sentences.push(format!(
-                    "{name}: {total} nodes with a category unseen in training ({}{more}), which contributes 0",
+                    "{name}: {} with a category unseen in training ({}{more}), which contributes 0",
+                    nodes(total),
                     names.join(", ")
                 ));
             }
@@ -81,7 +82,7 @@ fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool]) -> Vec
     };
     if missing > 0 && schema.missing.is_none() {
         sentences
-            .push(format!("{name}: {missing} nodes with a missing value, unseen in training, which contributes 0"));
+            .push(format!("{name}: {} with a missing value, unseen in training, which contributes 0", nodes(missing)));
     }
     sentences
 }
@@ -103,9 +104,16 @@ fn numbers<'a>(
     }
     if outside > 0 {
         sentences.push(format!(
-            "{}: {outside} nodes outside the training range {} to {}: the curve is extrapolated",
-            schema.name, scale.min, scale.max
+            "{}: {} outside the training range {} to {}: the curve is extrapolated",
+            schema.name,
+            nodes(outside),
+            scale.min,
+            scale.max
         ));
     }
     missing
+}
+
+fn nodes(count: usize) -> String {
+    if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
 }

@@ -1,12 +1,16 @@
 //! Shape functions: the univariate networks that `rho` and every `f_k` are made of.
 
 mod adam;
+mod aligned;
 mod bank;
+mod evaluation;
 mod exact;
 mod kernel;
 mod network;
+mod passes;
 
 pub use adam::Adam;
-
-pub use bank::{AlignedFloats, Bank, Evaluation, Moments};
+pub use aligned::AlignedFloats;
+pub use bank::{Bank, Moments};
+pub use evaluation::Evaluation;
 pub use network::{Architecture, ParameterPart};

@@ -22,13 +22,13 @@ pub const EPOCHS: usize = 1000;
 /// training stops.
 pub const PATIENCE: usize = 100;
 /// Graph tasks in one batch take small, cheap steps: their default limits are this much longer.
-const GRAPH_PATIENCE_FACTOR: usize = 3;
+pub const GRAPH_PATIENCE_FACTOR: usize = 3;
 /// Default strength of L2 for a node task with few labels.
 pub const FEW_LABELS_WEIGHT_DECAY: f64 = 3e-2;
 /// Default strength of L2 for a well-labelled node task.
 pub const NODE_WEIGHT_DECAY: f64 = 5e-4;
 /// Default strength of L2 for a graph task, times the number of graphs.
-const GRAPH_WEIGHT_DECAY: f64 = 0.1;
+pub const GRAPH_WEIGHT_DECAY: f64 = 0.1;
 /// A node task with at least this many training labels gets a rho per feature by default.
 pub const WELL_LABELLED: usize = 1000;
 /// Widest hidden layer that is accepted.
@@ -104,8 +104,6 @@ pub struct Training {
     pub batch: Option<usize>,
     /// Weigh classes so that each counts the same.
     pub balance_classes: bool,
-    /// One weight per item of the data set's content, or none.
-    pub item_weights: Option<Vec<f32>>,
     /// The seed of everything random.
     pub seed: u64,
 }
@@ -128,7 +126,6 @@ impl Default for Training {
             patience: None,
             batch: None,
             balance_classes: false,
-            item_weights: None,
             seed: 0,
         }
     }

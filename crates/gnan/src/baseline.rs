@@ -1,8 +1,8 @@
 //! What a prediction without any features is worth: the shares of the classes, or the mean, of the training part.
 
-use gnan::Result;
-use gnan::dataset::{Dataset, Outcome, Target};
-use gnan::metric::{Metrics, Scored, score};
+use crate::dataset::{Dataset, Outcome, Target};
+use crate::error::Result;
+use crate::metric::{Metrics, Scored, score};
 
 /// Stands for a share of 0 where a logarithm is taken.
 const LEAST_SHARE: f64 = 1e-9;

@@ -1,0 +1,178 @@
+//! Binding: which parameter every unit of the statistics takes its table row and its rho from.
+//!
+//! A unit of a numeric feature is a point of the feature's network; a unit of a categorical feature, or of a missing
+//! value, is a free value. A unit that training had not seen has neither: it is an average over what was seen.
+
+use crate::files::Kind;
+use crate::statistics::{FeatureLevels, LevelValues, Statistics};
+
+use super::EngineModel;
+use crate::model::parameters::{FeatureLayout, Layout, Rho};
+use crate::model::schema::FeatureSchema;
+
+/// The channel of a unit that is in cells.
+const NO_CHANNEL: u32 = u32::MAX;
+
+/// What every unit takes from which parameter.
+pub(super) struct Binding {
+    pub network_units: Vec<NetworkUnits>,
+    pub unseen: Vec<Unseen>,
+    pub rho_of_unit: Vec<u32>,
+    pub rho_of_channel: Vec<usize>,
+    /// For every unit its free value, where it has one.
+    value_of_unit: Vec<Option<u32>>,
+    channel_of_unit: Vec<u32>,
+}
+
+/// A numeric feature's network and the units it fills.
+pub(super) struct NetworkUnits {
+    pub network: usize,
+    pub first_unit: usize,
+}
+
+/// A unit that training had not seen: it says what the feature says on average, which is 0 in canonical form.
+pub(super) struct Unseen {
+    pub unit: u32,
+    /// Share of every free value of a categorical feature in that average.
+    pub shares: Vec<Share>,
+    /// The average effect of a continuous feature; empty: 0.
+    pub mean_effect: Vec<f64>,
+}
+
+/// How much a free value, heard through its rho, counts in an average.
+pub(super) struct Share {
+    pub value: usize,
+    pub rho: usize,
+    pub share: f64,
+}
+
+impl Binding {
+    /// Binds a model to statistics. Also returns the points at which every network is needed, its reference last.
+    pub(super) fn new(model: EngineModel<'_>, layout: &Layout, statistics: &Statistics) -> (Binding, Vec<Vec<f32>>) {
+        let units = statistics.levels().unit_count();
+        let mut binding = Binding {
+            network_units: Vec::new(),
+            unseen: Vec::new(),
+            rho_of_unit: vec![0; units],
+            rho_of_channel: vec![0; channel_count(statistics)],
+            value_of_unit: vec![None; units],
+            channel_of_unit: vec![NO_CHANNEL; units],
+        };
+        let mut points = Vec::new();
+        let places = layout.features.iter().zip(statistics.levels().features());
+        for ((feature, (place, levels)), channel) in model.features.iter().zip(places).zip(statistics.channels()) {
+            let part = Part { feature, place, levels, rho: model.rho };
+            binding.bind_distances(&part, *channel);
+            points.extend(binding.bind_network(&part));
+            binding.bind_values(&part);
+            binding.bind_unseen(&part);
+        }
+        (binding, points)
+    }
+
+    /// Every unit that has a free value, and that value.
+    pub(super) fn values(&self) -> impl Iterator<Item = (usize, usize)> {
+        let values = self.value_of_unit.iter().enumerate();
+        values.filter_map(|(unit, value)| value.map(|value| (unit, value as usize)))
+    }
+
+    /// The channel of a unit in the shell rows; `None`: it is in the cells.
+    pub(super) fn channel(&self, unit: u32) -> Option<usize> {
+        let channel = self.channel_of_unit[unit as usize];
+        (channel != NO_CHANNEL).then_some(channel as usize)
+    }
+
+    fn bind_distances(&mut self, part: &Part<'_>, channel: Option<usize>) {
+        // An unseen category says nothing, so any rho will do; its feature may have none of its own.
+        if !part.is_categorical() {
+            self.rho_of_unit[part.units()].fill(part.place.first_rho as u32);
+        }
+        if let Some(channel) = channel {
+            self.channel_of_unit[part.units()].fill(channel as u32);
+            self.rho_of_channel[channel] = part.place.first_rho;
+        }
+    }
+
+    /// The points of a numeric feature's network, its reference last.
+    fn bind_network(&mut self, part: &Part<'_>) -> Option<Vec<f32>> {
+        let LevelValues::Numbers(values) = &part.levels.values else { return None };
+        let (network, scale) = part.place.network.zip(part.feature.scale.as_ref())?;
+        self.network_units.push(NetworkUnits { network, first_unit: part.units().start });
+        Some(values.iter().map(|value| scale.apply(*value)).chain([0.0]).collect())
+    }
+
+    fn bind_values(&mut self, part: &Part<'_>) {
+        if let LevelValues::Names(names) = &part.levels.values {
+            for (unit, name) in part.units().zip(names) {
+                if let Some(level) = part.feature.level(name) {
+                    self.bind_value(unit, part, level);
+                }
+            }
+        }
+        if let (Some(unit), Some(_)) = (part.levels.missing, part.feature.missing) {
+            self.bind_value(unit as usize, part, part.feature.levels.len());
+        }
+    }
+
+    fn bind_value(&mut self, unit: usize, part: &Part<'_>, level: usize) {
+        self.value_of_unit[unit] = Some(part.value(level) as u32);
+        self.rho_of_unit[unit] = part.rho(level) as u32;
+    }
+
+    fn bind_unseen(&mut self, part: &Part<'_>) {
+        for unit in part.units().filter(|unit| !part.has_network(*unit)) {
+            if self.value_of_unit[unit].is_none() {
+                let mean_effect = part.feature.mean_effect.clone();
+                self.unseen.push(Unseen { unit: unit as u32, shares: part.shares(), mean_effect });
+            }
+        }
+    }
+}
+
+/// Number of channels in the shell rows: none without them, else at least one.
+fn channel_count(statistics: &Statistics) -> usize {
+    let channels = statistics.channels().iter().flatten().max().map_or(0, |channel| channel + 1);
+    if statistics.shells().is_some() { channels.max(1) } else { 0 }
+}
+
+/// A feature of the model, where its parameters are, and its levels in the data.
+struct Part<'a> {
+    feature: &'a FeatureSchema,
+    place: &'a FeatureLayout,
+    levels: &'a FeatureLevels,
+    rho: Rho,
+}
+
+impl Part<'_> {
+    fn is_categorical(&self) -> bool {
+        self.feature.kind == Kind::Categorical
+    }
+
+    /// Its units, "missing" included.
+    fn units(&self) -> std::ops::Range<usize> {
+        let end = self.levels.missing.map_or(self.levels.units.end, |missing| missing + 1);
+        self.levels.units.start as usize..end as usize
+    }
+
+    fn has_network(&self, unit: usize) -> bool {
+        self.place.network.is_some() && (unit as u32) < self.levels.units.end
+    }
+
+    /// The free value of a level; "missing" comes after the others.
+    fn value(&self, level: usize) -> usize {
+        self.place.first_value + level
+    }
+
+    /// The rho of a level: a categorical feature has one for each, unless all features share one.
+    fn rho(&self, level: usize) -> usize {
+        let own = self.rho == Rho::PerFeature && self.is_categorical();
+        self.place.first_rho + if own { level } else { 0 }
+    }
+
+    /// What a category that training had not seen is the average of; nothing for a numeric feature.
+    fn shares(&self) -> Vec<Share> {
+        let shares = if self.is_categorical() { self.feature.level_shares() } else { Vec::new() };
+        let share = |(level, share)| Share { value: self.value(level), rho: self.rho(level), share };
+        shares.into_iter().enumerate().map(share).collect()
+    }
+}

@@ -1,0 +1,73 @@
+//! Lanes: what sources say in the shell form, channels times outputs, in blocks of a width that the kernels know.
+//!
+//! Lane `channel * outputs + c` is output `c` of a channel. Memory holds block after block; within a block there is
+//! one group of `width` lanes per row (a source, or a receiver and slot). The last block's spare lanes stay 0.
+
+use std::ops::Range;
+
+/// Widest block that the kernels know.
+const WIDEST: usize = 16;
+
+/// The lanes of a model.
+pub(super) struct Lanes {
+    outputs: usize,
+    rho_of_channel: Vec<usize>,
+    width: usize,
+    blocks: usize,
+}
+
+/// What a channel and a block have in common.
+#[derive(Clone)]
+pub(super) struct ChannelPart {
+    /// Lanes, counted from the start of the block.
+    pub lanes: Range<usize>,
+    /// The outputs they stand for.
+    pub outputs: Range<usize>,
+}
+
+impl Lanes {
+    pub(super) fn new(rho_of_channel: Vec<usize>, outputs: usize) -> Lanes {
+        let total = rho_of_channel.len() * outputs;
+        let width = total.next_power_of_two().clamp(1, WIDEST);
+        Lanes { outputs, rho_of_channel, width, blocks: total.div_ceil(width) }
+    }
+
+    /// Lanes per block.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of blocks.
+    pub(super) fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// Floats that `rows` rows take.
+    pub(super) fn len(&self, rows: usize) -> usize {
+        self.blocks * self.width * rows
+    }
+
+    /// Where a block lies in memory for `rows` rows.
+    pub(super) fn block(&self, block: usize, rows: usize) -> Range<usize> {
+        block * rows * self.width..(block + 1) * rows * self.width
+    }
+
+    /// What a channel and a block have in common, which may be nothing.
+    pub(super) fn part(&self, block: usize, channel: usize) -> ChannelPart {
+        let (first, start) = (channel * self.outputs, block * self.width);
+        let (from, to) = (first.max(start), (first + self.outputs).min(start + self.width));
+        if from >= to {
+            return ChannelPart { lanes: 0..0, outputs: 0..0 };
+        }
+        ChannelPart { lanes: from - start..to - start, outputs: from - first..to - first }
+    }
+
+    /// Calls `visit(lane within the block, rho, output)` for every lane of a block.
+    pub(super) fn each(&self, block: usize, mut visit: impl FnMut(usize, usize, usize)) {
+        let total = self.rho_of_channel.len() * self.outputs;
+        let start = block * self.width;
+        for lane in start..(start + self.width).min(total) {
+            visit(lane - start, self.rho_of_channel[lane / self.outputs], lane % self.outputs);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The engine: tables of shape functions, a sparse bilinear form, and its gradient.
+//!
+//! ```text
+//! T[u, c]          f_k[c] at the value of unit u, minus f_k[c] at its reference; b[c] for unit 0
+//! rho[r, l, c]     rho r at slot l
+//! y[i, c]          sum over cells (u, l) of Q_i[u, l] * T[u, c] * rho[r(u), l, c]
+//!                  + sum over channels and slots of rho[r, l, c] * mean over S_i(l) of what sources say
+//! ```
+//!
+//! One call of [`Engine::tables`] evaluates every network at its distinct points; [`Engine::outputs`] and
+//! [`Engine::step`] then touch only statistics. Sums run in a fixed order whatever the number of threads.
+//!
+//! Every room holds one term of the formula, its gradient directly below it: [`tables`] the two tables, [`cells`] the
+//! sum over cells, [`shells`] the sum over channels and slots. [`binding`] says which unit takes what from which
+//! parameter, and [`step`] moves the parameters.
+
+mod binding;
+mod cells;
+mod gather;
+mod lanes;
+mod shells;
+mod step;
+mod tables;
+
+use std::sync::Arc;
+
+use crate::shape::{Architecture, Evaluation};
+use crate::statistics::Statistics;
+
+use super::parameters::{Layout, Parameters, Rho, RhoScale};
+use super::schema::FeatureSchema;
+use binding::Binding;
+use cells::{CellTerm, ItemCells};
+use shells::{ItemShells, ShellTerm};
+pub use step::{OptimiserState, StepSettings};
+use tables::Tables;
+
+/// The parts of a model that the engine needs.
+#[derive(Clone, Copy)]
+pub struct EngineModel<'a> {
+    /// The features.
+    pub features: &'a [FeatureSchema],
+    /// Size of the networks.
+    pub architecture: Architecture,
+    /// Shared or per feature.
+    pub rho: Rho,
+    /// How distances enter the rho networks.
+    pub rho_scale: RhoScale,
+    /// Rho is 0 beyond this distance.
+    pub hop_cap: Option<usize>,
+}
+
+/// Some rows of the statistics, copied out so that they are contiguous, with working memory for them.
+pub struct Rows {
+    cells: ItemCells,
+    shells: Option<ItemShells>,
+}
+
+impl Rows {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A model bound to the statistics of some data.
+pub struct Engine {
+    statistics: Arc<Statistics>,
+    binding: Binding,
+    gain: f32,
+    hop_cap: Option<usize>,
+    shape_points: Evaluation,
+    rho_points: Evaluation,
+    tables: Tables,
+    cells: CellTerm,
+    shells: Option<ShellTerm>,
+    table_gradient: Tables,
+    shape_gradient: Vec<f32>,
+    value_gradient: Vec<f32>,
+}
+
+impl Engine {
+    /// Binds a model to statistics; outputs are multiplied by `gain`.
+    pub fn new(model: EngineModel<'_>, statistics: Arc<Statistics>, gain: f32) -> Engine {
+        let layout = Layout::new(model.features, model.rho);
+        let (units, slots) = (statistics.levels().unit_count(), statistics.slots());
+        let outputs = model.architecture.outputs;
+        let (binding, points) = Binding::new(model, &layout, &statistics);
+        let shape_points = Evaluation::new(points, outputs);
+        let arguments: Vec<f32> = (0..slots).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
+        let rho_points = Evaluation::new((0..layout.rhos).map(|_| arguments.clone()), outputs);
+        let shells = statistics.shells().map(|shells| {
+            let shared = !statistics.options().rho_per_feature;
+            ShellTerm::new(binding.rho_of_channel.clone(), outputs, shells.source_count(), shared)
+        });
+        Engine {
+            gain,
+            hop_cap: model.hop_cap,
+            tables: Tables::zeros(units, layout.rhos, slots, outputs),
+            table_gradient: Tables::zeros(units, layout.rhos, slots, outputs),
+            cells: CellTerm::new(statistics.cells().len(), outputs),
+            shells,
+            shape_gradient: vec![0.0; shape_points.len() * outputs],
+            value_gradient: vec![0.0; layout.values * outputs],
+            binding,
+            shape_points,
+            rho_points,
+            statistics,
+        }
+    }
+
+    /// The statistics this engine is bound to.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// `T[u, c]`, as [`tables`](Self::tables) left it.
+    pub fn table(&self) -> &[f32] {
+        &self.tables.units
+    }
+
+    /// `rho[r, l, c]`, as [`tables`](Self::tables) left it.
+    pub fn rho_table(&self) -> &[f32] {
+        &self.tables.rhos
+    }
+
+    /// The rho of every unit.
+    pub fn rho_of_unit(&self) -> &[u32] {
+        &self.binding.rho_of_unit
+    }
+
+    /// Copies out some rows. `repeated` prepares them for many steps over all of them.
+    pub fn rows(&self, rows: &[usize], repeated: bool) -> Rows {
+        let shells = self.statistics.shells().zip(self.shells.as_ref());
+        Rows {
+            cells: ItemCells::new(&self.statistics, rows, repeated),
+            shells: shells.map(|(shells, term)| term.items(shells.select(rows))),
+        }
+    }
+
+    /// Draws dropout masks for a step; `rate` 0 removes them.
+    pub fn draw_masks(&mut self, parameters: &Parameters, rate: f32, seed: u64, step: u64) {
+        self.shape_points.draw_masks(parameters.shapes.architecture(), rate, seed, "dropout of shapes", step);
+        self.rho_points.draw_masks(parameters.rhos.architecture(), rate, seed, "dropout of rho", step);
+    }
+
+    /// Evaluates all tables; with `keep`, for a gradient to follow.
+    pub fn tables(&mut self, parameters: &Parameters, keep: bool) {
+        parameters.shapes.forward(&mut self.shape_points, keep);
+        parameters.rhos.forward(&mut self.rho_points, keep);
+        self.fill_tables(parameters);
+        self.cells.fill(&self.tables, &self.binding, self.statistics.cells());
+        self.cells.average_unseen(&self.tables, &self.binding, self.statistics.cells(), parameters);
+        if let Some(shells) = &mut self.shells {
+            shells.fill(&self.tables, &self.binding, self.statistics.levels());
+        }
+    }
+
+    /// `out[i, c] = gain * y[i, c]`, without the output bias.
+    pub fn outputs(&self, rows: &mut Rows, out: &mut [f32]) {
+        self.cells.outputs(&rows.cells, out);
+        if let Some((term, items)) = self.shells.as_ref().zip(rows.shells.as_mut()) {
+            term.add_outputs(items, &self.tables, out);
+        }
+        out.iter_mut().for_each(|y| *y *= self.gain);
+    }
+
+    /// Leaves the gradient of every table, network and free value for the rows last passed to
+    /// [`outputs`](Self::outputs).
+    fn gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
+        self.table_gradient.clear();
+        self.cells.product_gradients(&rows.cells, out_gradient, self.gain);
+        self.cells.table_gradients(&self.tables, &self.binding, self.statistics.cells(), &mut self.table_gradient);
+        if let Some((term, items)) = self.shells.as_mut().zip(rows.shells.as_mut()) {
+            term.said_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
+            term.table_gradients(&self.binding, self.statistics.levels(), &mut self.table_gradient);
+        }
+        self.spread_table_gradient();
+    }
+}

@@ -1,0 +1,91 @@
+//! The step: Adam moves every parameter of a model along the gradient.
+
+use crate::model::parameters::Parameters;
+use crate::shape::{Adam, Moments};
+use crate::statistics::BIAS_UNIT;
+
+use super::{Engine, Rows};
+
+/// Free values are single numbers where a network has thousands: their steps are this much larger.
+const VALUE_RATE: f32 = 10.0;
+
+/// What a step needs to know besides the gradient.
+#[derive(Clone, Copy, Debug)]
+pub struct StepSettings {
+    /// Adam's settings.
+    pub adam: Adam,
+    /// Whether the output bias is trained.
+    pub output_bias: bool,
+}
+
+/// Adam's memory for all parameters of a model.
+#[derive(Clone)]
+pub struct OptimiserState {
+    /// Number of steps taken.
+    pub steps: u64,
+    shapes: Moments,
+    rhos: Moments,
+    /// First and second moments of values, bias and output bias, in that order.
+    rest: [Vec<f32>; 2],
+}
+
+impl OptimiserState {
+    /// The state before the first step.
+    pub fn new(parameters: &Parameters) -> Self {
+        let rest = vec![0.0; parameters.values.len() + parameters.bias.len() + parameters.output_bias.len()];
+        OptimiserState {
+            steps: 0,
+            shapes: parameters.shapes.moments(),
+            rhos: parameters.rhos.moments(),
+            rest: [rest.clone(), rest],
+        }
+    }
+
+    /// The first moments: shape networks, rho networks, then values, bias and output bias.
+    pub fn first_moments(&self) -> [&[f32]; 3] {
+        [self.shapes.first.as_slice(), self.rhos.first.as_slice(), &self.rest[0]]
+    }
+}
+
+impl Engine {
+    /// One Adam step along the gradient that `out_gradient` (`[rows, outputs]`, of the outputs with gain) gives for
+    /// the rows last passed to [`outputs`](Self::outputs).
+    pub fn step(
+        &mut self,
+        rows: &mut Rows,
+        out_gradient: &[f32],
+        parameters: &mut Parameters,
+        state: &mut OptimiserState,
+        settings: StepSettings,
+    ) {
+        self.gradients(rows, out_gradient);
+        state.steps += 1;
+        let step = settings.adam.step(state.steps);
+        parameters.shapes.backward(&self.shape_points, &self.shape_gradient, &mut state.shapes, &step);
+        parameters.rhos.backward(&self.rho_points, &self.table_gradient.rhos, &mut state.rhos, &step);
+
+        let faster = Adam { learning_rate: settings.adam.learning_rate * VALUE_RATE, ..settings.adam };
+        let faster = faster.step(state.steps);
+        let (values, outputs) = (parameters.values.len(), self.tables.outputs);
+        let [first, second] = &mut state.rest;
+        faster.update(&mut parameters.values, &self.value_gradient, &mut first[..values], &mut second[..values]);
+        let place = values..values + outputs;
+        let bias_gradient = self.table_gradient.unit(BIAS_UNIT);
+        faster.update(&mut parameters.bias, bias_gradient, &mut first[place.clone()], &mut second[place]);
+        if settings.output_bias {
+            let gradient = column_sums(out_gradient, outputs);
+            let place = values + outputs..values + 2 * outputs;
+            let undecayed = faster.with_decay(0.0);
+            undecayed.update(&mut parameters.output_bias, &gradient, &mut first[place.clone()], &mut second[place]);
+        }
+    }
+}
+
+/// The sum of every column, added up in f64.
+fn column_sums(rows: &[f32], columns: usize) -> Vec<f32> {
+    let mut sums = vec![0.0f64; columns];
+    for row in rows.chunks_exact(columns) {
+        sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
+    }
+    sums.into_iter().map(|sum| sum as f32).collect()
+}

@@ -1,0 +1,90 @@
+//! An evaluation: the points at which the networks of a bank are wanted, dropout masks, and the results.
+
+use std::ops::Range;
+
+use super::network::Architecture;
+use super::passes::MOST_ROWS_AT_ONCE;
+use crate::random::Stream;
+
+/// Activations are kept from the forward to the backward pass up to this many floats in all, else computed again.
+const MOST_KEPT_ACTIVATIONS: usize = 8 << 20;
+
+/// Where every network of a bank is evaluated, and the results.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    pub(super) offsets: Vec<usize>,
+    pub(super) inputs: Vec<f32>,
+    pub(super) outputs: Vec<f32>,
+    pub(super) activations: Vec<f32>,
+    pub(super) masks: Vec<f32>,
+    pub(super) has_masks: bool,
+}
+
+impl Evaluation {
+    /// Networks evaluated at `points`, one list per network.
+    pub fn new(points: impl IntoIterator<Item = Vec<f32>>, outputs: usize) -> Evaluation {
+        let mut offsets = vec![0];
+        let mut inputs = Vec::new();
+        for points in points {
+            inputs.extend(points);
+            offsets.push(inputs.len());
+        }
+        let outputs = vec![0.0; inputs.len() * outputs];
+        Evaluation { offsets, inputs, outputs, activations: Vec::new(), masks: Vec::new(), has_masks: false }
+    }
+
+    /// The points of a network, as rows of [`outputs`](Self::outputs).
+    pub fn rows(&self, network: usize) -> Range<usize> {
+        self.offsets[network]..self.offsets[network + 1]
+    }
+
+    /// The results, `[points, outputs]`.
+    pub fn outputs(&self) -> &[f32] {
+        &self.outputs
+    }
+
+    /// Number of points over all networks.
+    pub fn len(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Whether there are no points.
+    pub fn is_empty(&self) -> bool {
+        self.inputs.is_empty()
+    }
+
+    /// Makes room to keep all activations, unless they are too many; then they are computed again.
+    pub(super) fn keep_activations(&mut self, architecture: Architecture) {
+        if self.activations.is_empty() {
+            let len = architecture.activations_len(self.len());
+            if len <= MOST_KEPT_ACTIVATIONS && self.widest() <= MOST_ROWS_AT_ONCE {
+                self.activations = vec![0.0; len];
+            }
+        }
+    }
+
+    fn widest(&self) -> usize {
+        self.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
+    }
+
+    /// Draws dropout masks, one per network and hidden layer, for step `step`; a rate of 0 removes them.
+    pub fn draw_masks(&mut self, architecture: Architecture, rate: f32, seed: u64, name: &str, step: u64) {
+        self.has_masks = rate > 0.0;
+        if !self.has_masks {
+            return;
+        }
+        let len = architecture.hidden_layers() * architecture.hidden;
+        let networks = self.offsets.len() - 1;
+        self.masks.resize(networks * len, 0.0);
+        let kept = 1.0 / (1.0 - rate);
+        for (network, mask) in (0u64..).zip(self.masks.chunks_exact_mut(len.max(1))) {
+            let mut random = Stream::named(seed, name, step.wrapping_mul(networks as u64).wrapping_add(network));
+            mask.iter_mut().for_each(|m| *m = if random.uniform() < f64::from(rate) { 0.0 } else { kept });
+        }
+    }
+
+    /// Removes the dropout masks, as for a prediction.
+    pub fn clear_masks(&mut self) {
+        self.has_masks = false;
+    }
+}

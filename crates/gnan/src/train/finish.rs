@@ -1,0 +1,101 @@
+//! The end of a fit: from trained numbers to a model in the units of its targets.
+
+use crate::files::Kind;
+use crate::model::{Description, Model, RhoScale, TargetSchema, TrainingRecord};
+
+use super::fit::{Best, Fit};
+use super::report::{Ended, Fitted};
+
+/// Points kept of the loss history.
+const HISTORY_POINTS: usize = 200;
+
+/// A point of the loss history: epoch, training loss, validation loss.
+pub(super) type Point = (usize, f64, f64);
+
+impl Fit<'_> {
+    /// Folds gain and target scale into the parameters and writes the description.
+    pub(super) fn finish(mut self, best: Best, ended: Ended, history: Vec<Point>) -> Fitted {
+        self.parameters = best.parameters;
+        let outputs = 0..self.settled.architecture.outputs;
+        let gains: Vec<f32> = outputs.map(|c| (f64::from(self.gain) * self.scale.factor(c)) as f32).collect();
+        self.learn_mean_effects(&gains);
+        self.parameters.scale_sources(&gains);
+        self.scale.restore(&mut self.parameters.output_bias);
+        let record = self.record(best.epoch, ended, history);
+        let data = &self.train.data;
+        let description = Description {
+            task: data.task(),
+            outcome: self.settled.outcome,
+            directed: data.directed(),
+            explicit_hydrogens: data.explicit_hydrogens(),
+            rho: self.settled.rho,
+            rho_scale: RhoScale::default(),
+            normalise: self.training.normalise,
+            hop_cap: self.training.hop_cap,
+            architecture: self.settled.architecture,
+            features: self.features,
+            targets: data.targets().iter().map(TargetSchema::of).collect(),
+            receivers: self.receivers,
+            record,
+        };
+        Fitted {
+            model: Model::from_parts(description, self.parameters),
+            ended,
+            valid_loss: best.loss,
+            tried: Vec::new(),
+        }
+    }
+
+    /// Leaves the mean of every continuous shape function over the training nodes in the schema.
+    fn learn_mean_effects(&mut self, gains: &[f32]) {
+        let outputs = gains.len();
+        self.engine.tables(&self.parameters, false);
+        let levels = self.engine.statistics().levels();
+        let mut sums = vec![vec![0.0; outputs]; self.features.len()];
+        let mut nodes = 0.0;
+        for graph in self.train.data.graphs() {
+            for node in self.train.data.nodes_of(graph) {
+                nodes += 1.0;
+                for unit in levels.of_node(node) {
+                    let Some(feature) = levels.feature_of(*unit) else { continue };
+                    let said = &self.engine.table()[*unit as usize * outputs..][..outputs];
+                    sums[feature].iter_mut().zip(said).for_each(|(sum, said)| *sum += f64::from(*said));
+                }
+            }
+        }
+        let continuous = self.features.iter_mut().zip(sums).filter(|(feature, _)| feature.kind == Kind::Continuous);
+        for (feature, sums) in continuous {
+            let means = sums.iter().zip(gains).map(|(sum, gain)| sum * f64::from(*gain) / f64::max(nodes, 1.0));
+            feature.mean_effect = means.collect();
+        }
+    }
+
+    fn record(&self, best_epoch: usize, ended: Ended, history: Vec<Point>) -> TrainingRecord {
+        let data = &self.train.data;
+        let epochs = history.last().map_or(0, |last| last.0);
+        TrainingRecord {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            data: data.name().to_owned(),
+            train_items: data.len(),
+            valid_items: self.valid.data.len(),
+            nodes: data.graphs().into_iter().map(|graph| data.nodes_of(graph).len()).sum(),
+            seed: self.training.seed,
+            learning_rate: f64::from(self.settled.learning_rate),
+            weight_decay: f64::from(self.settled.weight_decay),
+            dropout: self.training.dropout,
+            batch: self.settled.batch.unwrap_or(0),
+            loss: self.settled.loss.name().to_owned(),
+            epochs,
+            best_epoch,
+            ended: ended.words().to_owned(),
+            history: thin(history),
+        }
+    }
+}
+
+/// At most [`HISTORY_POINTS`] points, evenly spaced, the last one included.
+fn thin(history: Vec<Point>) -> Vec<Point> {
+    let every = history.len().div_ceil(HISTORY_POINTS).max(1);
+    let last = history.len().saturating_sub(1);
+    history.into_iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last).map(|(_, point)| point).collect()
+}

@@ -1,0 +1,69 @@
+//! The scale of targets while training.
+//!
+//! Whatever the unit of a quantity, the networks are trained on numbers around 0 with a spread of 1; the scale is
+//! folded into the parameters afterwards, so that a model speaks the units of its targets.
+
+use crate::dataset::Dataset;
+
+use super::Goals;
+use super::settings::Settled;
+
+/// How targets are brought to a common scale while training, and back into the parameters afterwards.
+pub(super) struct TargetScale {
+    /// Whether targets are quantities; else they are classes, which stay as they are.
+    regression: bool,
+    shift: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl TargetScale {
+    /// Standardises quantities; classes stay as they are.
+    pub(super) fn new(train: &Dataset, settled: &Settled) -> TargetScale {
+        let width = train.targets().len();
+        let regression = settled.outcome.is_regression();
+        let mut scale = TargetScale { regression, shift: vec![0.0; width], scale: vec![1.0; width] };
+        if !regression {
+            return scale;
+        }
+        for (k, target) in train.targets().iter().enumerate() {
+            let known: Vec<f64> =
+                train.items().iter().map(|item| target.values[*item as usize]).filter(|t| !t.is_nan()).collect();
+            let count = known.len().max(1) as f64;
+            let mean = known.iter().sum::<f64>() / count;
+            let centre = if settled.output_bias { mean } else { 0.0 };
+            let spread = (known.iter().map(|t| (t - centre).powi(2)).sum::<f64>() / count).sqrt();
+            scale.shift[k] = centre;
+            scale.scale[k] = if spread.is_finite() && spread > 0.0 { spread } else { 1.0 };
+        }
+        scale
+    }
+
+    /// The factor from the common scale to that of the target of an output.
+    pub(super) fn factor(&self, output: usize) -> f64 {
+        if self.regression { self.scale[output] } else { 1.0 }
+    }
+
+    /// Takes rows of outputs, or the output bias, from the common scale to that of the targets.
+    pub(super) fn restore(&self, outputs: &mut [f32]) {
+        if self.regression {
+            for row in outputs.chunks_exact_mut(self.scale.len()) {
+                for ((y, shift), scale) in row.iter_mut().zip(&self.shift).zip(&self.scale) {
+                    *y = (f64::from(*y) * scale + shift) as f32;
+                }
+            }
+        }
+    }
+
+    /// The targets of some items on the common scale, and how much each of them counts.
+    pub(super) fn goals(&self, part: &Dataset, class_weights: &[f64]) -> Goals {
+        let width = part.targets().len();
+        let mut values = Vec::with_capacity(part.len() * width);
+        for item in part.items() {
+            for (k, target) in part.targets().iter().enumerate() {
+                values.push(((target.values[*item as usize] - self.shift[k]) / self.scale[k]) as f32);
+            }
+        }
+        let weights = part.items().iter().map(|item| part.weight(*item)).collect();
+        Goals::new(width, values, weights, class_weights.to_vec())
+    }
+}

@@ -1,0 +1,55 @@
+//! How good models are on real data with the defaults, against what the model family can reach.
+//!
+//! The thresholds are the project's targets; measured figures stand in BENCHMARKS.md. With `GNAN_DATA` unset the tests
+//! on real data say that they were skipped; the built-in set is always there.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use gnan::evaluate::{Evaluation, Protocol};
+use gnan::{Dataset, Training};
+
+fn real(path: &str) -> Option<PathBuf> {
+    match std::env::var_os("GNAN_DATA") {
+        Some(folder) => Some(PathBuf::from(folder).join(path)),
+        None => {
+            println!("skipped: set GNAN_DATA to the folder of real data sets");
+            None
+        }
+    }
+}
+
+fn mean(data: &Dataset, protocol: Protocol, seeds: &[u64], metric: &str) -> f64 {
+    let watch = |_: gnan::evaluate::EvaluationEvent<'_>| ControlFlow::Continue(());
+    let evaluation = Evaluation::run(data, &Training::default(), protocol, seeds, &watch).unwrap();
+    let spread = evaluation.metrics[metric];
+    println!("{}: {metric} {:.4} ± {:.4}", data.name(), spread.mean, spread.std);
+    spread.mean
+}
+
+#[test]
+fn solubility_is_explained_to_four_fifths() {
+    let data = Dataset::open("solubility").unwrap();
+    assert!(mean(&data, Protocol::GivenSplits, &[0], "r2") >= 0.78);
+}
+
+#[test]
+fn mutagenicity_over_ten_folds() {
+    let Some(path) = real("tu/Mutagenicity.zip") else { return };
+    let data = Dataset::open(path).unwrap();
+    assert!(mean(&data, Protocol::Folds(10), &[0], "accuracy") >= 0.72);
+}
+
+#[test]
+fn proteins_over_ten_folds() {
+    let Some(path) = real("tu/PROTEINS.zip") else { return };
+    let data = Dataset::open(path).unwrap();
+    assert!(mean(&data, Protocol::Folds(10), &[0], "accuracy") >= 0.72);
+}
+
+#[test]
+fn cora_on_its_public_split() {
+    let Some(path) = real("planetoid/cora.npz") else { return };
+    let data = Dataset::open(path).unwrap();
+    assert!(mean(&data, Protocol::GivenSplits, &[0, 1, 2], "accuracy") >= 0.78);
+}
