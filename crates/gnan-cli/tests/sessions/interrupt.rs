@@ -66,7 +66,7 @@ fn an_interrupted_evaluation_says_so() {
     assert_eq!(output.status.code(), Some(130));
     assert!(output.stdout.is_empty());
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("of 3 runs had begun; nothing was kept"),
+        String::from_utf8_lossy(&output.stderr).contains("0 of 3 runs were done; nothing was kept"),
         "{:?}",
         output.stderr
     );

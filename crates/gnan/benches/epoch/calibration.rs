@@ -4,6 +4,9 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::Instant;
 
+use ndarray::Array2;
+use ndarray::linalg::general_mat_mul;
+
 /// Rates of one thread.
 pub struct Calibration {
     /// Of a `[1024, 64] x [64, 64]` product in f32.
@@ -36,41 +39,15 @@ fn best_rate(units: f64, mut work: impl FnMut()) -> f64 {
 fn product_rate() -> f64 {
     const ROWS: usize = 1024;
     const REPEATS: usize = 20;
-    let (left, right) = (vec![0.5f32; ROWS * 64], vec![0.25f32; 64 * 64]);
-    let mut out = vec![0.0f32; ROWS * 64];
+    let (left, right) = (Array2::from_elem((ROWS, 64), 0.5f32), Array2::from_elem((64, 64), 0.25f32));
+    let mut out = Array2::<f32>::zeros((ROWS, 64));
     let units = (2 * ROWS * 64 * 64 * REPEATS) as f64;
     best_rate(units, || {
         for _ in 0..REPEATS {
-            multiply(&left, &right, &mut out);
+            general_mat_mul(1.0, &left, &right, 0.0, &mut out);
         }
         black_box(&out);
     }) / 1e9
-}
-
-/// `out = left * right` for `[rows, 64]` and `[64, 64]`, by the crate `matrixmultiply`.
-#[allow(unsafe_code)]
-fn multiply(left: &[f32], right: &[f32], out: &mut [f32]) {
-    let rows = left.len() / 64;
-    assert!(right.len() == 64 * 64 && out.len() == rows * 64);
-    // SAFETY: the lengths above are those that the strides below reach, and `out` overlaps neither factor.
-    unsafe {
-        matrixmultiply::sgemm(
-            rows,
-            64,
-            64,
-            1.0,
-            left.as_ptr(),
-            64,
-            1,
-            right.as_ptr(),
-            64,
-            1,
-            0.0,
-            out.as_mut_ptr(),
-            64,
-            1,
-        );
-    }
 }
 
 fn memory_rate() -> f64 {

@@ -1,7 +1,7 @@
 //! Speed of training: CPU milliseconds per epoch on one and on two threads, beside what this machine can do.
 //!
 //! `cargo bench` and `cargo run --release -p gnan --example speed` print the same. Machines are noisy, so every figure
-//! stands beside a calibration from the same run: the rate of a dense 64 x 64 product (the crate `matrixmultiply`, not
+//! stands beside a calibration from the same run: the rate of a dense 64 x 64 product (the crate `ndarray`, not
 //! our kernel), the rate of reading and writing memory, and the forward pass of the dense oracle of the tests. With
 //! `GNAN_DATA` set to the folder of real data sets the shapes are those of the real sets; else they are synthesised.
 

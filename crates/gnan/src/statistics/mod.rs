@@ -1,7 +1,7 @@
 //! Statistics: everything training needs to know of the graphs, computed once.
 //!
 //! The model sees distinct values and distinct distances only, so an item (a graph, or a node with a target) is
-//! summed up by few numbers. [`cells`] hold `Q[unit, slot]` per item; [`shells`] hold, for node tasks, the slot of
+//! summed up by few numbers. [`Cells`] hold `Q[unit, slot]` per item; [`Shells`] hold, for node tasks, the slot of
 //! every source around each receiver. Training touches neither nodes nor edges again.
 
 mod cells;
