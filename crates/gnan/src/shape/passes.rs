@@ -15,7 +15,7 @@ use super::network::{Architecture, Backward, BackwardScratch, Forward};
 /// A network with more points than this is evaluated in pieces whose activations stay in the cache.
 pub(super) const MOST_ROWS_AT_ONCE: usize = 1024;
 /// Work (multiplications, roughly) below which a range of networks is not divided between threads.
-const LEAST_WORK_TO_DIVIDE: usize = 200_000;
+const LEAST_WORK_TO_DIVIDE: usize = 1_000_000;
 
 /// Working memory of a thread.
 #[derive(Default)]
