@@ -344,3 +344,26 @@ fn source_gain(train: &Dataset) -> f32 {
     let nodes: usize = train.items().iter().map(|graph| train.nodes_of(*graph as usize).len()).sum();
     (train.len() as f64 / nodes.max(1) as f64) as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An immense learning rate, which the settings would refuse, spoils every weight in the first step.
+    #[test]
+    fn training_that_diverges_keeps_the_last_good_model() {
+        let data = Dataset::open("solubility").unwrap();
+        let split = data.given_split(0, 0).unwrap();
+        let training = Training { hidden: 16, ..Training::default() };
+        let mut settled = training.settle(&split.train, data.outcome().unwrap(), false, Rho::Shared).unwrap();
+        settled.learning_rate = f32::MAX;
+        let everything = split.train.union(&split.valid);
+        let fit = Fit::new(&training, &settled, &Prepared::new(&everything, &training), &split.train, &split.valid);
+        let fitted = fit.unwrap().run("", &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(fitted.ended, Ended::Diverged);
+        let record = &fitted.model.description().record;
+        assert_eq!((record.best_epoch, record.ended.as_str()), (0, "the loss was no longer finite"));
+        let model = Model::from_bytes(&fitted.model.to_bytes().unwrap()).unwrap();
+        assert!(model.outputs_on(&split.test).unwrap().values.iter().all(|y| y.is_finite()));
+    }
+}
