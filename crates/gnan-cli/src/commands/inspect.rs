@@ -76,7 +76,7 @@ fn describe(model: &Model, shown: usize) -> String {
         if let Some(classes) = &target.classes {
             let names: Vec<String> = classes.iter().take(FIRST_ROWS).map(|class| shorten(class, NAME_WIDTH)).collect();
             let more = if classes.len() > names.len() { ", ..." } else { "" };
-            facts.fact("classes", format!("{} {}: {}{more}", count(classes.len()), target.name, names.join(", ")));
+            facts.fact("classes", format!("{}: {}{more}", target.name, names.join(", ")));
         }
     }
     facts.fact("model", architecture_words(description));

@@ -107,8 +107,8 @@ fn numbers<'a>(
             "{}: {} outside the training range {} to {}: the curve is extrapolated",
             schema.name,
             nodes(outside),
-            scale.min,
-            scale.max
+            readable(scale.min),
+            readable(scale.max)
         ));
     }
     missing
@@ -116,4 +116,9 @@ fn numbers<'a>(
 
 fn nodes(count: usize) -> String {
     if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
+}
+
+/// A number to five significant digits.
+fn readable(number: f64) -> f64 {
+    format!("{number:.4e}").parse().unwrap_or(number)
 }
