@@ -711,3 +711,10 @@ fn a_file_that_is_no_model_is_refused_with_its_name() {
         assert!(error.contains("model.gnan") && error.contains("not a usable model file"), "{error}");
     }
 }
+
+#[test]
+fn training_and_validation_items_of_two_data_sets_are_refused() {
+    let data = || with_targets(&chains(12), two_classes(12)).expect("data");
+    let fitted = quick().fit_watched(&data(), Some(&data()), &mut |_| ControlFlow::Continue(()));
+    assert!(message(fitted).contains("parts of one data set"));
+}

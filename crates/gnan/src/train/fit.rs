@@ -37,6 +37,9 @@ impl Training {
     /// Fits a model on `train`, stops by `valid` (`None`: 10 % of `train`), and reports every epoch.
     pub fn fit_watched(&self, train: &Dataset, valid: Option<&Dataset>, monitor: &mut Monitor<'_>) -> Result<Fitted> {
         let everything = match valid {
+            Some(valid) if !train.same_content(valid) => {
+                return Err(Error::usage("training and validation items must be parts of one data set"));
+            }
             Some(valid) => train.union(valid),
             None => train.clone(),
         };
