@@ -139,10 +139,13 @@ fn classification(judged: &[(Vec<f64>, usize)], classes: usize) -> BTreeMap<&'st
         let sum = actual[class] + claimed[class];
         if sum > 0.0 { 2.0 * hits[class] / sum } else { 0.0 }
     };
-    // Of the positive class for two classes, the unweighted mean over classes for more.
-    let f1 =
-        if classes == 2 { f1(1) } else { present.iter().map(|class| f1(*class)).sum::<f64>() / present.len() as f64 };
-    metrics.insert("f1", f1);
+    // Of the positive class for two classes; for more the mean over classes that occur or are claimed.
+    let judged_classes: Vec<usize> = match classes {
+        2 => vec![1],
+        _ => (0..classes).filter(|class| actual[*class] + claimed[*class] > 0.0).collect(),
+    };
+    let sum: f64 = judged_classes.iter().map(|class| f1(*class)).sum();
+    metrics.insert("f1", sum / judged_classes.len() as f64);
     // Two classes: of the positive one; more: the mean of one class against the rest.
     let wanted: Vec<usize> = if classes == 2 { vec![1] } else { present };
     let aucs: Vec<f64> = wanted

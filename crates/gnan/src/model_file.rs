@@ -75,6 +75,12 @@ impl Model {
     /// Reads a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
         let path = path.as_ref();
+        if path.is_dir() {
+            return Err(Error::input("this is a folder, not a model file").in_file(path));
+        }
+        if !path.exists() {
+            return Err(Error::input("there is no such model file").in_file(path).remedy("gnan train writes one"));
+        }
         let io = |error: std::io::Error| Error::io(path, &error);
         let file = std::fs::File::open(path).map_err(io)?;
         let limit = Limits::default().bytes;

@@ -704,7 +704,7 @@ fn a_categorical_feature_without_levels_does_not_panic() {
 fn a_file_that_is_no_model_is_refused_with_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.gnan");
-    assert_eq!(Model::load(&path).expect_err("no file").kind(), ErrorKind::Io);
+    assert_eq!(Model::load(&path).expect_err("no file").kind(), ErrorKind::Input);
     for content in [&b""[..], b"{}", &[0; 8], &[0xff; 64], b"\x02\0\0\0\0\0\0\0{}"] {
         std::fs::write(&path, content).expect("written");
         let error = message(Model::load(&path));
@@ -717,4 +717,87 @@ fn training_and_validation_items_of_two_data_sets_are_refused() {
     let data = || with_targets(&chains(12), two_classes(12)).expect("data");
     let fitted = quick().fit_watched(&data(), Some(&data()), &mut |_| ControlFlow::Continue(()));
     assert!(message(fitted).contains("parts of one data set"));
+}
+
+/// One value whose square overflows leaves the scale of the others finite and the predictions sound.
+#[test]
+fn a_value_whose_square_overflows_is_harmless() {
+    for kind in [Kind::Continuous, Kind::Sparse] {
+        let mut tables = tables(&chains(12));
+        let mut values: Vec<f64> = (0..36).map(f64::from).collect();
+        values[7] = 1e250;
+        tables.node_columns.push(Column::new("endless", Values::Numbers(values)).with_kind(kind));
+        tables.graph_columns = two_classes(12);
+        let data = Dataset::from_tables(tables, &DatasetOptions::default()).expect("data");
+        let model = quick().fit(&data).expect("a model");
+        let scale = model.description().features.last().and_then(|feature| feature.scale).expect("a scale");
+        assert_eq!((scale.shift, scale.scale), (0.0, 1e250));
+        let outputs = model.outputs_on(&data).expect("outputs").values;
+        assert!(outputs.iter().all(|y| y.abs() < 1e3), "{outputs:?}");
+    }
+}
+
+#[test]
+fn choices_that_do_not_apply_are_refused() {
+    let numbers = with_targets(&chains(12), quantities((0..12).map(|x| f64::from(x) + 0.5).collect())).expect("data");
+    let balanced = Training { balance_classes: true, ..quick() };
+    assert!(message(balanced.fit(&numbers)).contains("balancing classes"));
+    let two = quick().logits(gnan::train::LogitChoice::Two);
+    assert!(message(two.fit(&numbers)).contains("number of logits"));
+}
+
+#[test]
+fn whole_numbers_that_hardly_repeat_are_quantities() {
+    let outcome =
+        |values: Vec<f64>| with_targets(&chains(12), quantities(values)).expect("data").outcome().expect("one");
+    assert_eq!(outcome((0..12).map(f64::from).collect()), gnan::dataset::Outcome::Regression);
+    assert_eq!(outcome((0..12).map(|x| f64::from(x % 4)).collect()), gnan::dataset::Outcome::Multiclass);
+    assert_eq!(outcome((0..12).map(|x| f64::from(x % 2)).collect()), gnan::dataset::Outcome::Binary);
+}
+
+/// A model that knows a feature by its one-hot columns names those that new data lack; a value other than 0 and 1 of a
+/// binary feature is predicted and counted.
+#[test]
+fn one_hot_columns_that_are_missing_are_named_and_new_binary_values_counted() {
+    let column =
+        |name: &str, value: &dyn Fn(usize) -> f64| Column::new(name, Values::Numbers((0..36).map(value).collect()));
+    let with = |columns: Vec<Column>| {
+        let mut tables = tables(&Case { features: Vec::new(), ..chains(12) });
+        tables.node_columns = columns;
+        tables.graph_columns = two_classes(12);
+        tables
+    };
+    let one = |yes: bool| f64::from(u8::from(yes));
+    let red = column("colour_red", &|node| one(node % 3 == 0));
+    let blue = column("colour_blue", &|node| one(node % 3 == 1));
+    let green = column("colour_green", &|node| one(node % 3 == 2));
+    let flag = column("flag", &|node| one(node % 5 == 0));
+    let data =
+        Dataset::from_tables(with(vec![red.clone(), blue.clone(), green.clone(), flag]), &DatasetOptions::default());
+    let model = quick().fit(&data.expect("data")).expect("a model");
+    assert_eq!(model.description().features[0].name, "colour");
+    let flag = column("flag", &|node| if node == 4 { 2.0 } else { 0.0 });
+    let whole = with(vec![flag.clone(), green, red.clone(), blue.clone()]);
+    let predictions = model.predict(&Dataset::from_tables(whole, &model.data_options()).expect("data")).expect("some");
+    assert!(
+        predictions.novelty.iter().any(|note| note.starts_with("flag: 1 node outside")),
+        "{:?}",
+        predictions.novelty
+    );
+    let part = Dataset::from_tables(with(vec![flag, red, blue]), &model.data_options()).expect("data");
+    let error = message(model.predict(&part));
+    assert!(error.contains("some one-hot columns of \"colour\"") && error.contains("colour_green"), "{error}");
+}
+
+/// A few labelled items train without a validation part, whoever makes the split.
+#[test]
+fn few_items_can_be_evaluated_over_folds() {
+    let data = with_targets(&chains(6), two_classes(6)).expect("data");
+    let watch = |_: gnan::evaluate::EvaluationEvent<'_>| ControlFlow::Continue(());
+    let protocol = gnan::evaluate::Protocol::Folds(2);
+    let evaluation = gnan::evaluate::Evaluation::run(&data, &quick(), protocol, &[0], &watch).expect("folds");
+    assert_eq!(
+        evaluation.folds.iter().map(|fold| (fold.train, fold.valid, fold.test)).collect::<Vec<_>>(),
+        [(3, 0, 3); 2]
+    );
 }

@@ -117,7 +117,7 @@ pub struct TrainingArgs {
     pub balance: bool,
 
     /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = Training::default().seed, help_heading = TRAINING)]
+    #[arg(long, value_name = "N", default_value_t = Training::default().seed, allow_negative_numbers = true, help_heading = TRAINING)]
     pub seed: u64,
 }
 

@@ -7,7 +7,7 @@ use gnan::metric::Metrics;
 use gnan::model::Description;
 use gnan::output::write_atomically;
 use gnan::predict::Predictions;
-use gnan::{Dataset, DatasetOptions, Model};
+use gnan::{Dataset, DatasetOptions, Error, Model};
 
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, ReadArgs, check_can_write};
@@ -67,6 +67,9 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
         check_can_write(path, args.force.force)?;
     }
     let model = Model::load(&args.model)?;
+    if args.read.explicit_hydrogens && !model.description().explicit_hydrogens {
+        return Err(Error::usage("the model was trained on molecules without explicit hydrogens").into());
+    }
     let options = options(&model, &args.read);
     let data = working("reading the data", || Dataset::open_with(&args.data, &options))?;
     let predictions = working("predicting", || model.predict(&data)).map_err(|error| error.in_file(&args.data))?;

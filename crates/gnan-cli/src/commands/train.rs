@@ -190,18 +190,13 @@ pub fn fit(training: &Training, parts: &Parts, save: impl FnOnce(&Fitted) -> gna
     let fitted = fitted?;
     let seconds = start.elapsed().as_secs_f64();
     save(&fitted)?;
-    // Where no validation part was given, the library sets one aside in just this way.
-    let own_valid = match &parts.valid {
-        None if fitted.model.description().record.valid_items > 0 => Some(parts.train.hold_out(training.seed)?.1),
-        _ => None,
-    };
-    let valid = parts.valid.as_ref().or(own_valid.as_ref());
+    let valid = Some(&fitted.valid).filter(|valid| !valid.is_empty());
     let judge = |part: Option<&Dataset>| part.map(|part| fitted.model.evaluate(part)).transpose();
     let last = parts.test.as_ref().or(valid);
     let metrics = PartMetrics {
         validation: judge(valid)?,
         test: judge(parts.test.as_ref())?,
-        baseline: last.map(|part| baseline(&parts.train, part)).transpose()?,
+        baseline: last.map(|part| baseline(&fitted.train, part)).transpose()?,
     };
     Ok(Outcome { fitted, metrics, seconds })
 }
@@ -240,9 +235,12 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
         facts.fact("tried", format!("validation loss: {}", tried.collect::<Vec<_>>().join("; ")));
     }
     text.push_str(&facts.render());
-    let table = metrics_of(&outcome.metrics, baseline::words(description.outcome)).render();
-    if !table.is_empty() {
+    if outcome.metrics.baseline.is_some() {
+        let table = metrics_of(&outcome.metrics, baseline::words(description.outcome)).render();
         text.push_str(&format!("\n{table}"));
+    }
+    if record.best_epoch == 0 {
+        text.push_str("\nno epoch was better than the untrained model: there may be nothing to learn here\n");
     }
     text.push_str(&format!("\nwrote {}\n", heading(path.display())));
     text

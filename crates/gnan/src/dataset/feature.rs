@@ -45,6 +45,19 @@ impl Feature {
     }
 
     fn from_column(column: Column) -> Result<Feature> {
+        let feature = Feature::convert(column)?;
+        if feature.kind == Kind::Binary
+            && let Values::Sparse { values, .. } = &feature.values
+            && let Some(other) = values.iter().find(|x| **x != 1.0 && !x.is_nan())
+        {
+            return Err(Error::input(format!("feature \"{}\" is declared binary but holds {other}", feature.name))
+                .remedy("use 0 and 1, or declare it continuous or categorical"));
+        }
+        Ok(feature)
+    }
+
+    /// Brings the values into the form of their kind.
+    fn convert(column: Column) -> Result<Feature> {
         let Column { name, kind, unit, values } = column;
         let kind = kind.unwrap_or_else(|| detect(&values));
         let values = match (kind, values) {
@@ -57,13 +70,6 @@ impl Feature {
             (Kind::Continuous, numbers) => Values::Numbers(dense(numbers)),
             (Kind::Binary | Kind::Sparse, numbers) => sparse(numbers),
         };
-        if kind == Kind::Binary
-            && let Values::Sparse { values, .. } = &values
-            && let Some(other) = values.iter().find(|x| **x != 1.0 && !x.is_nan())
-        {
-            return Err(Error::input(format!("feature \"{name}\" is declared binary but holds {other}"))
-                .remedy("use 0 and 1, or declare it continuous or categorical"));
-        }
         Ok(Feature { name, kind, unit, values })
     }
 
@@ -73,7 +79,7 @@ impl Feature {
             return Ok(self.clone());
         }
         let Feature { name, unit, values, .. } = self.clone();
-        Feature::from_column(Column { name, kind: Some(kind), unit, values })
+        Feature::convert(Column { name, kind: Some(kind), unit, values })
     }
 
     /// Number of nodes whose value is missing.
@@ -170,7 +176,17 @@ fn fuse_one_hot(features: Vec<Feature>) -> Vec<Feature> {
     fuse(features, groups, complete)
 }
 
-/// Replaces the columns of the given groups by one categorical feature each; a node with none of them is missing.
+/// The columns that read as one-hot codes of `name`, with the level each stands for.
+pub fn one_hot_columns<'a>(features: &'a [Feature], name: &str) -> Vec<(&'a Feature, &'a str)> {
+    let level = |feature: &'a Feature| match prefix_and_level(&feature.name) {
+        Some((prefix, level)) if prefix == name && feature.kind == Kind::Binary => Some((feature, level)),
+        _ => None,
+    };
+    features.iter().filter_map(level).collect()
+}
+
+/// Replaces the columns of the given groups by one categorical feature each, where all of them are there; a node with
+/// none of them is missing.
 fn fuse_exactly(features: Vec<Feature>, wanted: &[(String, Vec<String>)]) -> Vec<Feature> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (name, levels) in wanted {
@@ -181,7 +197,7 @@ fn fuse_exactly(features: Vec<Feature>, wanted: &[(String, Vec<String>)]) -> Vec
             None => false,
         };
         let members: Vec<usize> = (0..features.len()).filter(|index| member(&features[*index])).collect();
-        if !members.is_empty() {
+        if members.len() == levels.len() && !members.is_empty() {
             groups.insert(name.clone(), members);
         }
     }

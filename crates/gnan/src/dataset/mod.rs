@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use feature::{Feature, OneHot};
+pub use feature::{Feature, OneHot, one_hot_columns};
 pub use split::Split;
 pub use summary::{FeatureSummary, Summary, TargetSummary};
 pub use target::{Outcome, Problem, Target};
@@ -115,6 +115,9 @@ impl Dataset {
             .collect::<Result<Vec<_>>>()?;
         targets.sort_by_key(|target| choice.iter().position(|name| *name == target.name));
         let (edges, edge_offsets) = edges_by_graph(edges, &node_offsets)?;
+        if let (Some(weights), Some(name)) = (&weights, &options.weight) {
+            check_weights(weights, &targets, name)?;
+        }
         let item_count = match task {
             Task::Graph => graph_ids.len(),
             Task::Node => node_offsets.last().copied().unwrap_or(0),
@@ -333,6 +336,7 @@ fn choose_targets(
     if !choice.is_empty() {
         let all_in = |names: &[String]| choice.iter().all(|name| names.contains(name));
         return match task {
+            Some(task) if optional => Ok((task, choice.to_vec())),
             Some(Task::Graph) if all_in(&of_graphs) => Ok((Task::Graph, choice.to_vec())),
             Some(Task::Node) if all_in(&of_nodes) => Ok((Task::Node, choice.to_vec())),
             _ if all_in(&of_graphs) => Ok((Task::Graph, choice.to_vec())),
@@ -381,10 +385,18 @@ fn take_weights(columns: &mut Vec<Column>, name: &str) -> Result<Vec<f32>> {
         Values::Numbers(numbers) => numbers.iter().map(|weight| *weight as f32).collect(),
         _ => Vec::new(),
     };
-    if weights.is_empty() || weights.iter().any(|weight: &f32| !(*weight >= 0.0 && weight.is_finite())) {
-        return Err(Error::input(format!("weights in column \"{name}\" must be numbers, 0 or more, none missing")));
-    }
     Ok(weights)
+}
+
+/// Demands a usable weight for every item that has a target.
+fn check_weights(weights: &[f32], targets: &[Target], name: &str) -> Result<()> {
+    let labelled = |item: usize| targets.iter().any(|target| target.values.get(item).is_some_and(|t| !t.is_nan()));
+    let usable = |weight: f32| weight >= 0.0 && weight.is_finite();
+    if weights.is_empty() || (0..weights.len()).any(|item| labelled(item) && !usable(weights[item])) {
+        return Err(Error::input(format!("weights in column \"{name}\" must be numbers, 0 or more"))
+            .remedy("every item with a target needs one"));
+    }
+    Ok(())
 }
 
 fn candidates(of_graphs: &[String], of_nodes: &[String]) -> String {

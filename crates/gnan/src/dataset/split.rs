@@ -9,6 +9,9 @@ use super::{Dataset, Outcome};
 /// Share of the training part that is set aside for validation when the data bring none.
 pub const VALIDATION_SHARE: f64 = 0.1;
 
+/// With fewer labelled items than this none are set aside for validation.
+const LEAST_TO_HOLD_OUT: usize = 10;
+
 /// Three views of one data set.
 #[derive(Clone, Debug)]
 pub struct Split {
@@ -38,16 +41,22 @@ impl Dataset {
             second.extend_from_slice(&stratum[take..]);
         }
         if first.is_empty() || second.is_empty() {
-            return Err(Error::input(format!("{} labelled items are too few to split", labelled.len())));
+            return Err(Error::input(format!("{} labelled items are too few to split", labelled.len()))
+                .remedy("give more items a target"));
         }
         first.sort_unstable();
         second.sort_unstable();
         Ok((labelled.subset(&first), labelled.subset(&second)))
     }
 
-    /// The same, for validation: 10 % of the labelled items go into the second part.
+    /// The same, for validation: 10 % of the labelled items go into the second part, none of fewer than 10.
     pub fn hold_out(&self, seed: u64) -> Result<(Dataset, Dataset)> {
-        self.split(1.0 - VALIDATION_SHARE, seed)
+        let labelled = self.labelled();
+        if labelled.len() < LEAST_TO_HOLD_OUT {
+            let nothing = labelled.subset(&[]);
+            return Ok((labelled, nothing));
+        }
+        labelled.split(1.0 - VALIDATION_SHARE, seed)
     }
 
     /// `count` folds, stratified by class; each is (training part, test part) and the test parts cover all.

@@ -96,7 +96,7 @@ impl Target {
                 let whole = distinct.iter().all(|x| x.fract() == 0.0);
                 let classes = match problem {
                     Some(problem) => problem == Problem::Classification,
-                    None => whole && distinct.len() <= MOST_NUMERIC_CLASSES,
+                    None => whole && distinct.len() <= MOST_NUMERIC_CLASSES && repeated(&numbers, distinct.len()),
                 };
                 if classes {
                     let index = |x: &f64| match distinct.binary_search_by(|level| level.total_cmp(x)) {
@@ -112,6 +112,11 @@ impl Target {
         };
         Ok(Target { name, unit, classes, values })
     }
+}
+
+/// Whether values repeat as classes do: two of them, or each three times on average.
+fn repeated(numbers: &[f64], distinct: usize) -> bool {
+    distinct <= 2 || 3 * distinct <= numbers.iter().filter(|x| !x.is_nan()).count()
 }
 
 /// The classes that occur, in the order of the levels, and the index of each item's class.

@@ -148,6 +148,18 @@ impl FeatureSchema {
     /// The column of new data that plays the part of this feature, with its kind.
     pub fn find(&self, data: &Dataset) -> Result<Feature> {
         let Some(found) = data.features().iter().find(|feature| feature.name == self.name) else {
+            let columns = crate::dataset::one_hot_columns(data.features(), &self.name);
+            let absent: Vec<String> = (self.levels.iter())
+                .filter(|level| !columns.is_empty() && !columns.iter().any(|(_, found)| *found == level.name))
+                .map(|level| format!("{}_{}", self.name, level.name))
+                .collect();
+            if !absent.is_empty() {
+                return Err(Error::input(format!(
+                    "the data have some one-hot columns of \"{}\", which the model needs, but not all",
+                    self.name
+                ))
+                .remedy(format!("add: {}", absent.join(", "))));
+            }
             let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();
             return Err(Error::input(format!("the data have no feature \"{}\", which the model needs", self.name))
                 .remedy(format!("add the column; there are: {}", names.join(", "))));
@@ -235,16 +247,22 @@ impl Spread {
     fn centred(&self) -> Scale {
         let (min, max) = self.range();
         let deviation = (self.squares / self.count.max(1.0)).sqrt();
-        let scale = if deviation.is_finite() && deviation > 0.0 { deviation } else { 1.0 };
-        Scale { shift: self.mean, scale, min, max }
+        if !(deviation.is_finite() && self.mean.is_finite()) {
+            // Values whose squares overflow: the largest becomes 1.
+            return Scale { shift: 0.0, scale: min.abs().max(max.abs()), min, max };
+        }
+        Scale { shift: self.mean, scale: if deviation > 0.0 { deviation } else { 1.0 }, min, max }
     }
 
     /// Zero stays zero; a sparse feature is divided by the root mean square of its other values.
     fn anchored_at_zero(&self, kind: Kind) -> Scale {
         let (min, max) = self.range();
         let root_mean_square = (self.squares / self.count.max(1.0) + self.mean * self.mean).sqrt();
-        let usable = kind == Kind::Sparse && root_mean_square.is_finite() && root_mean_square > 0.0;
-        let scale = if usable { root_mean_square } else { 1.0 };
+        let scale = match kind {
+            Kind::Sparse if !root_mean_square.is_finite() => min.abs().max(max.abs()),
+            Kind::Sparse if root_mean_square > 0.0 => root_mean_square,
+            _ => 1.0,
+        };
         Scale { shift: 0.0, scale, min: min.min(0.0), max: max.max(0.0) }
     }
 }

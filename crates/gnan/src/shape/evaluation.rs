@@ -82,9 +82,4 @@ impl Evaluation {
             mask.iter_mut().for_each(|m| *m = if random.uniform() < f64::from(rate) { 0.0 } else { kept });
         }
     }
-
-    /// Removes the dropout masks, as for a prediction.
-    pub fn clear_masks(&mut self) {
-        self.has_masks = false;
-    }
 }

@@ -42,6 +42,8 @@ impl Fit<'_> {
             model: Model::from_parts(description, self.parameters),
             ended,
             valid_loss: best.loss,
+            train: self.train.data,
+            valid: self.valid.data,
             tried: Vec::new(),
         }
     }

@@ -25,8 +25,6 @@ use super::{Goals, Training};
 const RATE_LOWERED_BY: f32 = 3.0;
 /// ... until it is this much lower than at first; then training ends.
 const RATE_LOWERED_TO: f32 = 8.0;
-/// With fewer labelled items than this none are set aside for validation.
-const LEAST_TO_HOLD_OUT: usize = 10;
 
 impl Training {
     /// Fits a model; 10 % of the items are set aside to know when to stop.
@@ -59,10 +57,12 @@ impl Training {
         if train.is_empty() {
             return Err(Error::input("there are no labelled items to train on"));
         }
+        if train.items().iter().all(|item| train.weight(*item) == 0.0) {
+            return Err(Error::input("all training items have weight 0"));
+        }
         let outcome = train.outcome()?;
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
-            None if train.len() < LEAST_TO_HOLD_OUT => (train.clone(), train.subset(&[])),
             None => train.hold_out(self.seed)?,
         };
         let mut candidates = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::dataset::Dataset;
 use crate::model::Model;
 
 /// What is known after an epoch.
@@ -60,6 +61,10 @@ pub struct Fitted {
     pub ended: Ended,
     /// The validation loss of the kept weights.
     pub valid_loss: f64,
+    /// What was fitted on.
+    pub train: Dataset,
+    /// What decided when to stop; empty if nothing was set aside.
+    pub valid: Dataset,
     /// What was tried where there was a choice: (name, validation loss).
     pub tried: Vec<(String, f64)>,
 }

@@ -213,6 +213,12 @@ impl Training {
             return Err(Error::usage(format!("the {} loss does not fit these targets", loss.name()))
                 .remedy("squared and absolute are for numbers; leave the loss out for classes"));
         }
+        if self.balance_classes && !matches!(outcome, Outcome::Binary | Outcome::Multiclass) {
+            return Err(Error::usage("balancing classes needs one target with classes"));
+        }
+        if !matches!(self.logits, LogitChoice::ByRho) && outcome != Outcome::Binary {
+            return Err(Error::usage("the number of logits is a choice for a target of two classes only"));
+        }
         let targets: Vec<_> = train.targets().iter().map(crate::model::TargetSchema::of).collect();
         let outputs = crate::model::output_count(outcome, &targets, two_logits);
         let batch = self.batch.filter(|batch| *batch < train.len());
