@@ -55,10 +55,9 @@ pub fn architecture_words(description: &Description) -> String {
     let cap = description.hop_cap.map(|cap| format!(", nothing beyond distance {cap}")).unwrap_or_default();
     let normalise = if description.normalise { "" } else { ", not normalised" };
     format!(
-        "rho {}{logits}, {} of {}{cap}{normalise}, {} parameters",
+        "rho {}{logits}, {}{cap}{normalise}, {} parameters",
         rho_words(description.rho),
-        if size.layers == 1 { "1 layer".to_owned() } else { format!("{} layers", size.layers) },
-        size.hidden,
+        if size.layers == 1 { "lines".to_owned() } else { format!("{} layers of {}", size.layers, size.hidden) },
         count(parameter_count(description))
     )
 }

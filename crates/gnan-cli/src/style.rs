@@ -92,9 +92,10 @@ pub fn contribution(value: f64) -> String {
     if text == "-0.00" { "+0.00".to_owned() } else { text }
 }
 
-/// A metric: four decimals, unless it is beyond all measure.
+/// A metric: four decimals, unless it is too large or too small for them.
 pub fn metric(value: f64) -> String {
-    if value.abs() < 1e6 { format!("{value:.4}") } else { format!("{value:.3e}") }
+    let size = value.abs();
+    if size == 0.0 || (1e-4..1e6).contains(&size) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
 
 /// The name of a metric, for people.
