@@ -49,14 +49,14 @@ pub struct CanonicalFeature {
 /// A model in canonical form.
 #[derive(Clone, Debug)]
 pub struct Canonical {
-    model: Model,
+    pub(super) model: Model,
     layout: Layout,
     slots: usize,
     seen: Vec<bool>,
     /// `[rhos][slots][outputs]`, raw.
     rho: Vec<Vec<Vec<f64>>>,
     /// `[rhos][outputs]`: raw rho divided by this is canonical.
-    scale: Vec<Vec<f64>>,
+    pub(super) scale: Vec<Vec<f64>>,
     /// `[features][slots][outputs]`: what centring takes out of every product.
     centre: Vec<Vec<Vec<f64>>>,
     structure: Vec<Vec<f64>>,
@@ -157,7 +157,7 @@ impl Canonical {
             .collect()
     }
 
-    fn rho_names(&self) -> Vec<String> {
+    pub(super) fn rho_names(&self) -> Vec<String> {
         let description = self.model.description();
         if description.rho == Rho::Shared {
             return vec!["all features".to_owned()];
@@ -187,7 +187,7 @@ impl Canonical {
             .collect()
     }
 
-    fn levels_of(&self, k: usize, feature: &FeatureSchema) -> Vec<CanonicalLevel> {
+    pub(super) fn levels_of(&self, k: usize, feature: &FeatureSchema) -> Vec<CanonicalLevel> {
         let mut levels: Vec<(String, Value<'_>, Support)> =
             feature.levels.iter().map(|level| (level.name.clone(), Value::Level(&level.name), level.support)).collect();
         if feature.kind == Kind::Binary {
@@ -299,7 +299,7 @@ impl Canonical {
     }
 
     /// The mean of raw `f_k` over the training nodes; 0 for binary and sparse features.
-    fn mean_effect(&self, k: usize) -> Vec<f64> {
+    pub(super) fn mean_effect(&self, k: usize) -> Vec<f64> {
         let feature = &self.model.description().features[k];
         let outputs = self.model.outputs();
         let mut mean = vec![0.0; outputs];

@@ -5,9 +5,11 @@ mod curves;
 mod explainer;
 mod explanation;
 mod importance;
+mod tables;
 
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, RhoCurve, Value};
 pub use curves::{Curves, Point, Points};
 pub use explainer::Explainer;
 pub use explanation::{Contribution, Explanation, TOLERANCE};
 pub use importance::Importance;
+pub use tables::{DistanceTable, FeatureTable, LevelTable, ModelTables, RhoTable, TABLES_VERSION};
