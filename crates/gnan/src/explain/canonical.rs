@@ -8,13 +8,15 @@
 
 use std::sync::OnceLock;
 
+use serde::Serialize;
+
 use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
 use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support};
 use crate::shape::PiecewiseLinear;
 
 /// A rho in canonical form.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RhoCurve {
     /// What it weighs: "all features", "bias", a feature, or a level (`element: O`).
     pub name: String,
@@ -23,7 +25,7 @@ pub struct RhoCurve {
 }
 
 /// A level of a categorical feature, the missing level of any feature, or the 1 of a binary one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CanonicalLevel {
     /// Its name.
     pub name: String,

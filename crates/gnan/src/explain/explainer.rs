@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::dataset::{Dataset, Feature, Outcome};
 use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
 use crate::error::{Error, Result};
-use crate::files::{MISSING, Task, Values};
+use crate::files::{Kind, MISSING, Task, Values};
 use crate::metric::probabilities;
 use crate::model::Model;
 
@@ -28,6 +28,8 @@ pub struct Explainer<'a> {
     words: Vec<f64>,
     /// For every node that has a value unseen in training: that value.
     unseen: HashMap<usize, Vec<String>>,
+    /// The first categorical feature, which tells nodes apart for people.
+    label: Option<Feature>,
 }
 
 /// What a node says about one feature.
@@ -75,6 +77,7 @@ impl<'a> Explainer<'a> {
             said_by: Vec::new(),
             words: Vec::new(),
             unseen: HashMap::new(),
+            label: features.iter().find(|feature| feature.kind == Kind::Categorical).cloned(),
         };
         let mut by_feature: Vec<Vec<(u32, Said)>> = Vec::new();
         for (k, feature) in features.iter().enumerate() {
@@ -192,7 +195,8 @@ impl<'a> Explainer<'a> {
             base: show(canonical.output_bias()),
             structure_by_distance: rows(&found.structure),
             features: description.features.iter().map(|feature| feature.name.clone()).collect(),
-            nodes: nodes.map(|node| data.node_id(node)).collect(),
+            nodes: nodes.clone().map(|node| data.node_id(node)).collect(),
+            labels: self.labels(nodes),
             by_node_and_feature: found
                 .node_feature
                 .iter()
@@ -204,6 +208,15 @@ impl<'a> Explainer<'a> {
             receivers: found.receivers,
             unseen,
         })
+    }
+
+    fn labels(&self, nodes: Range<usize>) -> Vec<String> {
+        match self.label.as_ref().map(|feature| &feature.values) {
+            Some(Values::Categories { codes, levels }) => {
+                nodes.map(|node| levels.get(codes[node] as usize).cloned().unwrap_or_default()).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The nodes of an item's graph, and which of them are receivers (counted within the graph).
