@@ -12,7 +12,7 @@
 //!   of that, summed up once.
 //! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
 //!   by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
-//! - [`predict`] and [`evaluate`] use models; [`metric`] and [`baseline`] judge them.
+//! - [`predict`] and [`evaluate`] use models; [`metric`], [`confidence`] and [`baseline`] judge them.
 //! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up.
 
 pub mod error;
@@ -28,6 +28,7 @@ pub mod statistics;
 pub mod shape;
 pub mod model;
 pub mod metric;
+pub mod confidence;
 pub mod baseline;
 pub mod train;
 pub mod model_file;
