@@ -29,6 +29,8 @@ pub struct RhoCurve {
 pub struct CanonicalLevel {
     /// Its name.
     pub name: String,
+    /// Whether it stands for missing values.
+    pub missing: bool,
     /// Its value per output, at the distance where rho is 1.
     pub values: Vec<f64>,
     /// What stands behind it.
@@ -200,7 +202,7 @@ impl Canonical {
             .into_iter()
             .filter_map(|(name, value, support)| {
                 let values = self.shape(k, value)?;
-                Some(CanonicalLevel { name, values, support })
+                Some(CanonicalLevel { name, missing: value == Value::Missing, values, support })
             })
             .collect()
     }

@@ -205,11 +205,12 @@ impl Canonical {
 
     fn feature_table(&self, k: usize) -> FeatureTable {
         let feature = &self.description().features[k];
-        let levels = self.levels_of(k, feature).into_iter().enumerate().map(|(index, level)| {
-            // The missing level comes last, after the levels of a categorical feature or the 1 of a binary one.
-            let missing = index >= feature.levels.len() + usize::from(feature.kind == Kind::Binary);
-            let rho = self.rho_of(k, index);
-            LevelTable { name: level.name, missing, rho, values: level.values, support: level.support }
+        let levels = self.levels_of(k, feature).into_iter().enumerate().map(|(index, level)| LevelTable {
+            name: level.name,
+            missing: level.missing,
+            rho: self.rho_of(k, index),
+            values: level.values,
+            support: level.support,
         });
         FeatureTable {
             name: feature.name.clone(),
