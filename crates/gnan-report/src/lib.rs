@@ -13,6 +13,9 @@
 pub mod colour;
 pub mod text;
 pub mod scene;
+mod axis;
+mod layout;
+pub mod figure;
 pub mod svg;
 pub mod png;
 pub mod page;
