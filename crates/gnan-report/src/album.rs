@@ -94,11 +94,7 @@ impl<'a> Album<'a> {
         let estimate = |slot: usize| {
             if seen(slot) { estimate(values[slot][c], band(slot)) } else { Estimate::from(f64::NAN) }
         };
-        Curve {
-            name,
-            points: (0..last).map(estimate).collect(),
-            unreachable: seen(last).then(|| estimate(last)),
-        }
+        Curve { name, points: (0..last).map(estimate).collect(), unreachable: seen(last).then(|| estimate(last)) }
     }
 
     /// Rho by distance.
@@ -116,13 +112,15 @@ impl<'a> Album<'a> {
                     _ => 1,
                 };
                 let mut rhos: Vec<usize> = (0..levels).collect();
-                let support = |level: &usize| self.overview.features[*k].levels.get(*level).map_or(0, |l| l.support.nodes);
+                let support =
+                    |level: &usize| self.overview.features[*k].levels.get(*level).map_or(0, |l| l.support.nodes);
                 rhos.sort_by_key(|level| std::cmp::Reverse(support(level)));
                 for level in rhos {
                     let r = self.canonical.rho_of(*k, level);
                     for c in 0..outputs {
                         let name = &self.overview.rho[r].name;
-                        let name = if outputs > 1 { format!("{name} ({})", self.overview.outputs[c]) } else { name.clone() };
+                        let name =
+                            if outputs > 1 { format!("{name} ({})", self.overview.outputs[c]) } else { name.clone() };
                         curves.push(curve(r, c, name));
                     }
                 }
@@ -170,7 +168,11 @@ impl<'a> Album<'a> {
                 "What a value of a feature contributes at the distance where rho is 1. Binary and sparse features are 0 at \
                  0, the others have mean 0 over the training nodes{}. Faded or hatched: fewer than {LITTLE_SUPPORT} nodes \
                  behind it.{}",
-                if self.has_level_rhos() { " (levels with a rho of their own: before the mean is taken off)" } else { "" },
+                if self.has_level_rhos() {
+                    " (levels with a rho of their own: before the mean is taken off)"
+                } else {
+                    ""
+                },
                 self.bands.words()
             ),
             scene: scene.scene(self.width),
@@ -197,13 +199,15 @@ impl<'a> Album<'a> {
             let level = &feature.levels[index];
             let point = level.point(feature.kind);
             let value = |c: usize| estimate(level.values[c], self.bands.shape(k, &point, c));
-            Level { name: level.name.clone(), values: (0..outputs).map(value).collect(), support: support(level.support) }
+            Level {
+                name: level.name.clone(),
+                values: (0..outputs).map(value).collect(),
+                support: support(level.support),
+            }
         };
         let form = match (&feature.curve, feature.kind) {
             (Some(curve), _) => Form::Curve {
-                knots: (0..outputs)
-                    .map(|c| curve.points.iter().map(|(x, values)| [*x, values[c]]).collect())
-                    .collect(),
+                knots: (0..outputs).map(|c| curve.points.iter().map(|(x, values)| [*x, values[c]]).collect()).collect(),
                 bands: (0..outputs).map(|c| self.bands.curve(k, c)).collect(),
                 bins: (curve.bins.iter())
                     .map(|bin| Bin { from: bin.from, to: bin.to, support: support(bin.support) })
@@ -366,7 +370,10 @@ impl<'a> Album<'a> {
         };
         Some(Figure {
             name: format!("value-by-distance-{}", k + 1),
-            caption: format!("What a value of {} adds, by how far away it is heard.", crate::text::one_line(&feature.name)),
+            caption: format!(
+                "What a value of {} adds, by how far away it is heard.",
+                crate::text::one_line(&feature.name)
+            ),
             scene: scene.scene(self.width),
         })
     }
@@ -418,9 +425,8 @@ impl<'a> Album<'a> {
         let description = self.canonical.description();
         let shown: Vec<Vec<f64>> = self.overview.structure.iter().map(|values| description.shown(values)).collect();
         let curves = self.overview.shown_outputs.iter().enumerate();
-        let curves = curves
-            .map(|(c, name)| self.curve(name.clone(), &shown, c, |slot| self.bands.structure(slot, c)))
-            .collect();
+        let curves =
+            curves.map(|(c, name)| self.curve(name.clone(), &shown, c, |slot| self.bands.structure(slot, c))).collect();
         let scene = Rho {
             title: "What the shape of the graph alone says".to_owned(),
             unit: format!("structure term ({})", self.overview.unit),
@@ -432,7 +438,9 @@ impl<'a> Album<'a> {
             enough: LITTLE_SUPPORT,
         };
         let what = match self.task {
-            Task::Graph => "for every node that has somebody at this distance: larger and longer graphs add it up more often",
+            Task::Graph => {
+                "for every node that has somebody at this distance: larger and longer graphs add it up more often"
+            }
             Task::Node => "if there is anybody at this distance",
         };
         Figure {

@@ -40,4 +40,14 @@ impl Bands<'_> {
     pub(crate) fn cell_words(&self) -> &'static str {
         ""
     }
+
+    /// What can be told of a feature's curve.
+    pub(crate) fn verdict(&self, _k: usize) -> Option<String> {
+        None
+    }
+
+    /// Whether there are intervals.
+    pub fn are_there(&self) -> bool {
+        false
+    }
 }

@@ -16,9 +16,14 @@ pub mod scene;
 mod axis;
 mod layout;
 pub mod figure;
+pub mod bands;
+pub mod album;
+pub mod portrait;
 pub mod svg;
 pub mod png;
 pub mod page;
+pub mod words;
+pub mod report;
 
 pub use colour::{Colour, Palette};
 pub use png::PngError;

@@ -7,6 +7,7 @@ pub mod heatmap;
 pub mod value_heatmap;
 pub mod importance;
 pub mod waterfall;
+pub mod scatter;
 
 pub(crate) mod bars;
 pub(crate) mod curve_panel;

@@ -41,7 +41,9 @@ fn of_evidence(model: &Model, judged: &Judged) -> Vec<String> {
     let mut sentences = Vec::new();
     match judged.part {
         Part::Test => {}
-        _ if judged.targets.is_empty() => sentences.push("The data hold no targets: nothing here says how good the model is.".to_owned()),
+        _ if judged.targets.is_empty() => {
+            sentences.push("The data hold no targets: nothing here says how good the model is.".to_owned())
+        }
         _ => sentences.push(format!("The model was judged on {}.", judged.part_words())),
     }
     if judged.beats_baseline() == Some(false) {
@@ -75,7 +77,10 @@ fn little_support(model: &Model, overview: &Overview) -> Option<String> {
     let behind = if task == Task::Graph { "graphs" } else { "nodes" };
     (!weak.is_empty()).then(|| {
         let sentence = format!("Fewer than {LITTLE_SUPPORT} training {behind} stand behind");
-        format!("{sentence} {} (number of nodes in brackets): what the model says of them is little more than chance.", listed(&weak))
+        format!(
+            "{sentence} {} (number of nodes in brackets): what the model says of them is little more than chance.",
+            listed(&weak)
+        )
     })
 }
 
@@ -95,13 +100,17 @@ fn flat_rho(model: &Model, overview: &Overview) -> Option<String> {
         .map(|rho| rho.name.clone())
         .collect();
     (!flat.is_empty()).then(|| {
-        format!("Rho is nearly flat for {}: where in the graph a node is hardly matters there, only that it is there.", listed(&flat))
+        format!(
+            "Rho is nearly flat for {}: where in the graph a node is hardly matters there, only that it is there.",
+            listed(&flat)
+        )
     })
 }
 
 fn rare_distances(overview: &Overview) -> Option<String> {
     let finite = overview.receivers.len().saturating_sub(1);
-    let first = (0..finite).find(|slot| overview.receivers[*slot] > 0.0 && overview.receivers[*slot] < LITTLE_SUPPORT as f64)?;
+    let first = (0..finite)
+        .find(|slot| overview.receivers[*slot] > 0.0 && overview.receivers[*slot] < LITTLE_SUPPORT as f64)?;
     Some(format!(
         "Few nodes hear anything from distance {first} on (fewer than {LITTLE_SUPPORT} in training): the far end of every curve over \
          distance rests on them."
@@ -143,7 +152,10 @@ fn imbalance(model: &Model, data: &Dataset) -> Option<String> {
         .map(|(class, count)| format!("{class} ({} %)", number(100.0 * count / total, 2)))
         .collect();
     (!rare.is_empty()).then(|| {
-        format!("Rare classes: {}. Accuracy says little about them; look at balanced accuracy and the table of mistakes.", listed(&rare))
+        format!(
+            "Rare classes: {}. Accuracy says little about them; look at balanced accuracy and the table of mistakes.",
+            listed(&rare)
+        )
     })
 }
 

@@ -52,7 +52,10 @@ pub(super) fn choose(model: &Model, judged: &Judged, explainer: &Explainer<'_>) 
             add(found, &why);
         }
         let mistakes = |p: &usize| wrong(model, judged, *p) == Some(true);
-        add(all().filter(mistakes).max_by(|a, b| sure(a).total_cmp(&sure(b))), "the most wrong: confident, and mistaken");
+        add(
+            all().filter(mistakes).max_by(|a, b| sure(a).total_cmp(&sure(b))),
+            "the most wrong: confident, and mistaken",
+        );
     }
     add(typical(judged, explainer)?, "the most typical: its parts are nearest to those of a middling prediction");
     Ok(examples)

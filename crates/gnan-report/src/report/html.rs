@@ -26,8 +26,10 @@ pub(super) fn list(sentences: &[String]) -> String {
 
 /// Pairs of a name and what there is to say about it.
 pub(super) fn facts(pairs: &[(&str, String)]) -> String {
-    let rows: String =
-        pairs.iter().map(|(name, value)| format!("<tr><th>{}</th><td>{}</td></tr>\n", text(name), text(value))).collect();
+    let rows: String = pairs
+        .iter()
+        .map(|(name, value)| format!("<tr><th>{}</th><td>{}</td></tr>\n", text(name), text(value)))
+        .collect();
     format!("<table class=\"facts\">\n{rows}</table>\n")
 }
 
@@ -98,6 +100,8 @@ mod tests {
     fn a_total_is_the_last_row() {
         let html = with_total(table(&["a"], vec![vec![Cell::Bar(-2.0)]]), vec![Cell::Number("1".to_owned())]);
         assert!(html.contains("left:0.0%;width:50.0%"));
-        assert!(html.trim_end().ends_with("<tr class=\"total\"><td class=\"number\">1</td></tr>\n</tbody></table></div>"));
+        assert!(
+            html.trim_end().ends_with("<tr class=\"total\"><td class=\"number\">1</td></tr>\n</tbody></table></div>")
+        );
     }
 }

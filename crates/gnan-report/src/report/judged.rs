@@ -10,7 +10,12 @@ use gnan::predict::Outputs;
 use gnan::{Dataset, Model, Result};
 
 use super::html::{Cell, paragraph, table};
+use crate::album::Figure;
+use crate::figure::scatter::{Item, Scatter};
 use crate::text;
+
+/// Points of a scatter plot.
+const MOST_POINTS: usize = 1500;
 
 /// Which items the model is judged on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +99,9 @@ impl Judged {
         match self.part {
             Part::Test => format!("{items} items of the test part ({}), which training never saw", self.origin),
             Part::Validation => {
-                format!("{items} items of the validation part, which decided when training stopped: slightly optimistic")
+                format!(
+                    "{items} items of the validation part, which decided when training stopped: slightly optimistic"
+                )
             }
             Part::Training => format!("the {items} items it was trained on: optimistic"),
             Part::Unknown if self.targets.is_empty() => format!("{items} items without known targets"),
@@ -112,7 +119,8 @@ impl Judged {
         }
         let mut html = paragraph(&format!("Judged on {}.", self.part_words()));
         let rows = self.metrics.in_order().map(|(name, value)| {
-            let interval = self.confidence.get(name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
+            let interval =
+                self.confidence.get(name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
             vec![
                 Cell::Words(metric_name(name)),
                 Cell::Number(metric(value)),
@@ -124,6 +132,29 @@ impl Judged {
         html += &table(&["metric", "this model", "95 % confidence", &reference], rows.collect());
         html += &self.confusion();
         html
+    }
+
+    /// Predicted against measured, for one quantity.
+    pub(super) fn scatter(&self, unit: &str, width: f64) -> Option<Figure> {
+        if self.outcome != Outcome::Regression || self.targets.is_empty() {
+            return None;
+        }
+        let item = |position: usize| {
+            let name = self.data.item_id(self.data.items()[position]);
+            Some(Item { name, measured: self.target(position)?, predicted: f64::from(self.row(position)[0]) })
+        };
+        let scatter = Scatter {
+            title: "Predicted against measured".to_owned(),
+            unit: unit.to_owned(),
+            items: (0..self.data.len()).filter_map(item).collect(),
+            most: MOST_POINTS,
+        };
+        Some(Figure {
+            name: "predicted-against-measured".to_owned(),
+            caption: "Every point is an item the model was judged on; on the dashed line predictions are right."
+                .to_owned(),
+            scene: scatter.scene(width),
+        })
     }
 
     /// How often each class was taken for which.
