@@ -1,0 +1,22 @@
+//! Figures of graph neural additive networks.
+//!
+//! ```text
+//! plain data -> figure -> scene -> svg -> png
+//!                              \-> page (interactive HTML)
+//! ```
+//!
+//! A figure takes a plain struct of numbers and names and lays it out as a [`Scene`]: lines, rectangles, words, with
+//! colours that say what they mean. One scene becomes a light SVG, a PNG (with an embedded font, on any machine) and an
+//! interactive page that needs no network. The same data give the same bytes; names are only ever text; what is not
+//! finite is not drawn.
+
+pub mod colour;
+pub mod text;
+pub mod scene;
+pub mod svg;
+pub mod png;
+pub mod page;
+
+pub use colour::{Colour, Palette};
+pub use png::PngError;
+pub use scene::{Anchor, Element, Fill, Scene, Shape, Stroke};
