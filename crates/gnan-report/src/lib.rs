@@ -16,6 +16,10 @@ pub mod scene;
 pub mod svg;
 pub mod png;
 pub mod page;
+mod layout;
+pub mod placement;
+pub mod figure;
+pub mod drawing;
 
 pub use colour::{Colour, Palette};
 pub use png::PngError;

@@ -1,0 +1,3 @@
+//! Figures: from plain data to a scene.
+
+pub mod graph;
