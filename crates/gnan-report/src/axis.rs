@@ -51,13 +51,13 @@ impl Scale {
         Scale { from, to, ..self }
     }
 
-    /// The pixel of a number; not a number where the number is not finite.
+    /// The pixel of a number, at most at the ends; not a number where the number is not finite.
     pub fn at(&self, value: f64) -> f64 {
         if !value.is_finite() {
             return f64::NAN;
         }
         let share = (value - self.low) / (self.high - self.low);
-        self.from + share.clamp(-0.5, 1.5) * (self.to - self.from)
+        self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
     /// The number at a pixel.
@@ -156,9 +156,15 @@ pub(crate) fn labels_below(scale: &Scale, y: f64, most: usize, [left, right]: [f
     scale.ticks(most).into_iter().map(label).collect()
 }
 
-/// How many ticks fit a number of pixels.
-pub(crate) fn fitting(pixels: f64, each: f64) -> usize {
-    ((pixels / each).floor() as usize).clamp(2, 10)
+/// How many ticks fit a height.
+pub(crate) fn fitting_height(pixels: f64) -> usize {
+    ((pixels / 24.0).floor() as usize).clamp(3, 10)
+}
+
+/// How many ticks fit a width, given how wide their numbers are.
+pub(crate) fn fitting_width(scale: &Scale, pixels: f64) -> usize {
+    let fits = |most: usize| (scale.label_width(most) + 22.0) * scale.ticks(most).len() as f64 <= pixels;
+    (2..=10).rev().find(|&most| fits(most)).unwrap_or(2)
 }
 
 /// The name and unit of a vertical axis, written upwards.

@@ -147,13 +147,19 @@ impl Heatmap {
         for k in 0..steps {
             let value = 2.0 * (k as f64 + 0.5) / steps as f64 - 1.0;
             let step = long / steps as f64;
-            elements.push(Element::rectangle(x + k as f64 * step, y, step + 0.3, 10.0, Colour::Diverging(value)));
+            elements.push(Element::rectangle(
+                x + k as f64 * step,
+                y,
+                if k + 1 < steps { step + 1.0 } else { step },
+                10.0,
+                Colour::Diverging(value),
+            ));
         }
         let ends = [(0.0, -largest), (0.5, 0.0), (1.0, largest)];
         for (share, value) in ends {
             let at = x + share * long;
             elements.push(Element::line([at, y + 10.0], [at, y + 13.0]).stroke(Colour::Muted, 1.0));
-            let words = if largest > 0.0 || value == 0.0 { text::signed(value, 2) } else { String::new() };
+            let words = if largest > 0.0 || share == 0.5 { text::signed(value, 3) } else { String::new() };
             let number = Element::text([at, y + 24.0], words).size(SMALL).fill(Colour::Muted);
             elements.push(number.anchor(Anchor::Middle));
         }
@@ -216,16 +222,15 @@ impl Heatmap {
                     let lines = Element::rectangle(left + 0.5, y + 0.5, wide - 1.0, high - 1.0, Colour::Muted);
                     elements.push(lines.hollow().stroke(Colour::Muted, 0.5).dashed(2.0, 2.0).class("over"));
                 }
-                let ink = if share.abs() > 0.62 && !weak { Colour::Surface } else { Colour::Ink };
+                let ink = if share.abs() > 0.62 { Colour::Surface } else { Colour::Ink };
                 if numbers {
                     let number = short_number(cell.estimate.value, largest);
                     let at = [left + 0.5 * wide, y + 0.5 * high];
                     let label = Element::text(at, number).size(10.0).fill(ink).anchor(Anchor::Middle).centred();
                     elements.push(if weak { label.stroke(Colour::Diverging(share), 2.5) } else { label }.class("over"));
                 }
-                if cell.estimate.uncertain() && wide >= 8.0 && high >= 8.0 {
-                    let at = if numbers { [left + wide - 4.5, y + 4.0] } else { [left + 0.5 * wide, y + 0.5 * high] };
-                    elements.push(Element::circle(at, 1.7, Colour::Surface).stroke(Colour::Ink, 1.0).class("over"));
+                if cell.estimate.uncertain() {
+                    elements.push(corner(left + wide, y, wide.min(high)));
                 }
             }
         }
@@ -235,10 +240,9 @@ impl Heatmap {
     fn numbers_fit(&self, grid: &Grid) -> bool {
         let cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(grid.rows).flatten().flatten());
         let largest = self.largest(grid.rows);
-        let marks = if self.has_marks() { 5.0 } else { 0.0 };
         let widest =
             cells.map(|cell| text::width(&short_number(cell.estimate.value, largest), 10.0)).fold(0.0, f64::max);
-        grid.high >= 14.0 && widest + 5.0 + marks <= grid.wide
+        grid.high >= 14.0 && widest + 5.0 <= grid.wide
     }
 
     fn has_marks(&self) -> bool {
@@ -268,12 +272,25 @@ impl Heatmap {
             y = layout::key_of_hatching(elements, &words, y, width);
         }
         if self.has_marks() {
-            let at = [MARGIN + 7.0, y + 11.0];
-            let sample = Element::circle(at, 1.7, Colour::Surface).stroke(Colour::Ink, 1.0);
-            y = layout::key(elements, vec![sample], "95 % interval contains 0", y, width);
+            let cell =
+                Element::rectangle(MARGIN, y + 6.0, 14.0, 10.0, Colour::Diverging(0.0)).stroke(Colour::Grid, 1.0);
+            y = layout::key(
+                elements,
+                vec![cell, corner(MARGIN + 14.0, y + 6.0, 14.0)],
+                "95 % interval contains 0",
+                y,
+                width,
+            );
         }
         y
     }
+}
+
+/// The mark of a cell whose interval contains zero: its upper right corner.
+fn corner(right: f64, top: f64, size: f64) -> Element {
+    let leg = (0.4 * size).min(5.5);
+    let points = vec![[right - leg, top], [right, top], [right, top + leg]];
+    Element::polygon(points, Colour::Ink).opacity(0.55).class("over")
 }
 
 /// A number for a small cell: decimals as the largest cell needs them.
