@@ -42,7 +42,7 @@ impl Scale {
         if high - low > least {
             return Scale { low, high, from, to };
         }
-        let half = if low == 0.0 { 1.0 } else { 0.5 * low.abs() };
+        let half = if low.abs() < 1e-290 { 1.0 } else { 0.5 * low.abs() };
         Scale { low: low - half, high: high + half, from, to }
     }
 
@@ -169,14 +169,13 @@ pub(crate) fn fitting_width(scale: &Scale, pixels: f64) -> usize {
 
 /// The name and unit of a vertical axis, written upwards.
 pub(crate) fn vertical_unit(unit: &str, x: f64, top: f64, bottom: f64) -> Element {
-    let short = text::shortened(unit, 12.0, (bottom - top + 40.0).max(60.0));
-    Element::text([x, 0.5 * (top + bottom)], short).anchor(Anchor::Middle).rotate(-90.0).tooltip(text::one_line(unit))
+    let room = (bottom - top + 40.0).max(60.0);
+    Element::name([x, 0.5 * (top + bottom)], unit, 12.0, room).anchor(Anchor::Middle).rotate(-90.0)
 }
 
 /// The name and unit of a horizontal axis.
 pub(crate) fn horizontal_unit(unit: &str, left: f64, right: f64, y: f64) -> Element {
-    let short = text::shortened(unit, 12.0, right - left);
-    Element::text([0.5 * (left + right), y], short).anchor(Anchor::Middle).tooltip(text::one_line(unit))
+    Element::name([0.5 * (left + right), y], unit, 12.0, right - left).anchor(Anchor::Middle)
 }
 
 #[cfg(test)]

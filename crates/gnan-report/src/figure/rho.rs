@@ -81,8 +81,7 @@ impl Rho {
             let scale = scale.onto(y + height, y);
             if self.panels {
                 let name = &self.curves[panel[0]].name;
-                let label = Element::text([x, y - 6.0], text::shortened(name, 12.0, each)).bold();
-                elements.push(label.tooltip(text::one_line(name)));
+                elements.push(Element::name([x, y - 6.0], name, 12.0, 0.93 * each).bold());
             }
             elements.extend(self.background(&places, y, height));
             elements.extend(axis::vertical(&scale, x, x + each, ticks, column == 0));
@@ -197,6 +196,9 @@ impl Rho {
             let where_ = distance.map_or("unreachable".into(), |d| format!("distance {d}"));
             let receivers = plural(self.receivers_at(distance), "receiver");
             let (name, words) = (text::one_line(&curve.name), point.words(&self.unit));
+            // A wider field than the mark is easier to point at.
+            let field = Element::circle([x, y], (0.45 * places.step).clamp(2.0, 8.0), Colour::Surface).opacity(0.0);
+            let mark = Element::group(vec![mark, field]);
             elements.push(mark.tooltip(format!("{name}, {where_}\n{words}\n{receivers}")));
         }
         elements

@@ -107,8 +107,7 @@ impl Shapes {
         let mut block = |title: &str, rows: Vec<Row>, y: f64| {
             let names = layout::names_room(rows.iter().map(|row| row.name.as_str()), 0.36 * width);
             let bars = Bars { outputs: &self.outputs, unit: &self.unit, extent: extent.clone(), names };
-            let short = text::shortened(title, 12.5, width - 2.0 * MARGIN);
-            elements.push(Element::text([MARGIN, y + 12.0], short).bold().tooltip(text::one_line(title)));
+            elements.push(Element::name([MARGIN, y + 12.0], title, 12.0, 0.9 * width).bold());
             bars.draw(&mut elements, &rows, y + 18.0, width) + 8.0
         };
         if !binary.is_empty() {
@@ -196,8 +195,7 @@ impl Shapes {
             let x = left + column as f64 * (each + gap);
             let top = y + row as f64 * height + 22.0;
             let scale = scale.onto(top + PANEL, top);
-            let title = text::shortened(&feature.name, 12.5, each);
-            out.push(Element::text([x, top - 8.0], title).bold().tooltip(text::one_line(&feature.name)));
+            out.push(Element::name([x, top - 8.0], &feature.name, 12.0, 0.93 * each).bold());
             if column == 0 {
                 out.push(axis::vertical_unit(&self.unit, MARGIN + 6.0, top, top + PANEL));
             }
@@ -255,9 +253,8 @@ impl Shapes {
                 bar.push(field.opacity(0.0).tooltip(words));
                 out.push(if outputs > 1 { Element::group(bar).series(series) } else { Element::group(bar) });
             }
-            let label = text::shortened(&level.name, SMALL, slot - 2.0);
-            let label = Element::text([middle, top + PANEL + 15.0], label).size(SMALL).fill(Colour::Muted);
-            out.push(label.anchor(Anchor::Middle).tooltip(text::one_line(&level.name)));
+            let label = Element::name([middle, top + PANEL + 15.0], &level.name, SMALL, slot - 2.0);
+            out.push(label.anchor(Anchor::Middle).fill(Colour::Muted));
         }
         if !feature.unit.is_empty() {
             out.push(axis::horizontal_unit(&feature.unit, x, x + each, top + PANEL + 31.0));
