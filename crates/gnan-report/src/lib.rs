@@ -13,12 +13,13 @@
 pub mod colour;
 pub mod text;
 pub mod scene;
-pub mod svg;
-pub mod png;
-pub mod page;
+mod axis;
 mod layout;
 pub mod placement;
 pub mod figure;
+pub mod svg;
+pub mod png;
+pub mod page;
 pub mod drawing;
 
 pub use colour::{Colour, Palette};
