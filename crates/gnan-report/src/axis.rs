@@ -42,7 +42,7 @@ impl Scale {
         if high - low > least {
             return Scale { low, high, from, to };
         }
-        let half = if low == 0.0 { 1.0 } else { 0.5 * low.abs() };
+        let half = if low.abs() < 1e-290 { 1.0 } else { 0.5 * low.abs() };
         Scale { low: low - half, high: high + half, from, to }
     }
 
@@ -51,13 +51,13 @@ impl Scale {
         Scale { from, to, ..self }
     }
 
-    /// The pixel of a number; not a number where the number is not finite.
+    /// The pixel of a number, at most at the ends; not a number where the number is not finite.
     pub fn at(&self, value: f64) -> f64 {
         if !value.is_finite() {
             return f64::NAN;
         }
         let share = (value - self.low) / (self.high - self.low);
-        self.from + share.clamp(-0.5, 1.5) * (self.to - self.from)
+        self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
     /// The number at a pixel.
@@ -156,21 +156,26 @@ pub(crate) fn labels_below(scale: &Scale, y: f64, most: usize, [left, right]: [f
     scale.ticks(most).into_iter().map(label).collect()
 }
 
-/// How many ticks fit a number of pixels.
-pub(crate) fn fitting(pixels: f64, each: f64) -> usize {
-    ((pixels / each).floor() as usize).clamp(2, 10)
+/// How many ticks fit a height.
+pub(crate) fn fitting_height(pixels: f64) -> usize {
+    ((pixels / 24.0).floor() as usize).clamp(3, 10)
+}
+
+/// How many ticks fit a width, given how wide their numbers are.
+pub(crate) fn fitting_width(scale: &Scale, pixels: f64) -> usize {
+    let fits = |most: usize| (scale.label_width(most) + 22.0) * scale.ticks(most).len() as f64 <= pixels;
+    (2..=10).rev().find(|&most| fits(most)).unwrap_or(2)
 }
 
 /// The name and unit of a vertical axis, written upwards.
 pub(crate) fn vertical_unit(unit: &str, x: f64, top: f64, bottom: f64) -> Element {
-    let short = text::shortened(unit, 12.0, (bottom - top + 40.0).max(60.0));
-    Element::text([x, 0.5 * (top + bottom)], short).anchor(Anchor::Middle).rotate(-90.0).tooltip(text::one_line(unit))
+    let room = (bottom - top + 40.0).max(60.0);
+    Element::name([x, 0.5 * (top + bottom)], unit, 12.0, room).anchor(Anchor::Middle).rotate(-90.0)
 }
 
 /// The name and unit of a horizontal axis.
 pub(crate) fn horizontal_unit(unit: &str, left: f64, right: f64, y: f64) -> Element {
-    let short = text::shortened(unit, 12.0, right - left);
-    Element::text([0.5 * (left + right), y], short).anchor(Anchor::Middle).tooltip(text::one_line(unit))
+    Element::name([0.5 * (left + right), y], unit, 12.0, right - left).anchor(Anchor::Middle)
 }
 
 #[cfg(test)]

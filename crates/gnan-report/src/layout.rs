@@ -18,7 +18,7 @@ pub(crate) fn heading(elements: &mut Vec<Element>, title: &str, width: f64) -> f
     let mut y = MARGIN + 12.0;
     let lines = text::wrapped(&text::one_line(title), 15.0, width - 2.0 * MARGIN);
     for line in lines.iter().take(3) {
-        elements.push(Element::text([MARGIN, y], line).size(14.0).bold().tooltip(text::one_line(title)));
+        elements.push(Element::text([MARGIN, y], line).size(14.0).bold());
         y += 18.0;
     }
     y
@@ -41,8 +41,8 @@ pub(crate) fn legend(elements: &mut Vec<Element>, names: &[String], y: f64, widt
     }
     let (mut x, mut y) = (MARGIN, y + 4.0);
     for (series, name) in names.iter().enumerate() {
-        let short = text::shortened(name, 12.0, 150f64.min(width - 4.0 * MARGIN));
-        let room = 20.0 + text::width(&short, 12.0);
+        let most = 150f64.min(width - 4.0 * MARGIN);
+        let room = 20.0 + text::width(&text::one_line(name), 12.0).min(most);
         if x > MARGIN && x + room > width - MARGIN {
             (x, y) = (MARGIN, y + 18.0);
         }
@@ -51,10 +51,10 @@ pub(crate) fn legend(elements: &mut Vec<Element>, names: &[String], y: f64, widt
             0 => Element::rectangle(x, y - 5.0, 12.0, 10.0, colour).rounded(2.0),
             _ => Element::rectangle(x + 1.0, y - 4.0, 10.0, 8.0, colour).hollow().stroke(colour, 2.0),
         };
-        let words = Element::text([x + 17.0, y], short).centred();
+        let words = Element::name([x + 17.0, y], name, 12.0, most).centred();
         let field = Element::rectangle(x - 2.0, y - 9.0, room + 2.0, 18.0, Colour::Surface).opacity(0.0);
         let entry = Element::group(vec![field, swatch, words]);
-        elements.push(entry.toggles(series).tooltip(text::one_line(name)));
+        elements.push(entry.toggles(series));
         x += room + 16.0;
     }
     y + 14.0
@@ -62,8 +62,7 @@ pub(crate) fn legend(elements: &mut Vec<Element>, names: &[String], y: f64, widt
 
 /// The name of a row, ending at `right`, shortened to the room there is, whole when pointed at.
 pub(crate) fn row_name(name: &str, right: f64, y: f64, room: f64) -> Element {
-    let label = Element::text([right, y], text::shortened(name, 12.0, room)).anchor(Anchor::End).centred();
-    label.tooltip(text::one_line(name))
+    Element::name([right, y], name, 12.0, room).anchor(Anchor::End).centred()
 }
 
 /// How much room names of rows get: what the longest needs, at most a share of the width.

@@ -15,6 +15,7 @@ pub mod text;
 pub mod scene;
 mod axis;
 mod layout;
+pub mod placement;
 pub mod figure;
 pub mod bands;
 pub mod album;
@@ -22,6 +23,7 @@ pub mod portrait;
 pub mod svg;
 pub mod png;
 pub mod page;
+pub mod drawing;
 pub mod words;
 pub mod report;
 

@@ -16,6 +16,8 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
     fonts.load_font_data(notosans::REGULAR_TTF.to_vec());
     fonts.load_font_data(notosans::BOLD_TTF.to_vec());
+    // What Noto Sans lacks (subscripts, arrows, other scripts) is taken from here.
+    fonts.load_font_data(dejavu::sans::regular().to_vec());
     fonts.set_sans_serif_family("Noto Sans");
     Arc::new(fonts)
 });

@@ -2,6 +2,7 @@
 //! One scene becomes SVG, PNG and interactive HTML; none of them adds or loses anything but behaviour.
 
 use crate::colour::{Colour, Palette};
+use crate::text;
 
 /// A figure: its size, its words for those who cannot see it, and what it is made of, back to front.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -184,6 +185,14 @@ impl Element {
         let shape =
             Shape::Text { at, text: text.into(), anchor: Anchor::Start, size: 12.0, bold: false, rotation: 0.0 };
         Element::new(shape, Fill::Plain(Colour::Ink))
+    }
+
+    /// A name on one line of at most so many pixels; where it had to be shortened, pointing at it shows the whole.
+    pub fn name(at: [f64; 2], name: &str, size: f64, pixels: f64) -> Element {
+        let (whole, short) = (text::one_line(name), text::shortened(name, size, pixels));
+        let shortened = short != whole;
+        let words = Element::text(at, short).size(size);
+        if shortened { words.tooltip(whole) } else { words }
     }
 
     /// Several elements as one.

@@ -46,10 +46,13 @@ impl Bars<'_> {
         let (from, to) = (left + if low { room } else { 0.0 }, right - if high { room } else { 0.0 });
         let scale = Scale::with_zero(self.extent.iter().copied(), from, to);
         let bottom = top + height * rows.len() as f64 + 4.0;
-        let ticks = axis::fitting(to - from, 64.0);
+        let ticks = axis::fitting_width(&scale, to - from);
         elements.extend(axis::horizontal(&scale, top, bottom, ticks));
         for (k, row) in rows.iter().enumerate() {
             let y = top + 2.0 + height * k as f64;
+            if outputs > 1 && k > 0 {
+                elements.push(Element::line([MARGIN, y], [right, y]).stroke(Colour::Grid, 1.0));
+            }
             elements.push(layout::row_name(&row.name, left - 8.0, y + 0.5 * height, self.names));
             let bar = (height - 5.0) / outputs as f64;
             for (series, estimate) in row.values.iter().enumerate().take(outputs) {
@@ -85,8 +88,10 @@ impl Bars<'_> {
             outer = [outer[0].min(ends[0]), outer[1].max(ends[1])];
             elements.extend(whisker(ends, y + 0.5 * thick, height));
         }
-        if single && estimate.value.is_finite() {
-            let number = text::number(estimate.value, 3);
+        if single {
+            let finite = estimate.value.is_finite();
+            let number = if finite { text::number(estimate.value, 3) } else { "absent".into() };
+            outer = if finite { outer } else { [zero, zero] };
             let (x, anchor) =
                 if estimate.value < 0.0 { (outer[0] - 4.0, Anchor::End) } else { (outer[1] + 4.0, Anchor::Start) };
             let label = Element::text([x, y + 0.5 * thick], number).size(10.5).anchor(anchor).centred();

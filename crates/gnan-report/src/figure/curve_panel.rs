@@ -40,22 +40,24 @@ impl CurvePanel<'_> {
         for (series, knots) in self.knots.iter().enumerate() {
             let colour = Colour::Class(series);
             let mut curve = Vec::new();
-            let band: Vec<_> =
-                self.bands.get(series).into_iter().flatten().filter(|(at, b)| finite(&[*at, b.low, b.high])).collect();
-            if band.len() > 1 {
-                let mut area: Vec<[f64; 2]> = band.iter().map(|(at, band)| [x.at(*at), y.at(band.high)]).collect();
-                area.extend(band.iter().rev().map(|(at, band)| [x.at(*at), y.at(band.low)]));
-                curve.push(Element::polygon(area, colour).opacity(0.16));
-            }
+            let places = |points: &[[f64; 2]]| {
+                let within = clipped(points, x.value(self.left), x.value(right));
+                within.into_iter().map(|[at, value]| [x.at(at), y.at(value)]).collect::<Vec<_>>()
+            };
+            let band = self.bands.get(series).into_iter().flatten();
+            let band = band.filter(|(at, band)| finite(&[*at, band.low, band.high]));
+            let (high, low): (Vec<_>, Vec<_>) = band.map(|(at, band)| ([*at, band.high], [*at, band.low])).unzip();
+            let mut area = places(&high);
+            area.extend(places(&low).into_iter().rev());
+            curve.push(Element::polygon(area, colour).opacity(0.16));
             let knots: Vec<[f64; 2]> = knots.iter().copied().filter(|knot| finite(knot)).collect();
-            let line = knots.iter().map(|&[at, value]| [x.at(at), y.at(value)]).collect();
-            let line = Element::polyline(line).stroke(colour, 1.8);
+            let line = Element::polyline(places(&knots)).stroke(colour, 1.8);
             curve.push(if series / CLASS_COLOURS % 2 == 1 { line.dashed(6.0, 3.0) } else { line });
             self.points(&mut curve, series, &knots, &x, y);
             out.push(if several { Element::group(curve).series(series) } else { Element::group(curve) });
         }
         self.strip(out, &x, bottom + 3.0);
-        let ticks = axis::fitting(self.width, 48.0);
+        let ticks = axis::fitting_width(&x, self.width);
         out.extend(axis::labels_below(&x, bottom + STRIP + 16.0, ticks, [self.left, right]));
         let unit = if self.feature.unit.is_empty() { &self.feature.name } else { &self.feature.unit };
         out.push(axis::horizontal_unit(unit, self.left, right, bottom + STRIP + 31.0));
@@ -118,6 +120,13 @@ impl CurvePanel<'_> {
 
 fn finite(numbers: &[f64]) -> bool {
     numbers.iter().all(|number| number.is_finite())
+}
+
+/// The part of a curve between two x.
+fn clipped(points: &[[f64; 2]], low: f64, high: f64) -> Vec<[f64; 2]> {
+    let end = |x: f64| interpolated(points, x).map(|value| [x, value]);
+    let within = points.iter().copied().filter(|&[x, _]| low < x && x < high);
+    end(low).into_iter().chain(within).chain(end(high)).collect()
 }
 
 /// The curve's value between its knots; nothing outside of them.

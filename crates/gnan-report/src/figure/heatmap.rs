@@ -87,18 +87,18 @@ impl Heatmap {
         let largest = self.largest(grid.rows);
         y = self.colour_bar(&mut elements, largest, y + 2.0, width);
         let body = grid.wide * self.columns.len() as f64 + grid.apart;
-        let gap = 14.0;
+        // Names of panels and columns need some room even where a panel is narrow.
+        let pitch = if self.panels.len() > 1 { body.max(100.0) } else { body } + 14.0;
         let room = width - 2.0 * MARGIN - grid.names;
-        let across = (((room + gap) / (body + gap)) as usize).clamp(1, self.panels.len().max(1));
+        let across = (((room + 14.0) / pitch) as usize).clamp(1, self.panels.len().max(1));
         let title = if self.panels.len() > 1 || !self.row_unit.is_empty() { 20.0 } else { 6.0 };
         let height = title + grid.high * grid.rows as f64 + 38.0;
         for (index, panel) in self.panels.iter().enumerate() {
             let (row, column) = (index / across, index % across);
-            let x = MARGIN + grid.names + column as f64 * (body + gap);
+            let x = MARGIN + grid.names + column as f64 * pitch;
             let top = y + row as f64 * height + title;
             if self.panels.len() > 1 {
-                let label = Element::text([x, top - 6.0], text::shortened(&panel.name, 12.0, body.max(40.0))).bold();
-                elements.push(label.tooltip(text::one_line(&panel.name)));
+                elements.push(Element::name([x, top - 6.0], &panel.name, 12.0, 0.93 * (pitch - 14.0)).bold());
             }
             if column == 0 {
                 self.row_names(&mut elements, &grid, x, top);
@@ -139,21 +139,26 @@ impl Heatmap {
 
     /// The meaning of the colours, with its unit.
     fn colour_bar(&self, elements: &mut Vec<Element>, largest: f64, y: f64, width: f64) -> f64 {
-        let label = text::shortened(&self.unit, 12.0, width - 2.0 * MARGIN);
-        elements.push(Element::text([MARGIN, y + 5.0], label).centred().tooltip(text::one_line(&self.unit)));
+        elements.push(Element::name([MARGIN, y + 5.0], &self.unit, 12.0, width - 2.0 * MARGIN).centred());
         let beside = MARGIN + text::width(&self.unit, 12.0) + 14.0;
         let (x, y) = if beside + 200.0 < width { (beside + 24.0, y) } else { (MARGIN + 24.0, y + 18.0) };
         let (steps, long) = (40, 160.0);
         for k in 0..steps {
             let value = 2.0 * (k as f64 + 0.5) / steps as f64 - 1.0;
             let step = long / steps as f64;
-            elements.push(Element::rectangle(x + k as f64 * step, y, step + 0.3, 10.0, Colour::Diverging(value)));
+            elements.push(Element::rectangle(
+                x + k as f64 * step,
+                y,
+                if k + 1 < steps { step + 1.0 } else { step },
+                10.0,
+                Colour::Diverging(value),
+            ));
         }
         let ends = [(0.0, -largest), (0.5, 0.0), (1.0, largest)];
         for (share, value) in ends {
             let at = x + share * long;
             elements.push(Element::line([at, y + 10.0], [at, y + 13.0]).stroke(Colour::Muted, 1.0));
-            let words = if largest > 0.0 || value == 0.0 { text::signed(value, 2) } else { String::new() };
+            let words = if largest > 0.0 || share == 0.5 { text::signed(value, 3) } else { String::new() };
             let number = Element::text([at, y + 24.0], words).size(SMALL).fill(Colour::Muted);
             elements.push(number.anchor(Anchor::Middle));
         }
@@ -162,9 +167,8 @@ impl Heatmap {
 
     fn row_names(&self, elements: &mut Vec<Element>, grid: &Grid, x: f64, top: f64) {
         if !self.row_unit.is_empty() {
-            let short = text::shortened(&self.row_unit, 12.0, grid.names - 10.0);
-            let label = Element::text([x - 6.0, top - 6.0], short).anchor(Anchor::End).fill(Colour::Muted);
-            elements.push(label.tooltip(text::one_line(&self.row_unit)));
+            let label = Element::name([x - 6.0, top - 6.0], &self.row_unit, 12.0, grid.names - 10.0);
+            elements.push(label.anchor(Anchor::End).fill(Colour::Muted));
         }
         let every = if self.row_kind == RowKind::Values { (15.0 / grid.high).ceil().max(1.0) as usize } else { 1 };
         for (row, name) in self.rows.iter().enumerate().take(grid.rows).step_by(every) {
@@ -187,15 +191,14 @@ impl Heatmap {
             let crowded = grid.apart > 0.0 && last - column < every && column != last && every > 1;
             if (column.is_multiple_of(every) && !crowded) || apart {
                 let at = self.left_of(column, grid, x) + 0.5 * grid.wide;
-                let label = Element::text([at, bottom + 13.0], text::shortened(name, SMALL, 44.0)).size(SMALL);
-                let label = label.fill(Colour::Muted).anchor(Anchor::Middle);
-                elements.push(label.tooltip(text::one_line(name)));
+                let label = Element::name([at, bottom + 13.0], name, SMALL, 44.0);
+                elements.push(label.fill(Colour::Muted).anchor(Anchor::Middle));
             }
         }
         let body = grid.wide * self.columns.len() as f64 + grid.apart;
         let middle = x + 0.5 * body;
-        let unit = text::shortened(&self.column_unit, 12.0, body.max(90.0));
-        elements.push(Element::text([middle, bottom + 28.0], unit).anchor(Anchor::Middle));
+        let unit = Element::name([middle, bottom + 28.0], &self.column_unit, 12.0, body.max(100.0));
+        elements.push(unit.anchor(Anchor::Middle));
     }
 
     fn cells(&self, elements: &mut Vec<Element>, panel: &Panel, grid: &Grid, largest: f64, [x, top]: [f64; 2]) {
@@ -208,25 +211,24 @@ impl Heatmap {
                 let air = if grid.high > 8.0 && grid.wide > 8.0 { 1.0 } else { 0.0 };
                 let (wide, high) = (grid.wide - air, grid.high - air);
                 let weak = cell.support < self.enough;
-                let square = Element::rectangle(left, y, wide, high, Colour::Diverging(share));
-                elements.push(square.tooltip(self.words(panel, row, column, &cell)));
+                let mut parts = vec![Element::rectangle(left, y, wide, high, Colour::Diverging(share))];
                 if weak {
                     let lines = Element::rectangle(left, y, wide, high, Colour::Muted).hatch(Colour::Surface);
-                    elements.push(lines.opacity(0.75).class("over"));
+                    parts.push(lines.opacity(0.75));
                     let lines = Element::rectangle(left + 0.5, y + 0.5, wide - 1.0, high - 1.0, Colour::Muted);
-                    elements.push(lines.hollow().stroke(Colour::Muted, 0.5).dashed(2.0, 2.0).class("over"));
+                    parts.push(lines.hollow().stroke(Colour::Muted, 0.5).dashed(2.0, 2.0));
                 }
-                let ink = if share.abs() > 0.62 && !weak { Colour::Surface } else { Colour::Ink };
+                let ink = if share.abs() > 0.62 { Colour::Surface } else { Colour::Ink };
                 if numbers {
                     let number = short_number(cell.estimate.value, largest);
                     let at = [left + 0.5 * wide, y + 0.5 * high];
                     let label = Element::text(at, number).size(10.0).fill(ink).anchor(Anchor::Middle).centred();
-                    elements.push(if weak { label.stroke(Colour::Diverging(share), 2.5) } else { label }.class("over"));
+                    parts.push(if weak { label.stroke(Colour::Diverging(share), 2.5) } else { label });
                 }
-                if cell.estimate.uncertain() && wide >= 8.0 && high >= 8.0 {
-                    let at = if numbers { [left + wide - 4.5, y + 4.0] } else { [left + 0.5 * wide, y + 0.5 * high] };
-                    elements.push(Element::circle(at, 1.7, Colour::Surface).stroke(Colour::Ink, 1.0).class("over"));
+                if cell.estimate.uncertain() {
+                    parts.push(corner(left + wide, y, wide.min(high)));
                 }
+                elements.push(Element::group(parts).tooltip(self.words(panel, row, column, &cell)));
             }
         }
     }
@@ -235,10 +237,9 @@ impl Heatmap {
     fn numbers_fit(&self, grid: &Grid) -> bool {
         let cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(grid.rows).flatten().flatten());
         let largest = self.largest(grid.rows);
-        let marks = if self.has_marks() { 5.0 } else { 0.0 };
         let widest =
             cells.map(|cell| text::width(&short_number(cell.estimate.value, largest), 10.0)).fold(0.0, f64::max);
-        grid.high >= 14.0 && widest + 5.0 + marks <= grid.wide
+        grid.high >= 14.0 && widest + 5.0 <= grid.wide
     }
 
     fn has_marks(&self) -> bool {
@@ -268,12 +269,25 @@ impl Heatmap {
             y = layout::key_of_hatching(elements, &words, y, width);
         }
         if self.has_marks() {
-            let at = [MARGIN + 7.0, y + 11.0];
-            let sample = Element::circle(at, 1.7, Colour::Surface).stroke(Colour::Ink, 1.0);
-            y = layout::key(elements, vec![sample], "95 % interval contains 0", y, width);
+            let cell =
+                Element::rectangle(MARGIN, y + 6.0, 14.0, 10.0, Colour::Diverging(0.0)).stroke(Colour::Grid, 1.0);
+            y = layout::key(
+                elements,
+                vec![cell, corner(MARGIN + 14.0, y + 6.0, 14.0)],
+                "95 % interval contains 0",
+                y,
+                width,
+            );
         }
         y
     }
+}
+
+/// The mark of a cell whose interval contains zero: its upper right corner.
+fn corner(right: f64, top: f64, size: f64) -> Element {
+    let leg = (0.4 * size).min(5.5);
+    let points = vec![[right - leg, top], [right, top], [right, top + leg]];
+    Element::polygon(points, Colour::Ink).opacity(0.55)
 }
 
 /// A number for a small cell: decimals as the largest cell needs them.

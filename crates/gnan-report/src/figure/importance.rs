@@ -54,7 +54,7 @@ impl Importance {
         };
         for (block, rows) in self.blocks.iter().zip(&blocks) {
             if self.blocks.len() > 1 {
-                elements.push(Element::text([MARGIN, y + 8.0], text::shortened(&block.name, 12.0, width)).bold());
+                elements.push(Element::name([MARGIN, y + 8.0], &block.name, 12.0, 0.9 * width).bold());
                 y += 14.0;
             }
             y = bars.draw(&mut elements, rows, y + 2.0, width) + 12.0;

@@ -7,6 +7,7 @@ pub mod heatmap;
 pub mod value_heatmap;
 pub mod importance;
 pub mod waterfall;
+pub mod graph;
 pub mod scatter;
 
 pub(crate) mod bars;
@@ -60,7 +61,7 @@ impl Estimate {
 
     /// The number with its unit, and its interval on a line of its own.
     pub(crate) fn words(&self, unit: &str) -> String {
-        let mut words = format!("{} {}", text::signed(self.value, 6), text::one_line(unit));
+        let mut words = format!("{}: {}", text::one_line(unit), text::signed(self.value, 6));
         if let Some(Interval { low, high }) = self.interval() {
             words += &format!("\n95 % interval {} to {}", text::signed(low, 4), text::signed(high, 4));
         }

@@ -64,9 +64,10 @@ impl Rho {
             curve.points.iter().chain(&curve.unreachable).flat_map(Estimate::extent)
         });
         let scale = Scale::with_zero(extent, height, 0.0);
-        let ticks = axis::fitting(height, 34.0);
+        let ticks = axis::fitting_height(height);
         let left = MARGIN + 20.0 + scale.label_width(ticks);
-        let columns = if self.panels { (((width - left) / 190.0) as usize).clamp(1, panels.len().max(1)) } else { 1 };
+        let least = if width < 520.0 { 160.0 } else { 190.0 };
+        let columns = if self.panels { (((width - left) / least) as usize).clamp(1, panels.len().max(1)) } else { 1 };
         let gap = 16.0;
         let each = (width - left - MARGIN - gap * (columns - 1) as f64) / columns as f64;
         let title = if self.panels { 20.0 } else { 8.0 };
@@ -80,8 +81,7 @@ impl Rho {
             let scale = scale.onto(y + height, y);
             if self.panels {
                 let name = &self.curves[panel[0]].name;
-                let label = Element::text([x, y - 6.0], text::shortened(name, 12.0, each)).bold();
-                elements.push(label.tooltip(text::one_line(name)));
+                elements.push(Element::name([x, y - 6.0], name, 12.0, 0.93 * each).bold());
             }
             elements.extend(self.background(&places, y, height));
             elements.extend(axis::vertical(&scale, x, x + each, ticks, column == 0));
@@ -91,6 +91,7 @@ impl Rho {
             }
             elements.extend(self.strip(&places, y + height + 16.0, x, each));
         }
+        let names_unreachable = Places::new(self, left, each).names_unreachable();
         let rows = panels.len().div_ceil(columns).max(1);
         let bottom = top + rows as f64 * row_height;
         let middle = if rows > 1 { top + title + 1.5 * row_height } else { top + title + height };
@@ -100,6 +101,9 @@ impl Rho {
         let hidden = self.curves.len() - panels.iter().map(Vec::len).sum::<usize>();
         if hidden > 0 {
             y = layout::note(&mut elements, &format!("and {hidden} weaker features"), y, width);
+        }
+        if self.unreachable_receivers.is_some() && !names_unreachable {
+            y = layout::note(&mut elements, "∞: unreachable, there is no path.", y, width);
         }
         if self.has_bands() {
             y = layout::note(&mut elements, "Shaded: 95 % interval.", y, width);
@@ -165,7 +169,7 @@ impl Rho {
             points.extend(band(|interval| interval.low).into_iter().rev());
             elements.push(Element::polygon(points, colour).opacity(0.16));
         }
-        let dash = k / CLASS_COLOURS % 2 == 1;
+        let dash = !self.panels && k / CLASS_COLOURS % 2 == 1;
         for distance in 1..curve.points.len() {
             let (from, to) = (curve.points[distance - 1].value, curve.points[distance].value);
             let mut line = Element::line(place(distance - 1, from), place(distance, to)).stroke(colour, 1.8);
@@ -192,6 +196,9 @@ impl Rho {
             let where_ = distance.map_or("unreachable".into(), |d| format!("distance {d}"));
             let receivers = plural(self.receivers_at(distance), "receiver");
             let (name, words) = (text::one_line(&curve.name), point.words(&self.unit));
+            // A wider field than the mark is easier to point at.
+            let field = Element::circle([x, y], (0.45 * places.step).clamp(2.0, 8.0), Colour::Surface).opacity(0.0);
+            let mark = Element::group(vec![mark, field]);
             elements.push(mark.tooltip(format!("{name}, {where_}\n{words}\n{receivers}")));
         }
         elements
@@ -209,6 +216,7 @@ impl Rho {
             let label = match distance {
                 Some(d) if d.is_multiple_of(every) => d.to_string(),
                 Some(_) => String::new(),
+                None if places.names_unreachable() => "unreachable".into(),
                 None => "∞".into(),
             };
             if !label.is_empty() {
@@ -245,13 +253,18 @@ impl Places {
         let unreachable =
             rho.unreachable_receivers.is_some() || rho.curves.iter().any(|curve| curve.unreachable.is_some());
         let slots = distances as f64 + if unreachable { 1.8 } else { 0.0 };
-        let step = (width / slots).min(90.0);
+        let step = width / slots;
         Places { first: left + 0.5 * step, step, distances, unreachable }
     }
 
     fn at(&self, distance: Option<usize>) -> f64 {
         let slot = distance.map_or(self.distances as f64 + 0.6, |distance| distance as f64);
         self.first + slot * self.step
+    }
+
+    /// Whether the word fits below its place; else a sign stands there.
+    fn names_unreachable(&self) -> bool {
+        self.step > 0.62 * text::width("unreachable", SMALL)
     }
 
     fn slots(&self) -> impl Iterator<Item = Option<usize>> + use<> {

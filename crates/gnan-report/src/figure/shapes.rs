@@ -48,7 +48,8 @@ pub enum Form {
     Levels(Vec<Level>),
     /// A curve.
     Curve {
-        /// The knots `[x, f(x)]` of each output, x rising: straight lines between them are exact.
+        /// The knots `[x, f(x)]` of each output, x rising, the ends of the data included: straight lines between
+        /// them are exact.
         knots: Vec<Vec<[f64; 2]>>,
         /// The 95 % band of each output at given x, rising; may be empty.
         bands: Vec<Vec<(f64, Interval)>>,
@@ -106,8 +107,7 @@ impl Shapes {
         let mut block = |title: &str, rows: Vec<Row>, y: f64| {
             let names = layout::names_room(rows.iter().map(|row| row.name.as_str()), 0.36 * width);
             let bars = Bars { outputs: &self.outputs, unit: &self.unit, extent: extent.clone(), names };
-            let short = text::shortened(title, 12.5, width - 2.0 * MARGIN);
-            elements.push(Element::text([MARGIN, y + 12.0], short).bold().tooltip(text::one_line(title)));
+            elements.push(Element::name([MARGIN, y + 12.0], title, 12.0, 0.9 * width).bold());
             bars.draw(&mut elements, &rows, y + 18.0, width) + 8.0
         };
         if !binary.is_empty() {
@@ -139,7 +139,7 @@ impl Shapes {
         let mut y = y - 4.0;
         let strips = shown.iter().any(|feature| matches!(&feature.form, Form::Curve { bins, .. } if !bins.is_empty()));
         if strips {
-            y = layout::note(elements, "Grey bars under a curve: number of nodes.", y, width);
+            y = layout::note(elements, "Grey under a curve: how many nodes have such a value.", y, width);
         }
         if shown.iter().any(|feature| feature.form.has_intervals()) {
             y = layout::note(elements, "Shaded, or lines over bars: 95 % interval.", y, width);
@@ -175,7 +175,7 @@ impl Shapes {
     fn fits_a_panel(&self, levels: &[Level]) -> bool {
         let bars = levels.len() * self.outputs.len().max(1);
         let names: f64 = levels.iter().map(|level| text::width(&text::one_line(&level.name), SMALL) + 6.0).sum();
-        bars <= 21 && levels.len() <= 6 && names <= 190.0
+        bars <= 21 && levels.len() <= 6 && names <= 150.0
     }
 
     fn panels(&self, out: &mut Vec<Element>, panels: &[&ShapeFunction], extent: &[f64], y: f64, width: f64) -> f64 {
@@ -183,10 +183,11 @@ impl Shapes {
             return y;
         }
         let scale = Scale::with_zero(extent.iter().copied(), PANEL, 0.0);
-        let ticks = axis::fitting(PANEL, 30.0);
+        let ticks = axis::fitting_height(PANEL);
         let left = MARGIN + 20.0 + scale.label_width(ticks);
         let gap = 18.0;
-        let columns = (((width - left - MARGIN + gap) / (200.0 + gap)) as usize).clamp(1, panels.len());
+        let least = if width < 520.0 { 145.0 } else { 200.0 };
+        let columns = (((width - left - MARGIN + gap) / (least + gap)) as usize).clamp(1, panels.len());
         let each = ((width - left - MARGIN - gap * (columns - 1) as f64) / columns as f64).min(420.0);
         let height = 22.0 + PANEL + STRIP + 44.0;
         for (index, feature) in panels.iter().enumerate() {
@@ -194,8 +195,7 @@ impl Shapes {
             let x = left + column as f64 * (each + gap);
             let top = y + row as f64 * height + 22.0;
             let scale = scale.onto(top + PANEL, top);
-            let title = text::shortened(&feature.name, 12.5, each);
-            out.push(Element::text([x, top - 8.0], title).bold().tooltip(text::one_line(&feature.name)));
+            out.push(Element::name([x, top - 8.0], &feature.name, 12.0, 0.93 * each).bold());
             if column == 0 {
                 out.push(axis::vertical_unit(&self.unit, MARGIN + 6.0, top, top + PANEL));
             }
@@ -253,9 +253,8 @@ impl Shapes {
                 bar.push(field.opacity(0.0).tooltip(words));
                 out.push(if outputs > 1 { Element::group(bar).series(series) } else { Element::group(bar) });
             }
-            let label = text::shortened(&level.name, SMALL, slot - 2.0);
-            let label = Element::text([middle, top + PANEL + 15.0], label).size(SMALL).fill(Colour::Muted);
-            out.push(label.anchor(Anchor::Middle).tooltip(text::one_line(&level.name)));
+            let label = Element::name([middle, top + PANEL + 15.0], &level.name, SMALL, slot - 2.0);
+            out.push(label.anchor(Anchor::Middle).fill(Colour::Muted));
         }
         if !feature.unit.is_empty() {
             out.push(axis::horizontal_unit(&feature.unit, x, x + each, top + PANEL + 31.0));

@@ -5,7 +5,7 @@ use super::plural;
 use crate::axis::{self, Scale};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
-use crate::scene::{Anchor, Element, Scene};
+use crate::scene::{Element, Scene};
 use crate::text;
 
 /// What the figure shows.
@@ -52,6 +52,9 @@ struct Row {
 
 const HEIGHT: f64 = 21.0;
 
+/// Values beyond this are drawn as this: sums of them must stay finite.
+const LARGEST: f64 = 1e290;
+
 impl Waterfall {
     /// Lays the figure out at a width in pixels.
     pub fn scene(&self, width: f64) -> Scene {
@@ -61,12 +64,12 @@ impl Waterfall {
         let rows = self.rows();
         let names = layout::names_room(rows.iter().map(|row| row.name.as_str()), 0.38 * width);
         let label = |row: &Row| self.label(row);
-        let room = rows.iter().map(|row| text::width(&label(row), 11.0)).fold(20.0, f64::max) + 8.0;
+        let room = rows.iter().map(|row| text::width(&label(row), 11.0)).fold(20.0, f64::max) + 10.0;
         let left = MARGIN + names + 10.0;
         let (from, to) = (left + 4.0, (width - MARGIN - room).max(left + 60.0));
         let scale = scale(&rows, from, to);
         let bottom = top + HEIGHT * rows.len() as f64 + 2.0;
-        elements.extend(axis::horizontal(&scale, top, bottom, axis::fitting(to - from, 64.0)));
+        elements.extend(axis::horizontal(&scale, top, bottom, axis::fitting_width(&scale, to - from)));
         for (k, row) in rows.iter().enumerate() {
             let y = top + HEIGHT * k as f64 + 1.0;
             let mut name = layout::row_name(&row.name, left - 8.0, y + 0.5 * HEIGHT, names);
@@ -80,8 +83,9 @@ impl Waterfall {
                 let line = Element::line([x, y + HEIGHT - 3.0], [x, y + HEIGHT + 3.0]);
                 elements.push(line.stroke(Colour::Muted, 1.0));
             }
-            let number = Element::text([width - MARGIN, y + 0.5 * HEIGHT], label(row)).size(11.0);
-            elements.push(number.anchor(Anchor::End).centred());
+            let start = if row.step.is_none() && !scale.shows_zero() { row.to } else { row.from };
+            let x = scale.at(row.to).max(scale.at(start)) + 6.0;
+            elements.push(Element::text([x, y + 0.5 * HEIGHT], label(row)).size(11.0).centred());
         }
         elements.push(axis::horizontal_unit(&self.unit, left, to, bottom + 30.0));
         let mut y = bottom + 36.0;
@@ -136,7 +140,7 @@ impl Waterfall {
             None => text::number(row.to, 4),
         };
         match self.probability.map(|[start, end]| if row.name == "base" { start } else { end }) {
-            Some(share) if share.is_finite() => format!("{number}  (p = {share:.3})"),
+            Some(share) if (0.0..=1.0).contains(&share) => format!("{number}  (p = {share:.3})"),
             _ => number,
         }
     }
@@ -158,7 +162,7 @@ impl Waterfall {
                 if (end - start).abs() < 1.0 {
                     elements.push(Element::line([start, y], [start, y + height]).stroke(colour, 1.5));
                 }
-                words += &format!("{} {}\n", text::signed(step, 6), text::one_line(&self.unit));
+                words += &format!("{}: {}\n", text::one_line(&self.unit), text::signed(step, 6));
                 words += &format!("sum so far {}", text::number(row.to, 6));
                 if !row.detail.is_empty() {
                     words += &format!("\n{}", row.detail);
@@ -168,7 +172,7 @@ impl Waterfall {
                 let start = if scale.shows_zero() { scale.at(0.0) } else { end - 3.0 };
                 elements.push(Element::rectangle(start, y, end - start, height, Colour::Muted).opacity(0.45));
                 elements.push(Element::line([end, y - 2.0], [end, y + height + 2.0]).stroke(Colour::Ink, 2.0));
-                words += &format!("{} {}", text::number(row.to, 6), text::one_line(&self.unit));
+                words += &format!("{}: {}", text::one_line(&self.unit), text::number(row.to, 6));
             }
         }
         let (low, high) = (end.min(scale.at(row.from)), end.max(scale.at(row.from)));
@@ -206,5 +210,5 @@ fn scale(rows: &[Row], from: f64, to: f64) -> Scale {
 }
 
 fn finite(value: f64) -> f64 {
-    if value.is_finite() { value.clamp(-1e300, 1e300) } else { 0.0 }
+    if value.is_finite() { value.clamp(-LARGEST, LARGEST) } else { 0.0 }
 }

@@ -285,7 +285,7 @@ pub fn all() -> Vec<Case> {
     for count in [1, 500] {
         case(&format!("rho-panels-{count}"), rho(count, 5, true).scene(760.0), &["feature 1"]);
         case(&format!("shapes-{count}"), shapes(count, 1).scene(760.0), &["feature 1"]);
-        case(&format!("shapes-levels-{count}"), atoms(count, 1).scene(760.0), &["C"]);
+        case(&format!("shapes-levels-{count}"), atoms(count, 1).scene(760.0), &["atom"]);
         case(&format!("heatmap-{count}"), heatmap(count, 1, 1).scene(760.0), &["feature 1"]);
         case(&format!("importance-{count}"), importance(count).scene(760.0), &["feature 1"]);
         case(&format!("waterfall-{count}"), waterfall(count).scene(760.0), &["feature 1"]);
