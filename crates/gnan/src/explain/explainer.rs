@@ -160,17 +160,16 @@ impl<'a> Explainer<'a> {
 
     /// Explains the items at these positions of the data set.
     pub fn explain(&self, positions: &[usize]) -> Result<Vec<Explanation>> {
-        if let Some(position) = positions.iter().find(|position| **position >= self.data.len()) {
-            return Err(Error::usage(format!("there is no item number {position} among {}", self.data.len())));
-        }
+        positions.iter().try_for_each(|position| self.check(*position))?;
         let outputs = self.model.outputs_on(&self.data.subset(positions))?;
         let rows = outputs.values.chunks_exact(outputs.width);
-        positions.iter().zip(rows).map(|(position, row)| self.explain_one(*position, row)).collect()
+        positions.iter().zip(rows).map(|(position, row)| self.explain_predicted(*position, row)).collect()
     }
 
     /// The contribution of every feature, and last the structure term, of the item at a position: output after output
     /// of those that are shown. Cheaper than [`explain`](Self::explain), and checked by nothing.
     pub fn by_feature(&self, position: usize) -> Result<Vec<f64>> {
+        self.check(position)?;
         let (_, found) = self.marginals(self.data.items()[position], false)?;
         let description = self.model.description();
         let sum = |values: &[f64]| {
@@ -184,7 +183,16 @@ impl<'a> Explainer<'a> {
         Ok(features.chain([&found.structure[..]]).flat_map(sum).collect())
     }
 
-    fn explain_one(&self, position: usize, predicted: &[f32]) -> Result<Explanation> {
+    fn check(&self, position: usize) -> Result<()> {
+        if position < self.data.len() {
+            return Ok(());
+        }
+        Err(Error::usage(format!("there is no item number {position} among {}", self.data.len())))
+    }
+
+    /// Explains the item at a position, whose outputs have been predicted before: see [`Model::outputs_on`].
+    pub fn explain_predicted(&self, position: usize, predicted: &[f32]) -> Result<Explanation> {
+        self.check(position)?;
         let (item, data) = (self.data.items()[position], self.data);
         let (nodes, _) = self.listeners(item);
         let (canonical, found) = self.marginals(item, true)?;
