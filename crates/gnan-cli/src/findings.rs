@@ -32,7 +32,7 @@ pub struct RhoCurve {
 
 /// Every rho for every output.
 pub fn rho_curves(canonical: &Canonical) -> Vec<RhoCurve> {
-    let outputs = canonical.model().description().output_names();
+    let outputs = canonical.description().output_names();
     let rhos = canonical.rhos();
     let mut curves = Vec::new();
     for rho in &rhos {

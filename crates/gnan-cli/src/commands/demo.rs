@@ -229,7 +229,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
 
 /// What the model learned: rho by distance, and the strongest atoms.
 fn learned(canonical: &Canonical) -> String {
-    let receivers = &canonical.model().description().receivers;
+    let receivers = &canonical.description().receivers;
     let mut text = format!("\n{}\n", heading("3. What did it learn?"));
     text.push_str("  How far an atom is heard (rho, by the number of bonds between two atoms):\n");
     text.push_str(&rho_table(&rho_curves(canonical), receivers, DISTANCES, "atom").render());

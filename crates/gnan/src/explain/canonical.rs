@@ -6,9 +6,12 @@
 //! mean 0 over the training nodes. What is taken out of the features is part of the *structure curve* `beta(l)`, what
 //! the shape of the graph alone contributes. Everything here is f64.
 
+use std::sync::OnceLock;
+
 use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
-use crate::model::{FeatureSchema, Layout, Model, Rho, Support};
+use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support};
+use crate::shape::PiecewiseLinear;
 
 /// A rho in canonical form.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +61,8 @@ pub struct Canonical {
     centre: Vec<Vec<Vec<f64>>>,
     structure: Vec<Vec<f64>>,
     output_bias: Vec<f64>,
+    /// For every continuous or sparse feature raw `f_k`, knot by knot, once it has been asked for.
+    curves: Vec<OnceLock<PiecewiseLinear>>,
 }
 
 /// A value of a feature, as a product is asked for.
@@ -98,6 +103,7 @@ impl Canonical {
             centre: Vec::new(),
             structure: Vec::new(),
             output_bias: model.parameters().output_bias.iter().map(|b| f64::from(*b)).collect(),
+            curves: vec![OnceLock::new(); description.features.len()],
         };
         canonical.centre = (0..description.features.len()).map(|k| canonical.centre_of(k)).collect();
         canonical.structure = canonical.structure_curve();
@@ -105,9 +111,19 @@ impl Canonical {
         canonical
     }
 
-    /// The model this is the canonical form of.
-    pub fn model(&self) -> &Model {
-        &self.model
+    /// What the model is that this is the canonical form of.
+    pub fn description(&self) -> &Description {
+        self.model.description()
+    }
+
+    /// The same model for another number of slots.
+    pub fn with_slots(&self, slots: usize) -> Canonical {
+        Canonical { curves: self.curves.clone(), ..Canonical::new(&self.model, slots) }
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.output_bias.len()
     }
 
     /// Number of slots.
@@ -189,57 +205,97 @@ impl Canonical {
 
     /// `f_k` at a value, per output: its effect at the distance where its rho is 1. `None`: unseen in training.
     pub fn shape(&self, k: usize, value: Value<'_>) -> Option<Vec<f64>> {
-        let (said, rho) = self.raw_shape(k, value)?;
-        let feature = &self.model.description().features[k];
-        let own_rhos = feature.kind == Kind::Categorical && self.model.description().rho == Rho::PerFeature;
-        let mean = if own_rhos { vec![0.0; said.len()] } else { self.mean_effect(k) };
+        let (said, rho) = self.said(k, value)?;
+        let mean = self.centred_by(k);
         Some(said.iter().zip(mean).zip(&self.scale[rho]).map(|((said, mean), a)| (said - mean) * a).collect())
+    }
+
+    /// `f_k` of a continuous or sparse feature, knot by knot; `None` for the other kinds.
+    pub fn shape_curve(&self, k: usize) -> Option<PiecewiseLinear> {
+        let curve = self.raw_curve(k)?.clone();
+        Some(curve.rescaled(&self.centred_by(k), &self.scale[self.layout.features[k].first_rho]))
+    }
+
+    /// Whether every level of a feature has a rho of its own; then it is centred per distance, on the products.
+    pub fn has_level_rhos(&self, k: usize) -> bool {
+        let description = self.model.description();
+        description.features[k].kind == Kind::Categorical && description.rho == Rho::PerFeature
+    }
+
+    /// Which of [`rhos`](Self::rhos) the level (of a categorical feature; missing comes last) or curve of a feature is
+    /// heard with.
+    pub fn rho_of(&self, k: usize, level: usize) -> usize {
+        self.layout.features[k].first_rho + if self.has_level_rhos(k) { level } else { 0 }
+    }
+
+    /// What is taken out of raw `f_k` before it is shown.
+    fn centred_by(&self, k: usize) -> Vec<f64> {
+        if self.has_level_rhos(k) { vec![0.0; self.outputs()] } else { self.mean_effect(k) }
     }
 
     /// `rho(l) * f_k(value)`, centred: what one such source adds to a shell of its own, per output. A value unseen in
     /// training contributes 0.
     pub fn product(&self, k: usize, value: Value<'_>, slot: usize) -> Vec<f64> {
-        match self.raw_shape(k, value) {
-            None => vec![0.0; self.model.outputs()],
-            Some((said, rho)) => {
-                let products = said.iter().zip(&self.rho[rho][slot]).zip(&self.centre[k][slot]);
-                products.map(|((said, rho), centre)| said * rho - centre).collect()
-            }
+        match self.said(k, value) {
+            None => vec![0.0; self.outputs()],
+            Some((said, rho)) => (0..self.outputs()).map(|c| self.product_of(k, said[c], rho, slot, c)).collect(),
         }
     }
 
+    /// The product for what a source says, as [`said`](Self::said) gives it, for one output.
+    pub(super) fn product_of(&self, k: usize, said: f64, rho: usize, slot: usize, c: usize) -> f64 {
+        said * self.rho[rho][slot][c] - self.centre[k][slot][c]
+    }
+
     /// Raw `f_k` and the rho it is heard with; `None`: unseen in training.
-    fn raw_shape(&self, k: usize, value: Value<'_>) -> Option<(Vec<f64>, usize)> {
+    pub(super) fn said(&self, k: usize, value: Value<'_>) -> Option<(Vec<f64>, usize)> {
         let feature = &self.model.description().features[k];
         let place = &self.layout.features[k];
         let parameters = self.model.parameters();
-        let outputs = self.model.outputs();
+        let outputs = self.outputs();
         let free = |level: usize| {
             let value = place.first_value + level;
             parameters.values[value * outputs..][..outputs].iter().map(|x| f64::from(*x)).collect::<Vec<_>>()
         };
-        let per_level = feature.kind == Kind::Categorical && self.model.description().rho == Rho::PerFeature;
-        let rho_of = |level: usize| place.first_rho + if per_level { level } else { 0 };
         match value {
             Value::Level(name) => {
                 let level = feature.level(name)?;
-                Some((free(level), rho_of(level)))
+                Some((free(level), self.rho_of(k, level)))
             }
             Value::Missing => {
                 feature.missing?;
                 let level = feature.levels.len();
-                Some((free(level), rho_of(level)))
+                Some((free(level), self.rho_of(k, level)))
             }
             Value::Number(x) => {
                 let (network, scale) = (place.network?, feature.scale?);
                 if feature.kind != Kind::Continuous && x == 0.0 {
                     return Some((vec![0.0; outputs], place.first_rho));
                 }
+                if let Some(curve) = self.raw_curve(k) {
+                    return Some((curve.evaluate(x), place.first_rho));
+                }
                 let (size, block) = (parameters.shapes.architecture(), parameters.shapes.block(network));
                 let (at, reference) = (size.evaluate(block, f64::from(scale.apply(x))), size.evaluate(block, 0.0));
                 Some((at.iter().zip(reference).map(|(at, reference)| at - reference).collect(), place.first_rho))
             }
         }
+    }
+
+    /// Raw `f_k` of a continuous or sparse feature.
+    fn raw_curve(&self, k: usize) -> Option<&PiecewiseLinear> {
+        let feature = &self.model.description().features[k];
+        if !matches!(feature.kind, Kind::Continuous | Kind::Sparse) {
+            return None;
+        }
+        let (network, scale) = (self.layout.features[k].network?, feature.scale?);
+        Some(self.curves[k].get_or_init(|| {
+            let bank = &self.model.parameters().shapes;
+            let (size, block) = (bank.architecture(), bank.block(network));
+            let reference = size.evaluate(block, 0.0);
+            let unchanged = vec![1.0; reference.len()];
+            size.knots(block).rescaled(&reference, &unchanged).of_unscaled(scale.shift, scale.scale)
+        }))
     }
 
     /// The mean of raw `f_k` over the training nodes; 0 for binary and sparse features.
@@ -264,11 +320,10 @@ impl Canonical {
 
     /// What centring takes out of the products of a feature, `[slots][outputs]`.
     fn centre_of(&self, k: usize) -> Vec<Vec<f64>> {
-        let description = self.model.description();
-        let feature = &description.features[k];
+        let feature = &self.model.description().features[k];
         let place = &self.layout.features[k];
-        let outputs = self.model.outputs();
-        if feature.kind == Kind::Categorical && description.rho == Rho::PerFeature {
+        let outputs = self.outputs();
+        if self.has_level_rhos(k) {
             let shares = feature.level_shares();
             let mean = |slot: usize, c: usize| {
                 let levels = shares.iter().enumerate();
@@ -294,10 +349,17 @@ impl Canonical {
         (0..self.slots).map(|slot| (0..bias.len()).map(|c| beta(slot, c)).collect()).collect()
     }
 
-    /// In a node task with a curve of its own, `beta(0)` is a constant like `b0`; in a softmax `b0` has mean 0.
+    /// Whether `beta(0)` is a constant like `b0` and counted there: in a node task, where the structure has a curve of
+    /// its own.
+    pub fn folds_structure(&self) -> bool {
+        let description = self.model.description();
+        description.task == Task::Node && (description.rho == Rho::PerFeature || description.hop_cap.is_some())
+    }
+
+    /// `beta(0)` may belong to `b0`; in a softmax `b0` has mean 0.
     fn fold_constants(&mut self) {
         let description = self.model.description();
-        if description.task == Task::Node && description.rho == Rho::PerFeature && description.normalise {
+        if self.folds_structure() {
             for (bias, beta) in self.output_bias.iter_mut().zip(&mut self.structure[0]) {
                 *bias += std::mem::take(beta);
             }

@@ -1,7 +1,13 @@
 //! Explanations: the canonical form of a model, and predictions taken apart into parts that add up.
 
 mod canonical;
+mod curves;
+mod explainer;
 mod explanation;
+mod importance;
 
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, RhoCurve, Value};
-pub use explanation::{Explanation, TOLERANCE};
+pub use curves::{Curves, Point, Points};
+pub use explainer::Explainer;
+pub use explanation::{Contribution, Explanation, TOLERANCE};
+pub use importance::Importance;

@@ -172,4 +172,39 @@ impl Description {
             _ => self.targets.iter().map(|target| target.name.clone()).collect(),
         }
     }
+
+    /// Outputs, or parts of them, as they are shown: log-odds for two logits, centred over classes for a softmax, else as
+    /// they are.
+    pub fn shown(&self, values: &[f64]) -> Vec<f64> {
+        match (self.outcome, values) {
+            (Outcome::Binary, [no, yes]) => vec![yes - no],
+            (Outcome::Multiclass, values) => {
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                values.iter().map(|value| value - mean).collect()
+            }
+            _ => values.to_vec(),
+        }
+    }
+
+    /// Names of the outputs as they are shown.
+    pub fn shown_names(&self) -> Vec<String> {
+        let names = self.output_names();
+        match self.outcome {
+            Outcome::Binary => names.into_iter().rev().take(1).collect(),
+            _ => names,
+        }
+    }
+
+    /// The unit in which outputs and their parts are shown: log-odds, logits, or the unit of the target.
+    pub fn shown_unit(&self) -> String {
+        match self.outcome {
+            Outcome::Binary | Outcome::MultiLabel => "log-odds".to_owned(),
+            Outcome::Multiclass => "logit above the mean of the classes".to_owned(),
+            Outcome::Regression => self.targets.first().map_or_else(String::new, |target| match &target.unit {
+                Some(unit) => format!("{} ({unit})", target.name),
+                None => target.name.clone(),
+            }),
+            Outcome::MultiRegression => "units of the target".to_owned(),
+        }
+    }
 }

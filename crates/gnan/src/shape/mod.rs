@@ -6,11 +6,14 @@ mod bank;
 mod evaluation;
 mod exact;
 mod kernel;
+mod knots;
 mod network;
 mod passes;
+mod piecewise;
 
 pub use adam::Adam;
 pub use aligned::AlignedFloats;
 pub use bank::{Bank, Moments};
 pub use evaluation::Evaluation;
 pub use network::{Architecture, ParameterPart};
+pub use piecewise::PiecewiseLinear;

@@ -1,0 +1,364 @@
+//! The explainer: takes predictions of one model on one data set apart, any number of them.
+//!
+//! What every node says about each feature is looked up once; a prediction then needs the distances to its receivers
+//! and one pass over the pairs of source and receiver.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::dataset::{Dataset, Feature, Outcome};
+use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
+use crate::error::{Error, Result};
+use crate::files::{MISSING, Task, Values};
+use crate::metric::probabilities;
+use crate::model::Model;
+
+use super::canonical::{Canonical, Value};
+use super::explanation::{Contribution, Explanation};
+
+/// Explains predictions of a model on a data set.
+pub struct Explainer<'a> {
+    model: &'a Model,
+    data: &'a Dataset,
+    canonical: Canonical,
+    /// What node `j` says is at `said_by[said_from[j]..said_from[j + 1]]`.
+    said_from: Vec<usize>,
+    said_by: Vec<Said>,
+    /// `[distinct values, outputs]`: raw `f_k`.
+    words: Vec<f64>,
+    /// For every node that has a value unseen in training: that value.
+    unseen: HashMap<usize, Vec<String>>,
+}
+
+/// What a node says about one feature.
+#[derive(Clone, Copy)]
+struct Said {
+    feature: u32,
+    /// Row of `words`.
+    word: u32,
+    /// The rho it is heard with.
+    rho: u32,
+}
+
+/// What the pass over one prediction's sources leaves, for the model's own outputs.
+pub(super) struct Marginals {
+    slots: usize,
+    outputs: usize,
+    /// `[features, slots, outputs]`
+    pub feature_distance: Vec<f64>,
+    /// `[slots, outputs]`
+    pub structure: Vec<f64>,
+    /// `[receivers, outputs]`, and each one's share of the structure term.
+    heard: Vec<f64>,
+    heard_structure: Vec<f64>,
+    node_feature: Vec<(usize, usize, Vec<f64>)>,
+    receivers: Vec<usize>,
+}
+
+impl Model {
+    /// Explains the prediction of the item at `position` of `data`.
+    pub fn explain(&self, data: &Dataset, position: usize) -> Result<Explanation> {
+        let mut found = Explainer::new(self, data)?.explain(&[position])?;
+        found.pop().ok_or_else(|| Error::usage("there is nothing to explain"))
+    }
+}
+
+impl<'a> Explainer<'a> {
+    /// An explainer of the predictions of `model` on `data`.
+    pub fn new(model: &'a Model, data: &'a Dataset) -> Result<Explainer<'a>> {
+        let features = model.features_of(data)?;
+        let mut explainer = Explainer {
+            model,
+            data,
+            canonical: model.canonical(),
+            said_from: Vec::new(),
+            said_by: Vec::new(),
+            words: Vec::new(),
+            unseen: HashMap::new(),
+        };
+        let mut by_feature: Vec<Vec<(u32, Said)>> = Vec::new();
+        for (k, feature) in features.iter().enumerate() {
+            by_feature.push(explainer.look_up(k, feature));
+        }
+        let mut counts = vec![0; data.node_count() + 1];
+        by_feature.iter().flatten().for_each(|(node, _)| counts[*node as usize + 1] += 1);
+        for node in 0..data.node_count() {
+            counts[node + 1] += counts[node];
+        }
+        let mut next = counts.clone();
+        explainer.said_by = vec![Said { feature: 0, word: 0, rho: 0 }; counts[data.node_count()]];
+        for (node, said) in by_feature.into_iter().flatten() {
+            explainer.said_by[next[node as usize]] = said;
+            next[node as usize] += 1;
+        }
+        explainer.said_from = counts;
+        Ok(explainer)
+    }
+
+    /// The canonical form of the model.
+    pub fn canonical(&self) -> &Canonical {
+        &self.canonical
+    }
+
+    /// The model.
+    pub fn model(&self) -> &'a Model {
+        self.model
+    }
+
+    /// The data set.
+    pub fn data(&self) -> &'a Dataset {
+        self.data
+    }
+
+    /// What the nodes say about feature `k`; equal values share a word.
+    fn look_up(&mut self, k: usize, feature: &Feature) -> Vec<(u32, Said)> {
+        let mut known: HashMap<u64, Option<Said>> = HashMap::new();
+        let mut found = Vec::new();
+        let mut look = |explainer: &mut Self, node: usize, key: u64, value: Value<'_>| {
+            let said = *known.entry(key).or_insert_with(|| {
+                let (words, rho) = explainer.canonical.said(k, value)?;
+                let word = (explainer.words.len() / words.len()) as u32;
+                explainer.words.extend(words);
+                Some(Said { feature: k as u32, word, rho: rho as u32 })
+            });
+            match said {
+                Some(said) => found.push((node as u32, said)),
+                None => {
+                    let word = match value {
+                        Value::Level(name) => name.to_owned(),
+                        Value::Number(x) => x.to_string(),
+                        Value::Missing => "missing".to_owned(),
+                    };
+                    explainer.unseen.entry(node).or_default().push(format!("{}: {word}", feature.name));
+                }
+            }
+        };
+        let number = |x: f64| if x.is_nan() { Value::Missing } else { Value::Number(x) };
+        match &feature.values {
+            Values::Categories { codes, levels } => {
+                for (node, code) in codes.iter().enumerate() {
+                    let value = if *code == MISSING { Value::Missing } else { Value::Level(&levels[*code as usize]) };
+                    look(self, node, u64::from(*code), value);
+                }
+            }
+            Values::Numbers(values) => {
+                for (node, value) in values.iter().enumerate() {
+                    look(self, node, value.to_bits(), number(*value));
+                }
+            }
+            Values::Sparse { rows, values, .. } => {
+                for (row, value) in rows.iter().zip(values) {
+                    look(self, *row as usize, value.to_bits(), number(*value));
+                }
+            }
+        }
+        found
+    }
+
+    /// Explains the items at these positions of the data set.
+    pub fn explain(&self, positions: &[usize]) -> Result<Vec<Explanation>> {
+        if let Some(position) = positions.iter().find(|position| **position >= self.data.len()) {
+            return Err(Error::usage(format!("there is no item number {position} among {}", self.data.len())));
+        }
+        let outputs = self.model.outputs_on(&self.data.subset(positions))?;
+        let rows = outputs.values.chunks_exact(outputs.width);
+        positions.iter().zip(rows).map(|(position, row)| self.explain_one(*position, row)).collect()
+    }
+
+    fn explain_one(&self, position: usize, predicted: &[f32]) -> Result<Explanation> {
+        let (item, data) = (self.data.items()[position], self.data);
+        let (nodes, _) = self.listeners(item);
+        let (canonical, found) = self.marginals(item, true)?;
+        let canonical = canonical.as_ref().unwrap_or(&self.canonical);
+        let description = self.model.description();
+        let width = self.model.outputs();
+        let show = |values: &[f64]| description.shown(values);
+        let rows = |values: &[f64]| values.chunks_exact(width).map(show).collect::<Vec<_>>();
+        let raw: Vec<f64> = predicted.iter().map(|y| f64::from(*y)).collect();
+        let of_graph = |values: &[f64]| if data.task() == Task::Node { Vec::new() } else { rows(values) };
+        let mut unseen: Vec<String> =
+            nodes.clone().flat_map(|node| self.unseen.get(&node)).flatten().cloned().collect();
+        unseen.sort();
+        unseen.dedup();
+        Ok(Explanation {
+            id: data.item_id(item),
+            outputs: description.shown_names(),
+            prediction: show(&raw),
+            probabilities: match description.outcome {
+                Outcome::Binary | Outcome::Multiclass => probabilities(predicted),
+                Outcome::MultiLabel => predicted.iter().map(|y| probabilities(&[*y])[1]).collect(),
+                Outcome::Regression | Outcome::MultiRegression => Vec::new(),
+            },
+            base: show(canonical.output_bias()),
+            structure_by_distance: rows(&found.structure),
+            features: description.features.iter().map(|feature| feature.name.clone()).collect(),
+            nodes: nodes.map(|node| data.node_id(node)).collect(),
+            by_node_and_feature: found
+                .node_feature
+                .iter()
+                .map(|(node, feature, values)| Contribution { node: *node, feature: *feature, values: show(values) })
+                .collect(),
+            by_feature_and_distance: found.feature_distance.chunks_exact(found.slots * width).map(rows).collect(),
+            by_receiver: of_graph(&found.heard),
+            structure_by_receiver: of_graph(&found.heard_structure),
+            receivers: found.receivers,
+            unseen,
+        })
+    }
+
+    /// The nodes of an item's graph, and which of them are receivers (counted within the graph).
+    fn listeners(&self, item: u32) -> (Range<usize>, Vec<u32>) {
+        match self.data.task() {
+            Task::Graph => {
+                let nodes = self.data.nodes_of(item as usize);
+                let receivers = (0..nodes.len() as u32).collect();
+                (nodes, receivers)
+            }
+            Task::Node => {
+                let nodes = self.data.nodes_of(self.data.graph_of(item as usize));
+                let receiver = item - nodes.start as u32;
+                (nodes, vec![receiver])
+            }
+        }
+    }
+
+    /// The marginals of one item; with a canonical form of its own where its distances are longer than training's.
+    pub(super) fn marginals(&self, item: u32, parts: bool) -> Result<(Option<Canonical>, Marginals)> {
+        let (nodes, receivers) = self.listeners(item);
+        let graph = self.data.graph(match self.data.task() {
+            Task::Graph => item as usize,
+            Task::Node => self.data.graph_of(item as usize),
+        });
+        let mut search = Search::default();
+        let mut rows = Vec::new();
+        let mut longer: Option<Canonical> = None;
+        let mut found = Marginals::new(&self.canonical, self.model.description().features.len());
+        let mut batches = receivers.chunks(RECEIVERS_AT_ONCE);
+        while let Some(batch) = batches.next() {
+            rows.resize(batch.len() * nodes.len(), 0);
+            let needed = usize::from(distances_to(&graph, batch, &mut search, &mut rows)?) + 2;
+            if needed > found.slots {
+                // Longer distances than any so far: all over again with room for them.
+                let canonical = longer.insert(self.canonical.with_slots(needed));
+                found = Marginals::new(canonical, self.model.description().features.len());
+                batches = receivers.chunks(RECEIVERS_AT_ONCE);
+                continue;
+            }
+            let canonical = longer.as_ref().unwrap_or(&self.canonical);
+            self.add_receivers(canonical, nodes.clone(), &rows, parts, &mut found);
+        }
+        found.node_feature.sort_by_key(|(node, feature, _)| (*node, *feature));
+        found.node_feature.dedup_by(|next, kept| {
+            let same = (next.0, next.1) == (kept.0, kept.1);
+            if same {
+                kept.2.iter_mut().zip(&next.2).for_each(|(kept, next)| *kept += next);
+            }
+            same
+        });
+        Ok((longer, found))
+    }
+
+    /// Adds what some receivers hear, given their distance rows.
+    fn add_receivers(
+        &self,
+        canonical: &Canonical,
+        nodes: Range<usize>,
+        rows: &[u16],
+        parts: bool,
+        found: &mut Marginals,
+    ) {
+        let (slots, outputs, normalise) = (found.slots, found.outputs, self.model.description().normalise);
+        let slot_of = |distance: u16| if distance == UNREACHABLE { slots - 1 } else { usize::from(distance) };
+        let batch = rows.len() / nodes.len().max(1);
+        let mut counts = vec![0u32; batch * slots];
+        for (row, counts) in rows.chunks_exact(nodes.len().max(1)).zip(counts.chunks_exact_mut(slots)) {
+            row.iter().for_each(|distance| counts[slot_of(*distance)] += 1);
+        }
+        let first = found.heard.len() / outputs;
+        for counts in counts.chunks_exact(slots) {
+            found.add_structure(canonical, counts, normalise);
+        }
+        let mut weights = vec![0.0; slots];
+        let mut touched = Vec::new();
+        let mut spoken = vec![0.0; slots * outputs];
+        for source in 0..nodes.len() {
+            // W_jl over these receivers.
+            for receiver in 0..batch {
+                let slot = slot_of(rows[receiver * nodes.len() + source]);
+                if weights[slot] == 0.0 {
+                    touched.push(slot);
+                }
+                weights[slot] += if normalise { 1.0 / f64::from(counts[receiver * slots + slot]) } else { 1.0 };
+            }
+            touched.sort_unstable();
+            let node = nodes.start + source;
+            for said in &self.said_by[self.said_from[node]..self.said_from[node + 1]] {
+                let (k, words) = (said.feature as usize, &self.words[said.word as usize * outputs..][..outputs]);
+                let mut sums = vec![0.0; if parts { outputs } else { 0 }];
+                for slot in &touched {
+                    for (c, word) in words.iter().enumerate() {
+                        let product = canonical.product_of(k, *word, said.rho as usize, *slot, c);
+                        let part = product * weights[*slot];
+                        found.feature_distance[(k * slots + slot) * outputs + c] += part;
+                        if parts {
+                            sums[c] += part;
+                            spoken[slot * outputs + c] += product;
+                        }
+                    }
+                }
+                if parts {
+                    found.node_feature.push((source, k, sums));
+                }
+            }
+            if parts {
+                for receiver in 0..batch {
+                    let slot = slot_of(rows[receiver * nodes.len() + source]);
+                    let share = if normalise { 1.0 / f64::from(counts[receiver * slots + slot]) } else { 1.0 };
+                    for c in 0..outputs {
+                        found.heard[(first + receiver) * outputs + c] += spoken[slot * outputs + c] * share;
+                    }
+                }
+            }
+            for slot in touched.drain(..) {
+                weights[slot] = 0.0;
+                spoken[slot * outputs..][..outputs].fill(0.0);
+            }
+        }
+    }
+}
+
+impl Marginals {
+    fn new(canonical: &Canonical, features: usize) -> Marginals {
+        let (slots, outputs) = (canonical.slots(), canonical.outputs());
+        Marginals {
+            slots,
+            outputs,
+            feature_distance: vec![0.0; features * slots * outputs],
+            structure: vec![0.0; slots * outputs],
+            heard: Vec::new(),
+            heard_structure: Vec::new(),
+            node_feature: Vec::new(),
+            receivers: vec![0; slots],
+        }
+    }
+
+    /// Adds the structure term of one receiver, given the sizes of its shells.
+    fn add_structure(&mut self, canonical: &Canonical, counts: &[u32], normalise: bool) {
+        let mut own = vec![0.0; self.outputs];
+        for (slot, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            self.receivers[slot] += 1;
+            let heard = if normalise { 1.0 } else { f64::from(*count) };
+            for (c, beta) in canonical.structure()[slot].iter().enumerate() {
+                self.structure[slot * self.outputs + c] += beta * heard;
+                own[c] += beta * heard;
+            }
+        }
+        self.heard_structure.extend(own);
+        self.heard.extend(vec![0.0; self.outputs]);
+    }
+
+    /// Number of slots.
+    pub(super) fn slots(&self) -> usize {
+        self.slots
+    }
+}

@@ -1,0 +1,150 @@
+//! Piecewise linear functions of one number: what a ReLU shape function is, exactly.
+
+use serde::{Deserialize, Serialize};
+
+/// Knots whose removal moves the function by no more than this, relative to its largest value, are not kept.
+const NEGLIGIBLE: f64 = 1e-12;
+
+/// A continuous function, linear between its knots, with a slope of its own before the first and after the last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PiecewiseLinear {
+    /// Where the slope changes, ascending; at least one.
+    pub knots: Vec<f64>,
+    /// The values at the knots, `[knots][outputs]`.
+    pub values: Vec<Vec<f64>>,
+    /// Slope before the first knot, per output.
+    pub left_slope: Vec<f64>,
+    /// Slope after the last knot, per output.
+    pub right_slope: Vec<f64>,
+}
+
+impl PiecewiseLinear {
+    /// The values at `x`, per output.
+    pub fn evaluate(&self, x: f64) -> Vec<f64> {
+        let after = self.knots.partition_point(|knot| *knot <= x);
+        if after == 0 {
+            return along(&self.values[0], &self.left_slope, x - self.knots[0]);
+        }
+        if after == self.knots.len() {
+            return along(&self.values[after - 1], &self.right_slope, x - self.knots[after - 1]);
+        }
+        let (from, to) = (self.knots[after - 1], self.knots[after]);
+        let share = (x - from) / (to - from);
+        let ends = self.values[after - 1].iter().zip(&self.values[after]);
+        ends.map(|(from, to)| from + share * (to - from)).collect()
+    }
+
+    /// The same function of `x`, where this one is a function of `(x - shift) / scale`.
+    pub fn of_unscaled(mut self, shift: f64, scale: f64) -> PiecewiseLinear {
+        // A knot so far out that it is no longer a number is beyond every value; its outer line begins sooner.
+        let place = |knot: f64| knot * scale + shift;
+        while self.knots.len() > 1 && !place(self.knots[0]).is_finite() {
+            self.left_slope = self.slope_between(0, 1);
+            self.knots.remove(0);
+            self.values.remove(0);
+        }
+        while self.knots.len() > 1 && !place(self.knots[self.knots.len() - 1]).is_finite() {
+            self.right_slope = self.slope_between(self.knots.len() - 2, self.knots.len() - 1);
+            self.knots.pop();
+            self.values.pop();
+        }
+        self.knots.iter_mut().for_each(|knot| *knot = place(*knot));
+        self.left_slope.iter_mut().chain(&mut self.right_slope).for_each(|slope| *slope /= scale);
+        self
+    }
+
+    fn slope_between(&self, from: usize, to: usize) -> Vec<f64> {
+        let width = self.knots[to] - self.knots[from];
+        self.values[from].iter().zip(&self.values[to]).map(|(from, to)| (to - from) / width).collect()
+    }
+
+    /// `(value - minus) * times`, per output.
+    pub fn rescaled(mut self, minus: &[f64], times: &[f64]) -> PiecewiseLinear {
+        for values in &mut self.values {
+            values
+                .iter_mut()
+                .zip(minus)
+                .zip(times)
+                .for_each(|((value, minus), times)| *value = (*value - minus) * times);
+        }
+        for slopes in [&mut self.left_slope, &mut self.right_slope] {
+            slopes.iter_mut().zip(times).for_each(|(slope, times)| *slope *= times);
+        }
+        self
+    }
+
+    /// The part between `from` and `to`, as points to join by lines: both ends and every knot between them.
+    pub fn points_between(&self, from: f64, to: f64) -> Vec<(f64, Vec<f64>)> {
+        let mut places = vec![from];
+        places.extend(self.knots.iter().copied().filter(|knot| *knot > from && *knot < to));
+        places.extend((to > from).then_some(to));
+        places.into_iter().map(|x| (x, self.evaluate(x))).collect()
+    }
+
+    /// The function without knots at which its slope does not change.
+    pub(super) fn simplified(self) -> PiecewiseLinear {
+        let largest = self.values.iter().flatten().fold(0.0f64, |largest, value| largest.max(value.abs()));
+        let mut kept: Vec<usize> = vec![0];
+        for knot in 1..self.knots.len().saturating_sub(1) {
+            let (before, after) = (kept[kept.len() - 1], knot + 1);
+            let share = (self.knots[knot] - self.knots[before]) / (self.knots[after] - self.knots[before]);
+            let bends = (0..self.left_slope.len()).any(|c| {
+                let line = self.values[before][c] + share * (self.values[after][c] - self.values[before][c]);
+                (self.values[knot][c] - line).abs() > NEGLIGIBLE * largest
+            });
+            if bends {
+                kept.push(knot);
+            }
+        }
+        if self.knots.len() > 1 {
+            kept.push(self.knots.len() - 1);
+        }
+        PiecewiseLinear {
+            knots: kept.iter().map(|knot| self.knots[*knot]).collect(),
+            values: kept.iter().map(|knot| self.values[*knot].clone()).collect(),
+            ..self
+        }
+    }
+}
+
+fn along(start: &[f64], slope: &[f64], by: f64) -> Vec<f64> {
+    start.iter().zip(slope).map(|(start, slope)| start + slope * by).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hat() -> PiecewiseLinear {
+        PiecewiseLinear {
+            knots: vec![-1.0, 0.0, 1.0],
+            values: vec![vec![0.0], vec![1.0], vec![0.0]],
+            left_slope: vec![0.0],
+            right_slope: vec![-1.0],
+        }
+    }
+
+    #[test]
+    fn values_lie_on_the_lines_between_knots_and_beyond() {
+        let at = |x: f64| hat().evaluate(x)[0];
+        assert_eq!([at(-5.0), at(-0.5), at(0.0), at(0.25), at(3.0)], [0.0, 0.5, 1.0, 0.75, -2.0]);
+    }
+
+    #[test]
+    fn units_of_the_argument_and_of_the_values_can_change() {
+        let wide = hat().of_unscaled(10.0, 2.0).rescaled(&[1.0], &[-3.0]);
+        // At x = 11 the hat is at (11 - 10) / 2 = 0.5, where it is 0.5.
+        assert_eq!(wide.evaluate(11.0), [1.5]);
+        assert_eq!(wide.evaluate(16.0), [(-2.0 - 1.0) * -3.0]);
+    }
+
+    #[test]
+    fn a_part_is_given_by_its_ends_and_the_knots_between() {
+        let part = hat().points_between(-0.5, 2.0);
+        assert_eq!(
+            part.iter().map(|(x, y)| (*x, y[0])).collect::<Vec<_>>(),
+            [(-0.5, 0.5), (0.0, 1.0), (1.0, 0.0), (2.0, -1.0)]
+        );
+        assert_eq!(hat().points_between(0.0, 0.0).len(), 1);
+    }
+}
