@@ -294,13 +294,17 @@ mod tests {
                 let own: Vec<f32> = y.iter().skip(r).step_by(replicates).copied().collect();
                 let mut expected = vec![0.0; own.len()];
                 let of = |weigh: &dyn Fn(u32) -> f32| {
-                    let weights = weights.iter().zip(&counts[r]).map(|(weight, count)| weight * weigh(*count)).collect();
+                    let weights =
+                        weights.iter().zip(&counts[r]).map(|(weight, count)| weight * weigh(*count)).collect();
                     Goals::new(width, values.clone(), weights, class_weights.clone())
                 };
                 let train = loss.evaluate(&own, &of(&|count| count as f32), Some(&mut expected));
                 let left_out = loss.evaluate(&own, &of(&|count| f32::from(u8::from(count == 0))), None);
                 assert!((found[r].train - train).abs() < 1e-5 * (1.0 + train), "{loss:?} {found:?} {train}");
-                assert!((found[r].left_out - left_out).abs() < 1e-5 * (1.0 + left_out), "{loss:?} {found:?} {left_out}");
+                assert!(
+                    (found[r].left_out - left_out).abs() < 1e-5 * (1.0 + left_out),
+                    "{loss:?} {found:?} {left_out}"
+                );
                 let own = gradient.iter().skip(r).step_by(replicates);
                 assert!(own.zip(&expected).all(|(g, e)| (g - e).abs() < 1e-6), "{loss:?}");
             }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::model::{Description, Engine, Layout, Model, OptimiserState, Parameters, Rows};
+use crate::model::{Description, Engine, Layout, Model, OptimiserState, Parameters, Rows, TargetSchema};
 use crate::random::Stream;
 use crate::statistics::Statistics;
 
@@ -59,8 +59,19 @@ impl Retraining {
     pub fn new(model: &Model, data: &Dataset) -> Result<Retraining> {
         let mut description = model.description().clone();
         description.features.iter_mut().for_each(|feature| feature.mean_effect.clear());
+        let targets: Vec<TargetSchema> = data.targets().iter().map(TargetSchema::of).collect();
+        if targets
+            .iter()
+            .map(|target| (&target.name, &target.classes))
+            .ne(description.targets.iter().map(|target| (&target.name, &target.classes)))
+        {
+            return Err(Error::input("the targets of the data are not those that the model was trained on")
+                .remedy("give the data that the model was trained on"));
+        }
         let settled = Settled::of(&description)?;
-        model.check_targets(data)?;
+        if data.task() != description.task {
+            return Err(Error::input("the model does not predict what the data have targets for"));
+        }
         let data = data.labelled();
         if data.items().iter().all(|item| data.weight(*item) == 0.0) {
             return Err(Error::input("there are no labelled items of any weight to resample"));

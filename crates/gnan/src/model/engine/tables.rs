@@ -64,7 +64,9 @@ impl Replicate {
     pub(super) fn fill_tables(&self, parameters: &Parameters, binding: &Binding, tables: &mut Tables) {
         let (lanes, width) = (&self.lanes, tables.lanes);
         let copy = |to: &mut [f32], from: &[f32]| lanes.of(to).zip(from).for_each(|(to, from)| *to = *from);
-        for (rho, found) in tables.rhos.chunks_exact_mut(width).zip(self.rho_points.outputs().chunks_exact(lanes.outputs)) {
+        for (rho, found) in
+            tables.rhos.chunks_exact_mut(width).zip(self.rho_points.outputs().chunks_exact(lanes.outputs))
+        {
             copy(rho, found);
         }
         copy(tables.unit_mut(BIAS_UNIT), &parameters.bias);
@@ -95,7 +97,8 @@ impl Replicate {
     /// values and bias.
     pub(super) fn take_gradient(&mut self, tables: &Tables, binding: &Binding) {
         let (lanes, width, outputs) = (&self.lanes, tables.lanes, self.lanes.outputs);
-        let copy = |to: &mut [f32], from: &[f32]| to.iter_mut().zip(lanes.from(from)).for_each(|(to, from)| *to = *from);
+        let copy =
+            |to: &mut [f32], from: &[f32]| to.iter_mut().zip(lanes.from(from)).for_each(|(to, from)| *to = *from);
         for (gradient, rho) in self.rho_gradient.chunks_exact_mut(outputs).zip(tables.rhos.chunks_exact(width)) {
             copy(gradient, rho);
         }
