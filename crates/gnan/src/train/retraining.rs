@@ -8,6 +8,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
+use crate::checksum::Checksum;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
@@ -96,9 +97,26 @@ impl Retraining {
         })
     }
 
-    /// Number of items that are resampled.
-    pub fn items(&self) -> usize {
-        self.data.len()
+    /// The items that are resampled.
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// Their statistics.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// A checksum of everything in the data that training sees.
+    pub fn checksum(&self) -> Checksum {
+        let rows = self.statistics.rows();
+        let cells = rows.cells.iter().fold(Checksum::default(), |sum, cell| sum.and(&cell.to_le_bytes()));
+        let shares = self.statistics.shells().map_or(&[][..], |shells| &shells.shares);
+        cells
+            .and_floats(&rows.weights)
+            .and_floats(shares)
+            .and_floats(&self.goals.values)
+            .and_floats(&self.goals.weights)
     }
 
     /// Limit on epochs.

@@ -2,14 +2,13 @@
 //!
 //! The products `P` are made once per table; every item then gathers those of its cells.
 
-use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::model::parameters::Parameters;
 use crate::statistics::{CellRows, Cells, Statistics};
 
 use super::binding::Binding;
-use super::gather::Gather;
+use super::gather::gather_rows;
 use super::replicate::Replicate;
 use super::tables::Tables;
 
@@ -107,7 +106,7 @@ impl CellTerm {
         let (lanes, products) = (self.lanes, &self.products);
         out.par_chunks_mut(ROWS_PER_TASK * lanes).enumerate().for_each(|(task, out)| {
             let first = task * ROWS_PER_TASK;
-            Arch::new().dispatch(Gather { rows: &items.rows, first, table: products, lanes, out });
+            gather_rows(&items.rows, first, products, lanes, out);
         });
     }
 
@@ -118,7 +117,7 @@ impl CellTerm {
             let work = self.gradient.par_chunks_mut(CELLS_PER_TASK * lanes).enumerate();
             return work.for_each(|(task, gradient)| {
                 let first = task * CELLS_PER_TASK;
-                Arch::new().dispatch(Gather { rows: by_cell, first, table: out_gradient, lanes, out: gradient });
+                gather_rows(by_cell, first, out_gradient, lanes, gradient);
                 gradient.iter_mut().for_each(|g| *g *= gain);
             });
         }

@@ -1,6 +1,6 @@
 //! The gather kernel: sparse rows times a dense table, compiled for the vector unit that is found at run time.
 
-use pulp::{Simd, WithSimd};
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::statistics::CellRows;
 
@@ -11,12 +11,28 @@ const BLOCK: usize = 16;
 
 /// `out[r, c] = sum_e weights[e] * table[columns[e], c]` over the entries of the rows from `first` on, in f32 within
 /// pieces that are added up in f64.
-pub(super) struct Gather<'a> {
-    pub rows: &'a CellRows,
-    pub first: usize,
-    pub table: &'a [f32],
-    pub lanes: usize,
-    pub out: &'a mut [f32],
+pub(super) fn gather_rows(rows: &CellRows, first: usize, table: &[f32], lanes: usize, out: &mut [f32]) {
+    let gather = Gather { rows, first, table, lanes, out };
+    // One lane is all loads: vector instructions that gather would be slower than plain ones.
+    if lanes == 1 { gather.run() } else { Arch::new().dispatch(gather) }
+}
+
+struct Gather<'a> {
+    rows: &'a CellRows,
+    first: usize,
+    table: &'a [f32],
+    lanes: usize,
+    out: &'a mut [f32],
+}
+
+impl Gather<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for (row, out) in (self.first..).zip(self.out.chunks_exact_mut(self.lanes)) {
+            let (columns, weights) = self.rows.row(row);
+            gather_row(columns, weights, self.table, out);
+        }
+    }
 }
 
 impl WithSimd for Gather<'_> {
@@ -24,10 +40,7 @@ impl WithSimd for Gather<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for (row, out) in (self.first..).zip(self.out.chunks_exact_mut(self.lanes)) {
-            let (columns, weights) = self.rows.row(row);
-            gather_row(columns, weights, self.table, out);
-        }
+        self.run();
     }
 }
 
