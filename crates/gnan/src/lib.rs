@@ -3,7 +3,7 @@
 //! Data flow left to right, and a module uses only what stands to its left (and errors, limits, random numbers):
 //!
 //! ```text
-//! files -> dataset -> graph -> distance -> statistics -> shape -> model -> train -> model file -> explain
+//! files -> dataset -> graph -> distance -> statistics -> shape -> model -> train -> model file -> explain -> bootstrap
 //!                                                          predict, evaluate: metric, baseline
 //! ```
 //!
@@ -13,12 +13,14 @@
 //! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
 //!   by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
 //! - [`predict`] and [`evaluate`] use models; [`metric`], [`confidence`] and [`baseline`] judge them.
-//! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up.
+//! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up. [`bootstrap`]: how
+//!   far its numbers can be trusted.
 
 pub mod error;
 pub mod limits;
 pub mod random;
 pub mod output;
+pub mod checksum;
 
 pub mod files;
 pub mod dataset;
@@ -35,7 +37,9 @@ pub mod model_file;
 pub mod predict;
 pub mod evaluate;
 pub mod explain;
+pub mod bootstrap;
 
+pub use bootstrap::{Bootstrap, Intervals};
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, ErrorKind, Result};
 pub use explain::Explanation;

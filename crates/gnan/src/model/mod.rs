@@ -87,6 +87,21 @@ pub struct TrainingRecord {
     pub ended: String,
     /// Training and validation loss after each epoch, thinned to at most 200 points: (epoch, train, valid).
     pub history: Vec<(usize, f64, f64)>,
+    /// Limit on epochs; `None` in files of before this was written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch_limit: Option<usize>,
+    /// Epochs without a better validation loss after which the rate was lowered; `None` in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<usize>,
+    /// Whether an output bias was trained; `None` in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_bias: Option<bool>,
+    /// Whether every class counted the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub balance_classes: bool,
+    /// For every quantity that is a target, what was subtracted from it and what the rest was divided by while training.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub target_scale: Vec<(f64, f64)>,
 }
 
 /// A trained model.

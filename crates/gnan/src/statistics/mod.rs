@@ -57,7 +57,20 @@ impl Statistics {
         let levels = Levels::new(features, data.node_count());
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
-            Task::Node => Self::of_nodes(data, features, levels, options),
+            Task::Node => {
+                let channels = choose_channels(data, features, &levels, options);
+                Self::of_nodes(data, levels, options, channels)
+            }
+        }
+    }
+
+    /// The same with every unit in cells, whatever that takes: every part of every contribution can be told apart.
+    pub fn in_cells(data: &Dataset, features: &[Feature], normalise: bool) -> Result<Statistics> {
+        let options = StatisticsOptions { normalise, rho_per_feature: true };
+        let levels = Levels::new(features, data.node_count());
+        match data.task() {
+            Task::Graph => Self::of_graphs(data, levels, options),
+            Task::Node => Self::of_nodes(data, levels, options, vec![None; features.len()]),
         }
     }
 
@@ -83,11 +96,10 @@ impl Statistics {
 
     fn of_nodes(
         data: &Dataset,
-        features: &[Feature],
         levels: Levels,
         options: StatisticsOptions,
+        channels: Vec<Option<usize>>,
     ) -> Result<Statistics> {
-        let channels = choose_channels(data, features, &levels, options);
         let with_shells = channels.iter().any(Option::is_some) || !options.rho_per_feature;
         let groups = receiver_groups(data);
         let pairs: u64 = groups.iter().map(|g| g.receivers.len() as u64 * data.nodes_of(g.graph).len() as u64).sum();

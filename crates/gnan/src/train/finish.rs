@@ -1,9 +1,10 @@
 //! The end of a fit: from trained numbers to a model in the units of its targets.
 
+use crate::dataset::Dataset;
 use crate::files::Kind;
-use crate::model::{Description, Model, RhoScale, TargetSchema, TrainingRecord};
+use crate::model::{Description, Engine, FeatureSchema, Model, RhoScale, TargetSchema, TrainingRecord};
 
-use super::fit::{Best, Fit};
+use super::fit::Fit;
 use super::report::{Ended, Fitted};
 
 /// Points kept of the loss history.
@@ -14,14 +15,14 @@ pub(super) type Point = (usize, f64, f64);
 
 impl Fit<'_> {
     /// Folds gain and target scale into the parameters and writes the description.
-    pub(super) fn finish(mut self, best: Best, ended: Ended, history: Vec<Point>) -> Fitted {
-        self.parameters = best.parameters;
+    pub(super) fn finish(mut self, ended: Ended, history: Vec<Point>) -> Fitted {
+        std::mem::swap(&mut self.parameters, &mut self.best);
         let outputs = 0..self.settled.architecture.outputs;
         let gains: Vec<f32> = outputs.map(|c| (f64::from(self.gain) * self.scale.factor(c)) as f32).collect();
         self.learn_mean_effects(&gains);
         self.parameters.scale_sources(&gains);
         self.scale.restore(&mut self.parameters.output_bias);
-        let record = self.record(best.epoch, ended, history);
+        let record = self.record(ended, history);
         let data = &self.train.data;
         let description = Description {
             task: data.task(),
@@ -41,7 +42,7 @@ impl Fit<'_> {
         Fitted {
             model: Model::from_parts(description, self.parameters),
             ended,
-            valid_loss: best.loss,
+            valid_loss: self.stopping.best_loss(),
             train: self.train.data,
             valid: self.valid.data,
             tried: Vec::new(),
@@ -50,29 +51,12 @@ impl Fit<'_> {
 
     /// Leaves the mean of every continuous shape function over the training nodes in the schema.
     fn learn_mean_effects(&mut self, gains: &[f32]) {
-        let outputs = gains.len();
         self.engine.tables(&self.parameters, false);
-        let levels = self.engine.statistics().levels();
-        let mut sums = vec![vec![0.0; outputs]; self.features.len()];
-        let mut nodes = 0.0;
-        for graph in self.train.data.graphs() {
-            for node in self.train.data.nodes_of(graph) {
-                nodes += 1.0;
-                for unit in levels.of_node(node) {
-                    let Some(feature) = levels.feature_of(*unit) else { continue };
-                    let said = &self.engine.table()[*unit as usize * outputs..][..outputs];
-                    sums[feature].iter_mut().zip(said).for_each(|(sum, said)| *sum += f64::from(*said));
-                }
-            }
-        }
-        let continuous = self.features.iter_mut().zip(sums).filter(|(feature, _)| feature.kind == Kind::Continuous);
-        for (feature, sums) in continuous {
-            let means = sums.iter().zip(gains).map(|(sum, gain)| sum * f64::from(*gain) / f64::max(nodes, 1.0));
-            feature.mean_effect = means.collect();
-        }
+        let means = mean_effects(&self.engine, &self.train.data, &self.features, gains);
+        self.features.iter_mut().zip(means).for_each(|(feature, mean)| feature.mean_effect = mean);
     }
 
-    fn record(&self, best_epoch: usize, ended: Ended, history: Vec<Point>) -> TrainingRecord {
+    fn record(&self, ended: Ended, history: Vec<Point>) -> TrainingRecord {
         let data = &self.train.data;
         let epochs = history.last().map_or(0, |last| last.0);
         TrainingRecord {
@@ -88,11 +72,47 @@ impl Fit<'_> {
             batch: self.settled.batch.unwrap_or(0),
             loss: self.settled.loss.name().to_owned(),
             epochs,
-            best_epoch,
+            best_epoch: self.stopping.best_epoch(),
             ended: ended.words().to_owned(),
             history: thin(history),
+            epoch_limit: Some(self.settled.epochs),
+            patience: Some(self.settled.patience),
+            output_bias: Some(self.settled.output_bias),
+            balance_classes: self.training.balance_classes,
+            target_scale: self.scale.pairs(),
         }
     }
+}
+
+/// The mean of every continuous shape function over the training nodes, `[features][lanes]`, from the engine's tables
+/// times a gain per lane; empty for features of other kinds.
+pub(super) fn mean_effects(
+    engine: &Engine,
+    train: &Dataset,
+    features: &[FeatureSchema],
+    gains: &[f32],
+) -> Vec<Vec<f64>> {
+    let lanes = gains.len();
+    let levels = engine.statistics().levels();
+    let mut sums = vec![vec![0.0; lanes]; features.len()];
+    let mut nodes = 0.0;
+    for graph in train.graphs() {
+        for node in train.nodes_of(graph) {
+            nodes += 1.0;
+            for unit in levels.of_node(node) {
+                let Some(feature) = levels.feature_of(*unit) else { continue };
+                let said = &engine.table()[*unit as usize * lanes..][..lanes];
+                sums[feature].iter_mut().zip(said).for_each(|(sum, said)| *sum += f64::from(*said));
+            }
+        }
+    }
+    let mean = |(feature, sums): (&FeatureSchema, Vec<f64>)| match feature.kind {
+        Kind::Continuous => {
+            sums.iter().zip(gains).map(|(sum, gain)| sum * f64::from(*gain) / f64::max(nodes, 1.0)).collect()
+        }
+        _ => Vec::new(),
+    };
+    features.iter().zip(sums).map(mean).collect()
 }
 
 /// At most [`HISTORY_POINTS`] points, evenly spaced, the last one included.

@@ -11,20 +11,15 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
-use crate::shape::Adam;
 
 use super::finish::Point;
 use super::prepared::Prepared;
 use super::report::{Ended, EpochReport, Fitted, Monitor};
 use super::settings::Settled;
+use super::stopping::{Next, Stopping};
 use super::target_scale::TargetScale;
 use super::weights::class_weights;
 use super::{Goals, Training};
-
-/// When the validation loss stops improving, the best weights are taken up again at a rate lowered by this factor ...
-const RATE_LOWERED_BY: f32 = 3.0;
-/// ... until it is this much lower than at first; then training ends.
-const RATE_LOWERED_TO: f32 = 8.0;
 
 impl Training {
     /// Fits a model; 10 % of the items are set aside to know when to stop.
@@ -112,13 +107,6 @@ pub(super) struct PartState {
     outputs: Vec<f32>,
 }
 
-/// The weights with the lowest validation loss so far.
-pub(super) struct Best {
-    pub loss: f64,
-    pub epoch: usize,
-    pub parameters: Parameters,
-}
-
 /// One fit: one architecture, one choice of rho and logits.
 pub(super) struct Fit<'a> {
     pub training: &'a Training,
@@ -129,9 +117,10 @@ pub(super) struct Fit<'a> {
     pub receivers: Vec<f64>,
     pub engine: Engine,
     pub parameters: Parameters,
+    /// The weights with the lowest validation loss so far.
+    pub best: Parameters,
+    pub stopping: Stopping,
     state: OptimiserState,
-    /// The learning rate, lowered when the validation loss stops improving.
-    rate: f32,
     pub train: PartState,
     pub valid: PartState,
 }
@@ -172,7 +161,8 @@ impl<'a> Fit<'a> {
             settled,
             receivers: statistics.receivers(&train.positions),
             state: OptimiserState::new(&parameters),
-            rate: settled.learning_rate,
+            stopping: Stopping::new(settled),
+            best: parameters.clone(),
             features,
             scale,
             gain,
@@ -186,12 +176,10 @@ impl<'a> Fit<'a> {
     fn run(mut self, candidate: &str, monitor: &mut Monitor<'_>) -> Result<Fitted> {
         let epochs = self.settled.epochs;
         let mut gradient = vec![0.0; self.train.outputs.len()];
-        let mut best = Best { loss: f64::INFINITY, epoch: 0, parameters: self.parameters.clone() };
         let mut history: Vec<Point> = Vec::new();
         let together = self.settled.batch.is_none() && self.settled.dropout == 0.0;
         let mut batch_loss = None;
         let mut ended = Ended::Epochs;
-        let mut lowered = 0;
         for epoch in 0..=epochs {
             self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
             self.engine.tables(&self.parameters, together);
@@ -205,26 +193,27 @@ impl<'a> Fit<'a> {
                 break;
             }
             history.push((epoch, train_loss, valid_loss));
-            if valid_loss < best.loss {
-                (best.loss, best.epoch) = (valid_loss, epoch);
-                best.parameters.copy_from(&self.parameters);
+            if self.stopping.improves(epoch, valid_loss) {
+                self.best.copy_from(&self.parameters);
             }
             if epoch > 0 {
-                let (best_epoch, metric) = (best.epoch, self.valid_metric());
+                let (best_epoch, metric) = (self.stopping.best_epoch(), self.valid_metric());
                 let report = EpochReport { candidate, epoch, epochs, train_loss, valid_loss, best_epoch, metric };
                 if monitor(&report).is_break() {
                     ended = Ended::Interrupted;
                     break;
                 }
             }
-            if self.settled.patience > 0 && epoch - best.epoch.max(lowered) >= self.settled.patience {
-                if self.rate <= self.settled.learning_rate / RATE_LOWERED_TO {
+            match self.stopping.next(epoch) {
+                Next::GoOn => {}
+                Next::TakeUpBest => {
+                    self.take_up_best(together, &mut gradient);
+                    batch_loss = None;
+                }
+                Next::End => {
                     ended = Ended::Patience;
                     break;
                 }
-                self.lower_rate(&best, together, &mut gradient);
-                lowered = epoch;
-                batch_loss = None;
             }
             if epoch < epochs {
                 batch_loss = self.epoch(epoch as u64, together, &mut gradient);
@@ -234,7 +223,7 @@ impl<'a> Fit<'a> {
             return Err(Error::training("the loss was not a finite number from the start")
                 .remedy("look for extreme values in features and targets, or lower the learning rate"));
         }
-        let fitted = self.finish(best, ended, history);
+        let fitted = self.finish(ended, history);
         if !fitted.model.parameters().is_finite() {
             return Err(Error::training("the model's weights are too large for 32-bit numbers")
                 .remedy("give the target in a larger unit, so that its values become smaller"));
@@ -242,10 +231,9 @@ impl<'a> Fit<'a> {
         Ok(fitted)
     }
 
-    /// Takes up the best weights again, at a lower rate, and leaves their gradient.
-    fn lower_rate(&mut self, best: &Best, together: bool, gradient: &mut [f32]) {
-        self.rate /= RATE_LOWERED_BY;
-        self.parameters.copy_from(&best.parameters);
+    /// Takes up the best weights again and leaves their gradient.
+    fn take_up_best(&mut self, together: bool, gradient: &mut [f32]) {
+        self.parameters.copy_from(&self.best);
         self.state = OptimiserState::new(&self.parameters);
         self.engine.tables(&self.parameters, together);
         self.train_loss(Some(gradient));
@@ -286,10 +274,7 @@ impl<'a> Fit<'a> {
     }
 
     fn step(&self) -> StepSettings {
-        StepSettings {
-            adam: Adam { learning_rate: self.rate, weight_decay: self.settled.weight_decay, ..Adam::default() },
-            output_bias: self.settled.output_bias,
-        }
+        self.settled.step(self.stopping.rate())
     }
 
     fn train_loss(&mut self, gradient: Option<&mut [f32]>) -> f64 {
@@ -325,7 +310,7 @@ fn part_loss(
     settled.loss.evaluate(&part.outputs, &part.goals, gradient)
 }
 
-fn add_output_bias(outputs: &mut [f32], bias: &[f32]) {
+pub(super) fn add_output_bias(outputs: &mut [f32], bias: &[f32]) {
     for row in outputs.chunks_exact_mut(bias.len()) {
         row.iter_mut().zip(bias).for_each(|(y, b)| *y += b);
     }
@@ -339,13 +324,14 @@ fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {
     features.iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node)).collect()
 }
 
-/// A graph's output is a sum over its nodes: divided by their mean number, graphs of any size train alike.
 fn source_gain(train: &Dataset) -> f32 {
-    if train.task() == Task::Node {
-        return 1.0;
-    }
-    let nodes: usize = train.items().iter().map(|graph| train.nodes_of(*graph as usize).len()).sum();
-    (train.len() as f64 / nodes.max(1) as f64) as f32
+    let nodes = train.items().iter().map(|item| train.nodes_of(*item as usize).len());
+    if train.task() == Task::Node { 1.0 } else { gain_of(train.len(), nodes.sum()) }
+}
+
+/// A graph's output is a sum over its nodes: divided by their mean number, graphs of any size train alike.
+pub(super) fn gain_of(graphs: usize, nodes: usize) -> f32 {
+    (graphs as f64 / nodes.max(1) as f64) as f32
 }
 
 #[cfg(test)]

@@ -48,6 +48,11 @@ impl Loss {
         }
     }
 
+    /// The loss of that name.
+    pub fn named(name: &str) -> Option<Loss> {
+        [Loss::Logistic, Loss::CrossEntropy, Loss::Squared, Loss::Absolute].into_iter().find(|loss| loss.name() == name)
+    }
+
     /// The mean loss of `outputs` (`[items, width]`); fills `gradient` (same shape) with its derivative.
     pub fn evaluate(self, outputs: &[f32], goals: &Goals, mut gradient: Option<&mut [f32]>) -> f64 {
         let width = if goals.is_empty() { 1 } else { outputs.len() / goals.len() };
@@ -107,11 +112,11 @@ impl Loss {
 /// The targets of some items, with weights.
 #[derive(Clone, Debug)]
 pub struct Goals {
-    width: usize,
+    pub(super) width: usize,
     /// `[items, targets]`: a class index or a value; NaN is missing.
-    values: Vec<f32>,
-    weights: Vec<f32>,
-    class_weights: Vec<f64>,
+    pub(super) values: Vec<f32>,
+    pub(super) weights: Vec<f32>,
+    pub(super) class_weights: Vec<f64>,
     total_weight: f64,
 }
 

@@ -2,14 +2,18 @@
 
 mod finish;
 mod fit;
+mod lane_loss;
 mod loss;
 mod prepared;
 mod report;
+mod retraining;
 pub mod settings;
+mod stopping;
 mod target_scale;
 mod weights;
 
 pub use loss::{Goals, Loss};
 pub use prepared::Prepared;
 pub use report::{Ended, EpochReport, Fitted, Monitor};
+pub use retraining::{Retrained, Retraining};
 pub use settings::{LogitChoice, RhoChoice, Training};

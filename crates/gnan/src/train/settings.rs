@@ -3,8 +3,8 @@
 use crate::dataset::{Dataset, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::model::Rho;
-use crate::shape::Architecture;
+use crate::model::{Description, Rho, StepSettings};
+use crate::shape::{Adam, Architecture};
 
 use super::Loss;
 
@@ -146,6 +146,45 @@ pub(crate) struct Settled {
     pub batch: Option<usize>,
     pub epochs: usize,
     pub patience: usize,
+}
+
+impl Settled {
+    /// The settings with which `description` was trained, for full batches.
+    ///
+    /// Mini-batches take many small steps per epoch; a model trained by them is repeated with the usual rate and limits
+    /// of full batches. So is whatever an older model file does not say.
+    pub(crate) fn of(description: &Description) -> Result<Settled> {
+        let record = &description.record;
+        let graphs = description.task == Task::Graph;
+        let full_batch = record.batch == 0;
+        let longer = if graphs { GRAPH_PATIENCE_FACTOR } else { 1 };
+        let usual_rate = if graphs { GRAPH_LEARNING_RATE } else { LEARNING_RATE };
+        let rate = if full_batch { record.learning_rate } else { usual_rate };
+        let sensible = rate > 0.0 && rate <= 1.0 && record.weight_decay >= 0.0 && (0.0..1.0).contains(&record.dropout);
+        let loss = Loss::named(&record.loss).filter(|_| sensible).ok_or_else(|| {
+            Error::input("the model file does not say how the model was trained").remedy("train it again")
+        })?;
+        Ok(Settled {
+            architecture: description.architecture,
+            outcome: description.outcome,
+            rho: description.rho,
+            two_logits: description.outcome == Outcome::Binary && description.architecture.outputs == 2,
+            output_bias: record.output_bias.unwrap_or(description.outcome.is_regression() || graphs),
+            loss,
+            learning_rate: rate as f32,
+            weight_decay: record.weight_decay as f32,
+            dropout: record.dropout as f32,
+            batch: None,
+            epochs: record.epoch_limit.filter(|_| full_batch).unwrap_or(longer * EPOCHS),
+            patience: record.patience.filter(|_| full_batch).unwrap_or(longer * PATIENCE),
+        })
+    }
+
+    /// The settings of a step at this learning rate.
+    pub(crate) fn step(&self, learning_rate: f32) -> StepSettings {
+        let adam = Adam { learning_rate, weight_decay: self.weight_decay, ..Adam::default() };
+        StepSettings { adam, output_bias: self.output_bias }
+    }
 }
 
 impl Training {

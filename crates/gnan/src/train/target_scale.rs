@@ -38,6 +38,18 @@ impl TargetScale {
         scale
     }
 
+    /// The scale of an earlier training, as [`pairs`](Self::pairs) wrote it down.
+    pub(super) fn from_pairs(pairs: &[(f64, f64)]) -> TargetScale {
+        let (shift, scale) = pairs.iter().copied().unzip();
+        TargetScale { regression: true, shift, scale }
+    }
+
+    /// Shift and scale of every quantity; nothing for classes.
+    pub(super) fn pairs(&self) -> Vec<(f64, f64)> {
+        let pairs = self.shift.iter().copied().zip(self.scale.iter().copied());
+        if self.regression { pairs.collect() } else { Vec::new() }
+    }
+
     /// The factor from the common scale to that of the target of an output.
     pub(super) fn factor(&self, output: usize) -> f64 {
         if self.regression { self.scale[output] } else { 1.0 }

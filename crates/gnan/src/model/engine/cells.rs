@@ -8,7 +8,8 @@ use crate::model::parameters::Parameters;
 use crate::statistics::{CellRows, Cells, Statistics};
 
 use super::binding::Binding;
-use super::gather::gather_row;
+use super::gather::gather_rows;
+use super::replicate::Replicate;
 use super::tables::Tables;
 
 /// Rows that one task handles.
@@ -37,24 +38,24 @@ impl ItemCells {
 
 /// `P[cell, c]` and its gradient.
 pub(super) struct CellTerm {
-    outputs: usize,
+    lanes: usize,
     products: Vec<f32>,
     gradient: Vec<f32>,
 }
 
 impl CellTerm {
-    pub(super) fn new(cells: usize, outputs: usize) -> CellTerm {
-        CellTerm { outputs, products: vec![0.0; cells * outputs], gradient: vec![0.0; cells * outputs] }
+    pub(super) fn new(cells: usize, lanes: usize) -> CellTerm {
+        CellTerm { lanes, products: vec![0.0; cells * lanes], gradient: vec![0.0; cells * lanes] }
     }
 
     /// `P[(u, l), c] = T[u, c] * rho[r(u), l, c]`
     pub(super) fn fill(&mut self, tables: &Tables, binding: &Binding, cells: &Cells) {
-        let outputs = self.outputs;
-        for ((product, unit), slot) in self.products.chunks_exact_mut(outputs).zip(&cells.units).zip(&cells.slots) {
+        let lanes = self.lanes;
+        for ((product, unit), slot) in self.products.chunks_exact_mut(lanes).zip(&cells.units).zip(&cells.slots) {
             let start = tables.rho_start(binding.rho_of_unit[*unit as usize] as usize, usize::from(*slot));
-            let rho = &tables.rhos[start..][..outputs];
+            let rho = &tables.rhos[start..][..lanes];
             let table = tables.unit(*unit);
-            for c in 0..outputs {
+            for c in 0..lanes {
                 product[c] = table[c] * rho[c];
             }
         }
@@ -62,11 +63,11 @@ impl CellTerm {
 
     /// From products back to `T` and `rho`.
     pub(super) fn table_gradients(&self, tables: &Tables, binding: &Binding, cells: &Cells, gradient: &mut Tables) {
-        let outputs = self.outputs;
-        for ((product, unit), slot) in self.gradient.chunks_exact(outputs).zip(&cells.units).zip(&cells.slots) {
+        let lanes = self.lanes;
+        for ((product, unit), slot) in self.gradient.chunks_exact(lanes).zip(&cells.units).zip(&cells.slots) {
             let rho = tables.rho_start(binding.rho_of_unit[*unit as usize] as usize, usize::from(*slot));
-            let unit = *unit as usize * outputs;
-            for c in 0..outputs {
+            let unit = *unit as usize * lanes;
+            for c in 0..lanes {
                 gradient.units[unit + c] += product[c] * tables.rhos[rho + c];
                 gradient.rhos[rho + c] += product[c] * tables.units[unit + c];
             }
@@ -81,19 +82,20 @@ impl CellTerm {
         binding: &Binding,
         cells: &Cells,
         parameters: &Parameters,
+        replicate: &Replicate,
     ) {
-        let outputs = self.outputs;
+        let (lanes, outputs) = (self.lanes, replicate.lanes.outputs);
         for unseen in binding.unseen.iter().filter(|unseen| !unseen.shares.is_empty()) {
             let start = cells.units.partition_point(|unit| *unit < unseen.unit);
             let end = cells.units.partition_point(|unit| *unit <= unseen.unit);
             for cell in start..end {
                 let slot = usize::from(cells.slots[cell]);
-                for c in 0..outputs {
+                for (c, lane) in replicate.lanes.range().enumerate() {
                     let products = unseen.shares.iter().map(|share| {
-                        let rho = f64::from(tables.rhos[tables.rho_start(share.rho, slot) + c]);
+                        let rho = f64::from(tables.rhos[tables.rho_start(share.rho, slot) + lane]);
                         share.share * f64::from(parameters.values[share.value * outputs + c]) * rho
                     });
-                    self.products[cell * outputs + c] = products.sum::<f64>() as f32;
+                    self.products[cell * lanes + lane] = products.sum::<f64>() as f32;
                 }
             }
         }
@@ -101,34 +103,30 @@ impl CellTerm {
 
     /// `out[i, c] = sum over cells of Q_i[cell] * P[cell, c]`
     pub(super) fn outputs(&self, items: &ItemCells, out: &mut [f32]) {
-        let (outputs, products) = (self.outputs, &self.products);
-        out.par_chunks_mut(ROWS_PER_TASK * outputs).enumerate().for_each(|(task, out)| {
-            for (row, out) in (task * ROWS_PER_TASK..).zip(out.chunks_exact_mut(outputs)) {
-                let (cells, weights) = items.rows.row(row);
-                gather_row(cells, weights, products, out);
-            }
+        let (lanes, products) = (self.lanes, &self.products);
+        out.par_chunks_mut(ROWS_PER_TASK * lanes).enumerate().for_each(|(task, out)| {
+            let first = task * ROWS_PER_TASK;
+            gather_rows(&items.rows, first, products, lanes, out);
         });
     }
 
     /// `dP[cell, c] = gain * sum_i g[i, c] * Q_i[cell]`
     pub(super) fn product_gradients(&mut self, items: &ItemCells, out_gradient: &[f32], gain: f32) {
-        let outputs = self.outputs;
+        let lanes = self.lanes;
         if let Some(by_cell) = &items.by_cell {
-            let work = self.gradient.par_chunks_mut(CELLS_PER_TASK * outputs).enumerate();
+            let work = self.gradient.par_chunks_mut(CELLS_PER_TASK * lanes).enumerate();
             return work.for_each(|(task, gradient)| {
-                for (cell, gradient) in (task * CELLS_PER_TASK..).zip(gradient.chunks_exact_mut(outputs)) {
-                    let (items, weights) = by_cell.row(cell);
-                    gather_row(items, weights, out_gradient, gradient);
-                    gradient.iter_mut().for_each(|g| *g *= gain);
-                }
+                let first = task * CELLS_PER_TASK;
+                gather_rows(by_cell, first, out_gradient, lanes, gradient);
+                gradient.iter_mut().for_each(|g| *g *= gain);
             });
         }
         self.gradient.fill(0.0);
-        for (row, gradient) in out_gradient.chunks_exact(outputs).enumerate() {
+        for (row, gradient) in out_gradient.chunks_exact(lanes).enumerate() {
             let (cells, weights) = items.rows.row(row);
             for (cell, weight) in cells.iter().zip(weights) {
-                let sum = &mut self.gradient[*cell as usize * outputs..][..outputs];
-                for c in 0..outputs {
+                let sum = &mut self.gradient[*cell as usize * lanes..][..lanes];
+                for c in 0..lanes {
                     sum[c] += gain * weight * gradient[c];
                 }
             }

@@ -12,12 +12,14 @@
 //!
 //! Every room holds one term of the formula, its gradient directly below it: [`tables`] the two tables, [`cells`] the
 //! sum over cells, [`shells`] the sum over channels and slots. [`binding`] says which unit takes what from which
-//! parameter, and [`step`] moves the parameters.
+//! parameter, and [`step`] moves the parameters. One engine may serve several models at once that differ in their
+//! parameters only: see [`replicate`].
 
 mod binding;
 mod cells;
 mod gather;
 mod lanes;
+mod replicate;
 mod shells;
 mod step;
 mod tables;
@@ -31,7 +33,9 @@ use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
 use binding::Binding;
 use cells::{CellTerm, ItemCells};
+use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
+use step::column_sums;
 pub use step::{OptimiserState, StepSettings};
 use tables::Tables;
 
@@ -68,48 +72,52 @@ impl Rows {
     }
 }
 
-/// A model bound to the statistics of some data.
+/// A model, or several replicates of one, bound to the statistics of some data.
 pub struct Engine {
     statistics: Arc<Statistics>,
     binding: Binding,
     gain: f32,
     hop_cap: Option<usize>,
-    shape_points: Evaluation,
-    rho_points: Evaluation,
+    replicates: Vec<Replicate>,
     tables: Tables,
     cells: CellTerm,
     shells: Option<ShellTerm>,
     table_gradient: Tables,
-    shape_gradient: Vec<f32>,
-    value_gradient: Vec<f32>,
+    /// The gradient of the output bias, by lane.
+    output_bias_gradient: Vec<f32>,
 }
 
 impl Engine {
     /// Binds a model to statistics; outputs are multiplied by `gain`.
     pub fn new(model: EngineModel<'_>, statistics: Arc<Statistics>, gain: f32) -> Engine {
+        Engine::replicated(model, statistics, gain, 1)
+    }
+
+    /// Binds replicates of a model to statistics: in rows of outputs and their gradients, lane `c * replicates + r` is
+    /// output `c` of replicate `r`.
+    pub fn replicated(model: EngineModel<'_>, statistics: Arc<Statistics>, gain: f32, replicates: usize) -> Engine {
         let layout = Layout::new(model.features, model.rho);
         let (units, slots) = (statistics.levels().unit_count(), statistics.slots());
         let outputs = model.architecture.outputs;
+        let lanes = outputs * replicates;
         let (binding, points) = Binding::new(model, &layout, &statistics);
         let shape_points = Evaluation::new(points, outputs);
         let arguments: Vec<f32> = (0..slots).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
         let rho_points = Evaluation::new((0..layout.rhos).map(|_| arguments.clone()), outputs);
         let shells = statistics.shells().map(|shells| {
             let shared = !statistics.options().rho_per_feature;
-            ShellTerm::new(binding.rho_of_channel.clone(), outputs, shells.source_count(), shared)
+            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), shared)
         });
         Engine {
             gain,
             hop_cap: model.hop_cap,
-            tables: Tables::zeros(units, layout.rhos, slots, outputs),
-            table_gradient: Tables::zeros(units, layout.rhos, slots, outputs),
-            cells: CellTerm::new(statistics.cells().len(), outputs),
+            replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
+            tables: Tables::zeros(units, layout.rhos, slots, lanes),
+            table_gradient: Tables::zeros(units, layout.rhos, slots, lanes),
+            cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
-            shape_gradient: vec![0.0; shape_points.len() * outputs],
-            value_gradient: vec![0.0; layout.values * outputs],
+            output_bias_gradient: vec![0.0; lanes],
             binding,
-            shape_points,
-            rho_points,
             statistics,
         }
     }
@@ -119,12 +127,12 @@ impl Engine {
         &self.statistics
     }
 
-    /// `T[u, c]`, as [`tables`](Self::tables) left it.
+    /// `T[u, lane]`, as [`tables`](Self::tables) left it.
     pub fn table(&self) -> &[f32] {
         &self.tables.units
     }
 
-    /// `rho[r, l, c]`, as [`tables`](Self::tables) left it.
+    /// `rho[r, l, lane]`, as [`tables`](Self::tables) left it.
     pub fn rho_table(&self) -> &[f32] {
         &self.tables.rhos
     }
@@ -145,23 +153,42 @@ impl Engine {
 
     /// Draws dropout masks for a step; `rate` 0 removes them.
     pub fn draw_masks(&mut self, parameters: &Parameters, rate: f32, seed: u64, step: u64) {
-        self.shape_points.draw_masks(parameters.shapes.architecture(), rate, seed, "dropout of shapes", step);
-        self.rho_points.draw_masks(parameters.rhos.architecture(), rate, seed, "dropout of rho", step);
+        self.draw_masks_of(0, parameters, rate, seed, step);
+    }
+
+    /// Draws the dropout masks of one replicate for a step; `rate` 0 removes them.
+    pub fn draw_masks_of(&mut self, replicate: usize, parameters: &Parameters, rate: f32, seed: u64, step: u64) {
+        let Replicate { shape_points, rho_points, .. } = &mut self.replicates[replicate];
+        shape_points.draw_masks(parameters.shapes.architecture(), rate, seed, "dropout of shapes", step);
+        rho_points.draw_masks(parameters.rhos.architecture(), rate, seed, "dropout of rho", step);
     }
 
     /// Evaluates all tables; with `keep`, for a gradient to follow.
     pub fn tables(&mut self, parameters: &Parameters, keep: bool) {
-        parameters.shapes.forward(&mut self.shape_points, keep);
-        parameters.rhos.forward(&mut self.rho_points, keep);
-        self.fill_tables(parameters);
-        self.cells.fill(&self.tables, &self.binding, self.statistics.cells());
-        self.cells.average_unseen(&self.tables, &self.binding, self.statistics.cells(), parameters);
+        self.tables_of(&[Some(parameters)], keep);
+    }
+
+    /// Evaluates the tables of every replicate that has parameters here; the others' outputs lose their meaning.
+    pub fn tables_of(&mut self, parameters: &[Option<&Parameters>], keep: bool) {
+        for (replicate, parameters) in self.replicates.iter_mut().zip(parameters) {
+            let Some(parameters) = parameters else { continue };
+            parameters.shapes.forward(&mut replicate.shape_points, keep);
+            parameters.rhos.forward(&mut replicate.rho_points, keep);
+            replicate.fill_tables(parameters, &self.binding, &mut self.tables);
+        }
+        self.tables.silence_beyond(self.hop_cap);
+        let cells = self.statistics.cells();
+        self.cells.fill(&self.tables, &self.binding, cells);
+        for (replicate, parameters) in self.replicates.iter().zip(parameters) {
+            let Some(parameters) = parameters else { continue };
+            self.cells.average_unseen(&self.tables, &self.binding, cells, parameters, replicate);
+        }
         if let Some(shells) = &mut self.shells {
             shells.fill(&self.tables, &self.binding, self.statistics.levels());
         }
     }
 
-    /// `out[i, c] = gain * y[i, c]`, without the output bias.
+    /// `out[i, lane] = gain * y[i, lane]`, without the output bias.
     pub fn outputs(&self, rows: &mut Rows, out: &mut [f32]) {
         self.cells.outputs(&rows.cells, out);
         if let Some((term, items)) = self.shells.as_ref().zip(rows.shells.as_mut()) {
@@ -170,9 +197,8 @@ impl Engine {
         out.iter_mut().for_each(|y| *y *= self.gain);
     }
 
-    /// Leaves the gradient of every table, network and free value for the rows last passed to
-    /// [`outputs`](Self::outputs).
-    fn gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
+    /// Leaves the gradient of every table, for the rows last passed to [`outputs`](Self::outputs).
+    pub fn gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
         self.table_gradient.clear();
         self.cells.product_gradients(&rows.cells, out_gradient, self.gain);
         self.cells.table_gradients(&self.tables, &self.binding, self.statistics.cells(), &mut self.table_gradient);
@@ -180,6 +206,7 @@ impl Engine {
             term.said_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
             term.table_gradients(&self.binding, self.statistics.levels(), &mut self.table_gradient);
         }
-        self.spread_table_gradient();
+        self.table_gradient.silence_beyond(self.hop_cap);
+        self.output_bias_gradient = column_sums(out_gradient, self.tables.lanes);
     }
 }

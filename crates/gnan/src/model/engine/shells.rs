@@ -79,7 +79,7 @@ impl ShellTerm {
     /// From what every source says back to `T`.
     pub(super) fn table_gradients(&self, binding: &Binding, levels: &Levels, gradient: &mut Tables) {
         let (lanes, width) = (&self.lanes, self.lanes.width());
-        let mut bias = vec![0.0f64; gradient.outputs];
+        let mut bias = vec![0.0f64; gradient.lanes];
         for block in 0..lanes.blocks() {
             let shared = self.shared.then(|| lanes.part(block, 0));
             let said = &self.gradient[lanes.block(block, self.sources)];
@@ -106,7 +106,7 @@ impl ShellTerm {
 
     /// `out[i, c] += sum over channels and slots of rho[r, l, c] * means[i, l, lane]`
     pub(super) fn add_outputs(&self, items: &mut ItemShells, tables: &Tables, out: &mut [f32]) {
-        let (outputs, slots, width) = (tables.outputs, tables.slots, self.lanes.width());
+        let (outputs, slots, width) = (tables.lanes, tables.slots, self.lanes.width());
         let ItemShells { shells, means, .. } = items;
         for block in 0..self.lanes.blocks() {
             let means = &mut means[self.lanes.block(block, shells.receivers.len() * slots)];
@@ -132,7 +132,7 @@ impl ShellTerm {
         tables: &Tables,
         gradient: &mut Tables,
     ) {
-        let (outputs, slots, width) = (tables.outputs, tables.slots, self.lanes.width());
+        let (outputs, slots, width) = (tables.lanes, tables.slots, self.lanes.width());
         let ItemShells { shells, means, pull } = items;
         pull.resize(means.len(), 0.0);
         for block in 0..self.lanes.blocks() {

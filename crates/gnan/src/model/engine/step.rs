@@ -2,7 +2,6 @@
 
 use crate::model::parameters::Parameters;
 use crate::shape::{Adam, Moments};
-use crate::statistics::BIAS_UNIT;
 
 use super::{Engine, Rows};
 
@@ -59,21 +58,33 @@ impl Engine {
         settings: StepSettings,
     ) {
         self.gradients(rows, out_gradient);
+        self.step_of(0, parameters, state, settings);
+    }
+
+    /// One Adam step of one replicate along the gradient that [`gradients`](Self::gradients) left.
+    pub fn step_of(
+        &mut self,
+        replicate: usize,
+        parameters: &mut Parameters,
+        state: &mut OptimiserState,
+        settings: StepSettings,
+    ) {
+        let replicate = &mut self.replicates[replicate];
+        replicate.take_gradient(&self.table_gradient, &self.binding);
         state.steps += 1;
         let step = settings.adam.step(state.steps);
-        parameters.shapes.backward(&self.shape_points, &self.shape_gradient, &mut state.shapes, &step);
-        parameters.rhos.backward(&self.rho_points, &self.table_gradient.rhos, &mut state.rhos, &step);
+        parameters.shapes.backward(&replicate.shape_points, &replicate.shape_gradient, &mut state.shapes, &step);
+        parameters.rhos.backward(&replicate.rho_points, &replicate.rho_gradient, &mut state.rhos, &step);
 
         let faster = Adam { learning_rate: settings.adam.learning_rate * VALUE_RATE, ..settings.adam };
         let faster = faster.step(state.steps);
-        let (values, outputs) = (parameters.values.len(), self.tables.outputs);
+        let (values, outputs) = (parameters.values.len(), replicate.lanes.outputs);
         let [first, second] = &mut state.rest;
-        faster.update(&mut parameters.values, &self.value_gradient, &mut first[..values], &mut second[..values]);
+        faster.update(&mut parameters.values, &replicate.value_gradient, &mut first[..values], &mut second[..values]);
         let place = values..values + outputs;
-        let bias_gradient = self.table_gradient.unit(BIAS_UNIT);
-        faster.update(&mut parameters.bias, bias_gradient, &mut first[place.clone()], &mut second[place]);
+        faster.update(&mut parameters.bias, &replicate.bias_gradient, &mut first[place.clone()], &mut second[place]);
         if settings.output_bias {
-            let gradient = column_sums(out_gradient, outputs);
+            let gradient: Vec<f32> = replicate.lanes.from(&self.output_bias_gradient).copied().collect();
             let place = values + outputs..values + 2 * outputs;
             let undecayed = faster.with_decay(0.0);
             undecayed.update(&mut parameters.output_bias, &gradient, &mut first[place.clone()], &mut second[place]);
@@ -82,7 +93,7 @@ impl Engine {
 }
 
 /// The sum of every column, added up in f64.
-fn column_sums(rows: &[f32], columns: usize) -> Vec<f32> {
+pub(super) fn column_sums(rows: &[f32], columns: usize) -> Vec<f32> {
     let mut sums = vec![0.0f64; columns];
     for row in rows.chunks_exact(columns) {
         sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));

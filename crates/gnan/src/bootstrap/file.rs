@@ -1,0 +1,167 @@
+//! The file of replicates, `model.bootstrap` beside `model.gnan`: a safetensors container like the model file.
+//!
+//! | tensor | shape |
+//! |---|---|
+//! | `resample` (U32) | `[done]`: numbers of the resamples, ascending |
+//! | `rho`, `shapes`, `structure`, `base` | `[done, ...]`: [`Curves`](crate::explain::Curves), points of all features in a row |
+//! | `importance.features`, `.distances`, `.structure` | `[done, ...]`: mean absolute contributions |
+//! | `present` | `[done, points]`: 1 where the resample held a graph with that level |
+//!
+//! Everything is checked at the door: size before reading, version, the model it belongs to, names and shapes of
+//! tensors, finite values. Writing is atomic.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::Deserialize;
+
+use crate::checksum::Checksum;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::model::Model;
+use crate::output::write_atomically;
+
+use super::replicates::{PARTS, Replicates, ReplicatesHeader, Shape};
+
+/// The version this library writes, and the newest it reads.
+pub(super) const FORMAT_VERSION: u32 = 1;
+/// The metadata key of the header.
+const KEY: &str = "gnan.bootstrap";
+/// The tensor of the numbers of the resamples.
+const RESAMPLE: &str = "resample";
+
+/// The version alone, readable whatever else a newer header holds.
+#[derive(Deserialize)]
+struct VersionOnly {
+    version: u32,
+}
+
+impl Replicates {
+    /// Where the replicates of the model in `model` are kept: beside it, `model.gnan` and `model.bootstrap`.
+    pub fn path_beside(model: impl AsRef<Path>) -> PathBuf {
+        model.as_ref().with_extension("bootstrap")
+    }
+
+    /// The bytes of the file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let broken = |error: String| Error::input(format!("the replicates cannot be written: {error}"));
+        let header = ReplicatesHeader { done: self.rows.len(), ..self.header.clone() };
+        let json = serde_json::to_string(&header).map_err(|error| broken(error.to_string()))?;
+        let resamples: Vec<u8> = self.rows.keys().flat_map(|number| (*number as u32).to_le_bytes()).collect();
+        let mut tensors = vec![(RESAMPLE, Dtype::U32, vec![self.rows.len()], resamples)];
+        for (part, name) in PARTS {
+            let numbers = self.part(part).into_iter().flatten();
+            let shape = [&[self.rows.len()], &self.shape.dimensions(part)[..]].concat();
+            tensors.push((name, Dtype::F64, shape, numbers.flat_map(|x| x.to_le_bytes()).collect()));
+        }
+        let views = tensors
+            .iter()
+            .map(|(name, dtype, shape, bytes)| Ok((*name, TensorView::new(*dtype, shape.clone(), bytes)?)));
+        let metadata = HashMap::from([(KEY.to_owned(), json)]);
+        views
+            .collect::<std::result::Result<Vec<_>, safetensors::SafeTensorError>>()
+            .and_then(|views| safetensors::serialize(views, Some(metadata)))
+            .map_err(|error| broken(error.to_string()))
+    }
+
+    /// Writes the file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_atomically(path.as_ref(), &self.to_bytes()?)
+    }
+
+    /// Reads the replicates of `model`.
+    pub fn load(path: impl AsRef<Path>, model: &Model) -> Result<Replicates> {
+        let path = path.as_ref();
+        if !path.is_file() {
+            return Err(Error::input("there are no replicates").in_file(path).remedy("gnan bootstrap makes them"));
+        }
+        let io = |error: std::io::Error| Error::io(path, &error);
+        let file = std::fs::File::open(path).map_err(io)?;
+        let limit = Limits::default().bytes;
+        Limits::check(file.metadata().map_err(io)?.len(), limit, "bytes in a file of replicates")
+            .map_err(|error| error.in_file(path))?;
+        let mut bytes = Vec::new();
+        file.take(limit).read_to_end(&mut bytes).map_err(io)?;
+        Self::from_bytes(&bytes, model).map_err(|error| error.in_file(path))
+    }
+
+    /// Reads the replicates of `model` from the bytes of their file.
+    pub fn from_bytes(bytes: &[u8], model: &Model) -> Result<Replicates> {
+        let broken = |what: String| {
+            Error::input(format!("this is not a usable file of replicates: {what}"))
+                .remedy("delete it and run gnan bootstrap again")
+        };
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
+        let json = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
+        let json = json.ok_or_else(|| broken("it has no header".to_owned()))?;
+        let VersionOnly { version } = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
+        if version > FORMAT_VERSION {
+            return Err(Error::version(format!(
+                "the replicates have format version {version}; this gnan reads up to version {FORMAT_VERSION}"
+            ))
+            .remedy("update gnan"));
+        }
+        let header: ReplicatesHeader = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
+        if header.model != model_checksum(model)? {
+            return Err(Error::input("these replicates belong to another model")
+                .remedy("delete the file, or move it to its own model, and run gnan bootstrap again"));
+        }
+        if header.points.features.len() != model.description().features.len() {
+            return Err(broken("its points do not fit the features of the model".to_owned()));
+        }
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
+        let shape = Shape::of(model, &header.points);
+        let rows = read_rows(&tensors, &shape).map_err(broken)?;
+        if rows.len() != header.done {
+            return Err(broken(format!("it holds {} replicates and claims {}", rows.len(), header.done)));
+        }
+        Ok(Replicates { header, shape, rows })
+    }
+}
+
+/// The checksum of a model, by which its replicates know it.
+pub(super) fn model_checksum(model: &Model) -> Result<String> {
+    Ok(Checksum::of(&model.to_bytes()?).to_string())
+}
+
+fn read_rows(tensors: &SafeTensors<'_>, shape: &Shape) -> std::result::Result<BTreeMap<usize, Vec<f64>>, String> {
+    let find = |name: &str| tensors.tensor(name).map_err(|_| format!("tensor \"{name}\" is missing"));
+    let resample = find(RESAMPLE)?;
+    let [done] = *resample.shape() else { return Err("its resamples are not numbered".to_owned()) };
+    if resample.dtype() != Dtype::U32 {
+        return Err("its resamples are not numbered".to_owned());
+    }
+    let (numbers, _) = resample.data().as_chunks::<4>();
+    let numbers: Vec<usize> = numbers.iter().map(|bytes| u32::from_le_bytes(*bytes) as usize).collect();
+    if numbers.windows(2).any(|pair| pair[0] >= pair[1]) {
+        return Err("its resamples are not in order".to_owned());
+    }
+    if tensors.len() != PARTS.len() + 1 {
+        return Err("it holds tensors that do not belong in it".to_owned());
+    }
+    let mut rows = vec![Vec::new(); done];
+    for (part, name) in PARTS {
+        let tensor = find(name)?;
+        let dimensions = shape.dimensions(part);
+        let expected = [&[done], &dimensions[..]].concat();
+        if tensor.dtype() != Dtype::F64 || tensor.shape() != expected {
+            return Err(format!(
+                "tensor \"{name}\" is {:?} {:?}, not F64 {expected:?}",
+                tensor.dtype(),
+                tensor.shape()
+            ));
+        }
+        let (values, _) = tensor.data().as_chunks::<8>();
+        let values: Vec<f64> = values.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(format!("tensor \"{name}\" holds a value that is not finite"));
+        }
+        let len: usize = dimensions.iter().product();
+        for (row, values) in rows.iter_mut().zip(values.chunks_exact(len.max(1))) {
+            row.extend_from_slice(values);
+        }
+    }
+    Ok(numbers.into_iter().zip(rows).collect())
+}

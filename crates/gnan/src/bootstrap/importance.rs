@@ -1,0 +1,145 @@
+//! Importances of many models of one kind on the same items.
+//!
+//! [`Explainer::importance`](crate::explain::Explainer::importance) walks over pairs of nodes, which would take longer
+//! than training the replicates. Here the items are summed up once in cells, `Q[unit, slot]`, and every model then needs
+//! its products at the distinct values only.
+
+use std::borrow::Cow;
+
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::explain::{Canonical, Value};
+use crate::files::Task;
+use crate::model::Model;
+use crate::statistics::{LevelValues, Statistics};
+
+/// Most cells that are held in memory for a node task, about; then only some of the items are looked at.
+const MOST_ENTRIES: usize = 20_000_000;
+
+/// Items in cells.
+pub(super) struct ItemCells<'a> {
+    statistics: Cow<'a, Statistics>,
+    /// The feature of every cell; `None` for the bias.
+    features: Vec<Option<usize>>,
+}
+
+/// Mean absolute contributions, for the outputs as they are shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Importances {
+    /// `[features, shown]`
+    pub by_feature: Vec<f64>,
+    /// `[slots, shown]`
+    pub by_distance: Vec<f64>,
+    /// `[shown]`
+    pub structure: Vec<f64>,
+}
+
+impl<'a> ItemCells<'a> {
+    /// The items of `data`, whose statistics are at hand; of a node task with many, evenly spaced ones.
+    pub(super) fn new(model: &Model, data: &Dataset, statistics: &'a Statistics) -> Result<ItemCells<'a>> {
+        let statistics = match data.task() {
+            Task::Graph => Cow::Borrowed(statistics),
+            Task::Node => {
+                let listed: usize = statistics.levels().features().iter().map(|levels| levels.listed).sum();
+                let at_most = (MOST_ENTRIES / listed.max(1)).max(1);
+                let every = data.len().div_ceil(at_most).max(1);
+                let some: Vec<usize> = (0..data.len()).step_by(every).collect();
+                let features = model.features_of(data)?;
+                Cow::Owned(Statistics::in_cells(&data.subset(&some), &features, model.description().normalise)?)
+            }
+        };
+        let feature = |unit: &u32| statistics.levels().feature_of(*unit);
+        let features = statistics.cells().units.iter().map(feature).collect();
+        Ok(ItemCells { statistics, features })
+    }
+
+    /// The importances of a model. Distances longer than any in training are counted with the longest.
+    pub(super) fn importances(&self, model: &Model) -> Importances {
+        let canonical = model.canonical();
+        let slots = canonical.slots();
+        let products = self.products(&canonical);
+        let shown = model.description().shown_names().len();
+        let features = model.description().features.len();
+        let mut sums = Importances {
+            by_feature: vec![0.0; features * shown],
+            by_distance: vec![0.0; slots * shown],
+            structure: vec![0.0; shown],
+        };
+        let (rows, cells) = (self.statistics.rows(), self.statistics.cells());
+        let last = self.statistics.slots() - 1;
+        let mut item = sums.clone();
+        for row in 0..rows.len() {
+            item.parts().into_iter().for_each(|part| part.fill(0.0));
+            let (entries, weights) = rows.row(row);
+            for (cell, weight) in entries.iter().zip(weights) {
+                let cell = *cell as usize;
+                let slot = usize::from(cells.slots[cell]);
+                let slot = if slot == last { slots - 1 } else { slot.min(slots.saturating_sub(2)) };
+                for c in 0..shown {
+                    let part = f64::from(*weight) * products[cell * shown + c];
+                    match self.features[cell] {
+                        None => item.structure[c] += part,
+                        Some(k) => {
+                            item.by_feature[k * shown + c] += part;
+                            item.by_distance[slot * shown + c] += part;
+                        }
+                    }
+                }
+            }
+            for (sums, item) in sums.parts().into_iter().zip(item.parts()) {
+                sums.iter_mut().zip(item).for_each(|(sum, value)| *sum += value.abs());
+            }
+        }
+        let count = rows.len().max(1) as f64;
+        sums.parts().into_iter().flatten().for_each(|sum| *sum /= count);
+        sums
+    }
+
+    /// `rho(l) * f_k(value)`, centred, as it is shown, for every cell; the structure curve for those of the bias.
+    fn products(&self, canonical: &Canonical) -> Vec<f64> {
+        let description = canonical.description();
+        let canonical = canonical.with_slots(self.statistics.slots());
+        let rhos: Vec<_> = canonical.rhos().into_iter().map(|rho| rho.values).collect();
+        let cells = self.statistics.cells();
+        let mut products = Vec::with_capacity(cells.len() * description.shown_names().len());
+        let mut last: Option<(u32, Option<Vec<f64>>)> = None;
+        for ((unit, slot), feature) in cells.units.iter().zip(&cells.slots).zip(&self.features) {
+            let slot = usize::from(*slot);
+            let product = match feature {
+                None => canonical.structure()[slot].clone(),
+                Some(k) if canonical.has_level_rhos(*k) => canonical.product(*k, self.value(*k, *unit), slot),
+                Some(k) => {
+                    // Cells come unit by unit, and a shape function is evaluated once for all slots.
+                    if last.as_ref().is_none_or(|(before, _)| before != unit) {
+                        last = Some((*unit, canonical.shape(*k, self.value(*k, *unit))));
+                    }
+                    let shape = last.as_ref().and_then(|(_, shape)| shape.as_ref());
+                    let rho = &rhos[canonical.rho_of(*k, 0)][slot];
+                    match shape {
+                        Some(shape) => shape.iter().zip(rho).map(|(said, rho)| said * rho).collect(),
+                        None => vec![0.0; rho.len()],
+                    }
+                }
+            };
+            products.extend(description.shown(&product));
+        }
+        products
+    }
+
+    /// The value that a unit of a feature stands for.
+    fn value(&self, k: usize, unit: u32) -> Value<'_> {
+        let levels = &self.statistics.levels().features()[k];
+        let level = (unit - levels.units.start) as usize;
+        match &levels.values {
+            _ if levels.missing == Some(unit) => Value::Missing,
+            LevelValues::Numbers(numbers) => Value::Number(numbers[level]),
+            LevelValues::Names(names) => Value::Level(&names[level]),
+        }
+    }
+}
+
+impl Importances {
+    fn parts(&mut self) -> [&mut Vec<f64>; 3] {
+        [&mut self.by_feature, &mut self.by_distance, &mut self.structure]
+    }
+}

@@ -1,0 +1,194 @@
+//! Verdicts: what follows from the bands, in plain words.
+
+use crate::explain::{Canonical, Point};
+use crate::files::{Kind, Task};
+
+use super::bands::Band;
+use super::intervals::Intervals;
+
+/// Most names in a list; the rest are counted.
+const MOST_NAMES: usize = 12;
+
+/// A verdict on every rho and output.
+pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<String>> {
+    let seen: Vec<bool> = (0..canonical.slots()).map(|slot| canonical.seen(slot)).collect();
+    let output =
+        |rho: &[Vec<Band>], c: usize| on_rho(&rho.iter().map(|bands| bands[c].holds_zero()).collect::<Vec<_>>(), &seen);
+    intervals.rho.iter().map(|rho| (0..canonical.outputs()).map(|c| output(rho, c)).collect()).collect()
+}
+
+/// The verdict on one rho from whether its band holds 0 at every slot ("unreachable" last), for the slots seen in
+/// training.
+fn on_rho(zero: &[bool], seen: &[bool]) -> String {
+    let Some(unreachable) = zero.len().checked_sub(1) else { return String::new() };
+    let slots = || (0..zero.len()).filter(|slot| seen[*slot]);
+    let nothing: Vec<usize> = slots().filter(|slot| zero[*slot]).collect();
+    if nothing.len() == slots().count() {
+        return "flat: indistinguishable from zero at every distance".to_owned();
+    }
+    if nothing.is_empty() {
+        return "differs from zero at every distance".to_owned();
+    }
+    let farthest = slots().filter(|slot| !zero[*slot]).max().unwrap_or(0);
+    if farthest != unreachable && nothing.iter().all(|slot| *slot > farthest) {
+        let only_unreachable = nothing == [unreachable];
+        let which = match only_unreachable {
+            true => "unreachable nodes".to_owned(),
+            false => format!("distances beyond {farthest}"),
+        };
+        return format!("{which}: indistinguishable from zero");
+    }
+    let finite: Vec<usize> = nothing.iter().copied().filter(|slot| *slot != unreachable).collect();
+    let mut names: Vec<String> = runs(&finite)
+        .into_iter()
+        .map(|(from, to)| if from == to { format!("distance {from}") } else { format!("distances {from} to {to}") })
+        .collect();
+    names.extend(nothing.contains(&unreachable).then(|| "unreachable nodes".to_owned()));
+    format!("{}: indistinguishable from zero", list(&names))
+}
+
+/// A verdict on every shape function and shown output, from the products at the distance where the feature says most.
+pub(super) fn on_shapes(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<String>> {
+    let points = canonical.products(&intervals.points);
+    let seen: Vec<usize> = (0..canonical.slots()).filter(|slot| canonical.seen(*slot)).collect();
+    let description = canonical.description();
+    let shown = description.shown_names().len();
+    let items = if description.task == Task::Graph { "graphs" } else { "nodes" };
+    let features = points.iter().zip(&intervals.products).enumerate();
+    features
+        .map(|(k, (point, bands))| {
+            let verdict = |c: usize| {
+                let size = |slot: usize| point.iter().map(|slots| slots[slot][c].abs()).sum::<f64>();
+                // The nearest of several, and of those that say nothing.
+                let Some(slot) = seen.iter().copied().rev().max_by(|a, b| size(*a).total_cmp(&size(*b))) else {
+                    return String::new();
+                };
+                let effects = bands.iter().zip(&intervals.too_few[k]).map(|(bands, too_few)| match bands[slot][c] {
+                    _ if *too_few => Effect::Unknown,
+                    band if band.holds_zero() => Effect::None,
+                    band if band.low > 0.0 => Effect::Raises,
+                    _ => Effect::Lowers,
+                });
+                let effects: Vec<Effect> = effects.collect();
+                let names = &intervals.points.features[k];
+                match description.features[k].kind {
+                    Kind::Continuous | Kind::Sparse => on_curve(names, &effects),
+                    Kind::Binary | Kind::Categorical => on_levels(names, &effects, items),
+                }
+            };
+            (0..shown).map(verdict).collect()
+        })
+        .collect()
+}
+
+/// What a value does to an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    Raises,
+    Lowers,
+    None,
+    Unknown,
+}
+
+impl Effect {
+    fn words(self, items: &str) -> String {
+        match self {
+            Effect::Raises => "raises".to_owned(),
+            Effect::Lowers => "lowers".to_owned(),
+            Effect::None => "indistinguishable from zero".to_owned(),
+            Effect::Unknown => format!("too few {items} to tell"),
+        }
+    }
+}
+
+/// "O, N: raises; Li: too few graphs to tell"
+fn on_levels(points: &[Point], effects: &[Effect], items: &str) -> String {
+    if effects.iter().all(|effect| *effect == Effect::None) {
+        return "flat: no value differs from zero".to_owned();
+    }
+    let parts = [Effect::Raises, Effect::Lowers, Effect::None, Effect::Unknown].into_iter().filter_map(|kind| {
+        let having = points.iter().zip(effects).filter(|(_, effect)| **effect == kind);
+        let names: Vec<String> = having.map(|(point, _)| point.name()).collect();
+        (!names.is_empty()).then(|| format!("{}: {}", list(&names), kind.words(items)))
+    });
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// "1.5 to 7: raises; else indistinguishable from zero"
+fn on_curve(points: &[Point], effects: &[Effect]) -> String {
+    if effects.iter().all(|effect| *effect == Effect::None) {
+        return "flat: no value differs from zero".to_owned();
+    }
+    let mut parts = Vec::new();
+    for kind in [Effect::Raises, Effect::Lowers, Effect::Unknown] {
+        let having: Vec<usize> = (0..effects.len()).filter(|p| effects[*p] == kind).collect();
+        let name = |(from, to): (usize, usize)| match from == to {
+            true => points[from].name(),
+            false => format!("{} to {}", points[from].name(), points[to].name()),
+        };
+        let names: Vec<String> = runs(&having).into_iter().map(name).collect();
+        if !names.is_empty() {
+            parts.push(format!("{}: {}", list(&names), kind.words("values")));
+        }
+    }
+    if effects.contains(&Effect::None) {
+        parts.push("else indistinguishable from zero".to_owned());
+    }
+    parts.join("; ")
+}
+
+/// First and last of every run of neighbours in ascending numbers.
+fn runs(numbers: &[usize]) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    runs
+}
+
+/// Names with commas, the last of many counted only.
+fn list(names: &[String]) -> String {
+    match names.len().checked_sub(MOST_NAMES) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..MOST_NAMES].join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rho_in_words() {
+        let words = |zero: &[u8], seen: &[u8]| {
+            let flags = |bits: &[u8]| bits.iter().map(|bit| *bit == 1).collect::<Vec<_>>();
+            on_rho(&flags(zero), &flags(seen))
+        };
+        assert_eq!(words(&[0, 0, 1, 1, 1], &[1; 5]), "distances beyond 1: indistinguishable from zero");
+        assert_eq!(words(&[0, 0, 0, 0, 1], &[1; 5]), "unreachable nodes: indistinguishable from zero");
+        assert_eq!(words(&[0, 0, 0, 0, 1], &[1, 1, 1, 1, 0]), "differs from zero at every distance");
+        assert_eq!(words(&[1; 3], &[1; 3]), "flat: indistinguishable from zero at every distance");
+        assert_eq!(
+            words(&[1, 0, 1, 1, 0, 1], &[1; 6]),
+            "distance 0, distances 2 to 3, unreachable nodes: indistinguishable from zero"
+        );
+    }
+
+    #[test]
+    fn shapes_in_words() {
+        let level = |name: &str| Point::Level(name.to_owned());
+        let levels = [level("O"), level("C"), level("Li"), level("N")];
+        let effects = [Effect::Raises, Effect::None, Effect::Unknown, Effect::Raises];
+        assert_eq!(
+            on_levels(&levels, &effects, "graphs"),
+            "O, N: raises; C: indistinguishable from zero; Li: too few graphs to tell"
+        );
+        assert_eq!(on_levels(&levels[..1], &[Effect::None], "graphs"), "flat: no value differs from zero");
+        let numbers: Vec<Point> = [0.5, 1.0, 2.0, 4.0].map(Point::Number).to_vec();
+        let effects = [Effect::Lowers, Effect::None, Effect::Raises, Effect::Raises];
+        assert_eq!(on_curve(&numbers, &effects), "2 to 4: raises; 0.5: lowers; else indistinguishable from zero");
+    }
+}

@@ -1,0 +1,347 @@
+//! Retraining: a model trained again on resamples of its items, many replicates per pass over the data.
+//!
+//! Replicates share the point estimate's settings, feature schema, target scale and gain; they differ in their random
+//! start and in how often each item counts. A group of them is trained at once by one [`Engine`], full batch; each stops
+//! by the loss of the items that its resample left out. What a replicate becomes depends on the seed and its number
+//! only.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use crate::checksum::Checksum;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::files::Task;
+use crate::model::{Description, Engine, Layout, Model, OptimiserState, Parameters, Rows, TargetSchema};
+use crate::random::Stream;
+use crate::statistics::Statistics;
+
+use super::finish::mean_effects;
+use super::fit::gain_of;
+use super::lane_loss::{LaneGoals, LaneLoss};
+use super::settings::Settled;
+use super::stopping::{Next, Stopping};
+use super::target_scale::TargetScale;
+use super::weights::class_weights;
+use super::{Ended, Goals};
+
+/// Most replicates in a group: as many as fill a vector register.
+const MOST_IN_GROUP: usize = 16;
+/// Memory that a group may take, about.
+const GROUP_BYTES: usize = 200 << 20;
+
+/// A model's training, ready to be repeated.
+pub struct Retraining {
+    /// The point estimate's, without mean effects.
+    description: Description,
+    settled: Settled,
+    layout: Layout,
+    data: Dataset,
+    statistics: Arc<Statistics>,
+    rows: Vec<usize>,
+    goals: Goals,
+    scale: TargetScale,
+    gain: f32,
+}
+
+/// A model trained on a resample.
+#[derive(Clone, Debug)]
+pub struct Retrained {
+    /// The model, with the best weights.
+    pub model: Model,
+    /// Epoch whose weights were kept.
+    pub best_epoch: usize,
+    /// Why training ended.
+    pub ended: Ended,
+}
+
+impl Retraining {
+    /// Prepares to train `model` again on resamples of the labelled items of `data`.
+    pub fn new(model: &Model, data: &Dataset) -> Result<Retraining> {
+        let mut description = model.description().clone();
+        description.features.iter_mut().for_each(|feature| feature.mean_effect.clear());
+        let targets: Vec<TargetSchema> = data.targets().iter().map(TargetSchema::of).collect();
+        if targets
+            .iter()
+            .map(|target| (&target.name, &target.classes))
+            .ne(description.targets.iter().map(|target| (&target.name, &target.classes)))
+        {
+            return Err(Error::input("the targets of the data are not those that the model was trained on")
+                .remedy("give the data that the model was trained on"));
+        }
+        let settled = Settled::of(&description)?;
+        if data.task() != description.task {
+            return Err(Error::input("the model does not predict what the data have targets for"));
+        }
+        let data = data.labelled();
+        if data.items().iter().all(|item| data.weight(*item) == 0.0) {
+            return Err(Error::input("there are no labelled items of any weight to resample"));
+        }
+        let statistics = Arc::new(model.statistics(&data, &model.features_of(&data)?)?);
+        let record = &description.record;
+        let scale = match record.target_scale.len() {
+            count if count == data.targets().len() => TargetScale::from_pairs(&record.target_scale),
+            _ => TargetScale::new(&data, &settled),
+        };
+        let balanced = if record.balance_classes { class_weights(&data, settled.outcome) } else { Vec::new() };
+        Ok(Retraining {
+            rows: statistics.rows_of(&data)?,
+            goals: scale.goals(&data, &balanced),
+            gain: if data.task() == Task::Node { 1.0 } else { gain_of(record.train_items, record.nodes) },
+            layout: Layout::new(&description.features, description.rho),
+            description,
+            settled,
+            data,
+            statistics,
+            scale,
+        })
+    }
+
+    /// The items that are resampled.
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// Their statistics.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// A checksum of everything in the data that training sees.
+    pub fn checksum(&self) -> Checksum {
+        let rows = self.statistics.rows();
+        let cells = rows.cells.iter().fold(Checksum::default(), |sum, cell| sum.and(&cell.to_le_bytes()));
+        let shares = self.statistics.shells().map_or(&[][..], |shells| &shells.shares);
+        cells
+            .and_floats(&rows.weights)
+            .and_floats(shares)
+            .and_floats(&self.goals.values)
+            .and_floats(&self.goals.weights)
+    }
+
+    /// Limit on epochs.
+    pub fn epochs(&self) -> usize {
+        self.settled.epochs
+    }
+
+    /// How many replicates are trained together: a power of two, fewer where they are large.
+    pub fn group_size(&self) -> usize {
+        let outputs = self.settled.architecture.outputs;
+        let networks = self.layout.networks + self.layout.rhos;
+        // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
+        let parameters = 4 * networks * self.settled.architecture.block_len();
+        let units = self.statistics.levels().unit_count();
+        let slots = self.statistics.slots();
+        let activations = self.settled.architecture.activations_len(units + self.layout.rhos * slots);
+        let shells = self.statistics.shells().map_or(0, |shells| shells.source_count() + self.data.len() * slots);
+        let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos * slots + self.statistics.cells().len());
+        let bytes = 4 * (parameters + activations + outputs * (rows + 2 * shells));
+        let group = (GROUP_BYTES / bytes.max(1)).clamp(1, MOST_IN_GROUP);
+        1 << group.ilog2()
+    }
+
+    /// How often each item counts in resample number `index`: as many items are drawn as there are.
+    pub fn resample(&self, seed: u64, index: usize) -> Vec<u32> {
+        let mut random = Stream::named(seed, "resample", index as u64);
+        let weight = |position: usize| self.data.weight(self.data.items()[position]);
+        loop {
+            let mut counts = vec![0; self.data.len()];
+            (0..counts.len()).for_each(|_| counts[random.below(self.data.len())] += 1);
+            // Nothing can be learned from items of weight 0 only.
+            if counts.iter().enumerate().any(|(position, count)| *count > 0 && weight(position) > 0.0) {
+                return counts;
+            }
+        }
+    }
+
+    /// Trains the replicates of a group, at most [`group_size`](Self::group_size); `monitor` hears how many epochs are
+    /// done and how many replicates still run. `None`: it broke off.
+    pub fn fit(
+        &self,
+        replicates: Range<usize>,
+        seed: u64,
+        monitor: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Option<Vec<Retrained>>> {
+        let counts: Vec<Vec<u32>> = replicates.clone().map(|index| self.resample(seed, index)).collect();
+        let starts: Vec<u64> = replicates.map(|index| Stream::named(seed, "start", index as u64).next_u64()).collect();
+        self.fit_counts(counts, &starts, monitor)
+    }
+
+    /// Trains replicates on items that count as often as `counts` says, from these seeds of random starts.
+    pub(crate) fn fit_counts(
+        &self,
+        mut counts: Vec<Vec<u32>>,
+        starts: &[u64],
+        monitor: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Option<Vec<Retrained>>> {
+        // Spare lanes of an incomplete group count nothing, so that a replicate does not depend on its company.
+        counts.resize(self.group_size().max(starts.len()), vec![0; self.data.len()]);
+        let mut group = Group::new(self, &counts, starts);
+        if group.run(monitor).is_break() {
+            return Ok(None);
+        }
+        group.finish().map(Some)
+    }
+}
+
+/// One model of a group during training.
+struct Member {
+    start: u64,
+    parameters: Parameters,
+    best: Parameters,
+    state: OptimiserState,
+    stopping: Stopping,
+    /// Why it has ended, once it has.
+    ended: Option<Ended>,
+}
+
+/// Replicates that are trained together.
+struct Group<'a> {
+    retraining: &'a Retraining,
+    engine: Engine,
+    rows: Rows,
+    goals: LaneGoals,
+    lanes: usize,
+    members: Vec<Member>,
+    outputs: Vec<f32>,
+    gradient: Vec<f32>,
+}
+
+impl<'a> Group<'a> {
+    fn new(retraining: &'a Retraining, counts: &[Vec<u32>], starts: &[u64]) -> Group<'a> {
+        let Retraining { description, settled, layout, statistics, .. } = retraining;
+        let model = description.engine_model();
+        let engine = Engine::replicated(model, Arc::clone(statistics), retraining.gain, counts.len());
+        let lanes = settled.architecture.outputs * counts.len();
+        let member = |start: &u64| {
+            let parameters = Parameters::random(layout, settled.architecture, *start);
+            Member {
+                start: *start,
+                best: parameters.clone(),
+                state: OptimiserState::new(&parameters),
+                parameters,
+                stopping: Stopping::new(settled),
+                ended: None,
+            }
+        };
+        Group {
+            rows: engine.rows(&retraining.rows, true),
+            goals: LaneGoals::new(settled.loss, settled.architecture.outputs, &retraining.goals, counts),
+            members: starts.iter().map(member).collect(),
+            outputs: vec![0.0; retraining.rows.len() * lanes],
+            gradient: vec![0.0; retraining.rows.len() * lanes],
+            retraining,
+            engine,
+            lanes,
+        }
+    }
+
+    fn run(&mut self, monitor: &mut dyn FnMut(usize, usize) -> ControlFlow<()>) -> ControlFlow<()> {
+        let Settled { epochs, dropout, .. } = self.retraining.settled;
+        for epoch in 0..=epochs {
+            let losses = self.losses(0.0);
+            let mut again = dropout > 0.0;
+            for (member, loss) in self.members.iter_mut().zip(losses).filter(|(member, _)| member.ended.is_none()) {
+                again |= member.judge(epoch, loss) == Next::TakeUpBest;
+            }
+            let running = self.members.iter().filter(|member| member.ended.is_none()).count();
+            if epoch > 0 {
+                monitor(epoch, running)?;
+            }
+            if running == 0 || epoch == epochs {
+                break;
+            }
+            if again {
+                self.losses(dropout);
+            }
+            self.step();
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The losses of all members, with the gradients of their training losses left behind.
+    fn losses(&mut self, dropout: f32) -> Vec<LaneLoss> {
+        for (replicate, member) in self.members.iter().enumerate().filter(|(_, member)| member.ended.is_none()) {
+            self.engine.draw_masks_of(replicate, &member.parameters, dropout, member.start, member.state.steps);
+        }
+        let running = |member: &'_ Member| member.ended.is_none();
+        let parameters: Vec<Option<&Parameters>> =
+            self.members.iter().map(|member| running(member).then_some(&member.parameters)).collect();
+        self.engine.tables_of(&parameters, true);
+        self.engine.outputs(&mut self.rows, &mut self.outputs);
+        let mut bias = vec![0.0; self.lanes];
+        let replicates = self.goals.replicates();
+        for (replicate, member) in self.members.iter().enumerate() {
+            let lanes = bias[replicate..].iter_mut().step_by(replicates);
+            lanes.zip(&member.parameters.output_bias).for_each(|(lane, b0)| *lane = *b0);
+        }
+        super::fit::add_output_bias(&mut self.outputs, &bias);
+        self.goals.evaluate(&self.outputs, &mut self.gradient)
+    }
+
+    fn step(&mut self) {
+        self.engine.gradients(&mut self.rows, &self.gradient);
+        let settled = &self.retraining.settled;
+        for (replicate, member) in self.members.iter_mut().enumerate().filter(|(_, member)| member.ended.is_none()) {
+            let step = settled.step(member.stopping.rate());
+            self.engine.step_of(replicate, &mut member.parameters, &mut member.state, step);
+        }
+    }
+
+    /// Folds gain and target scale into the best weights.
+    fn finish(mut self) -> Result<Vec<Retrained>> {
+        let Retraining { description, settled, scale, gain, data, .. } = self.retraining;
+        self.members.iter().enumerate().for_each(|(replicate, member)| {
+            self.engine.draw_masks_of(replicate, &member.best, 0.0, 0, 0);
+        });
+        let best: Vec<Option<&Parameters>> = self.members.iter().map(|member| Some(&member.best)).collect();
+        self.engine.tables_of(&best, false);
+        let replicates = self.goals.replicates();
+        let gains: Vec<f32> =
+            (0..settled.architecture.outputs).map(|c| (f64::from(*gain) * scale.factor(c)) as f32).collect();
+        let by_lane: Vec<f32> = (0..self.lanes).map(|lane| gains[lane / replicates]).collect();
+        let means = mean_effects(&self.engine, data, &description.features, &by_lane);
+        let finished = self.members.into_iter().enumerate().map(|(replicate, member)| {
+            let mut description = description.clone();
+            for (feature, means) in description.features.iter_mut().zip(&means) {
+                feature.mean_effect = means.iter().skip(replicate).step_by(replicates).copied().collect();
+            }
+            let mut parameters = member.best;
+            parameters.scale_sources(&gains);
+            scale.restore(&mut parameters.output_bias);
+            if !parameters.is_finite() {
+                return Err(Error::training("the weights of a replicate are too large for 32-bit numbers")
+                    .remedy("give the target in a larger unit, so that its values become smaller"));
+            }
+            Ok(Retrained {
+                model: Model::from_parts(description, parameters),
+                best_epoch: member.stopping.best_epoch(),
+                ended: member.ended.unwrap_or(Ended::Epochs),
+            })
+        });
+        finished.collect()
+    }
+}
+
+impl Member {
+    /// Takes note of the losses after an epoch, and ends or starts again from the best weights where it should.
+    fn judge(&mut self, epoch: usize, loss: LaneLoss) -> Next {
+        if !(loss.train.is_finite() && loss.left_out.is_finite()) {
+            self.ended = Some(Ended::Diverged);
+            return Next::End;
+        }
+        if self.stopping.improves(epoch, loss.left_out) {
+            self.best.copy_from(&self.parameters);
+        }
+        let next = self.stopping.next(epoch);
+        match next {
+            Next::GoOn => {}
+            Next::TakeUpBest => {
+                self.parameters.copy_from(&self.best);
+                self.state = OptimiserState::new(&self.parameters);
+            }
+            Next::End => self.ended = Some(Ended::Patience),
+        }
+        next
+    }
+}
