@@ -13,7 +13,8 @@
 //! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
 //!   by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
 //! - [`predict`] and [`evaluate`] use models; [`metric`] and [`baseline`] judge them.
-//! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up.
+//! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up. [`selftest`]: plants
+//!   truths and recovers them.
 
 pub mod error;
 pub mod limits;
@@ -34,6 +35,7 @@ pub mod model_file;
 pub mod predict;
 pub mod evaluate;
 pub mod explain;
+pub mod selftest;
 
 pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, ErrorKind, Result};
