@@ -105,9 +105,14 @@ impl Scale {
         self.ticks(most).into_iter().map(|tick| text::width(&self.label(tick, most), SMALL)).fold(0.0, f64::max)
     }
 
+    /// Whether a number is within the scale.
+    pub fn holds(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
     /// Whether zero is within the scale.
     pub fn shows_zero(&self) -> bool {
-        self.low <= 0.0 && self.high >= 0.0
+        self.holds(0.0)
     }
 }
 

@@ -49,7 +49,8 @@ impl Importance {
         let bars = Bars {
             outputs: &[],
             unit: &self.unit,
-            extent: rows().flat_map(|row| &row.values).flat_map(Estimate::extent).collect(),
+            // The sum of many others must not squeeze the rows that are shown.
+            extent: rows().filter(|row| !row.rest).flat_map(|row| &row.values).flat_map(Estimate::extent).collect(),
             names: layout::names_room(rows().map(|row| row.name.as_str()), 0.4 * width),
         };
         for (block, rows) in self.blocks.iter().zip(&blocks) {
