@@ -108,6 +108,7 @@ fn curve(k: usize, outputs: usize) -> Form {
                 Bin { from: at(i), to: at(i + 1), support: Support { nodes, graphs: nodes / 9 } }
             })
             .collect(),
+        missing: (k % 8 == 4).then(|| level("missing", k, outputs)),
     }
 }
 
@@ -340,7 +341,7 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
             match &mut feature.form {
                 Form::Binary(level) => level.values.fill(same),
                 Form::Levels(levels) => levels.iter_mut().for_each(|level| level.values.fill(same)),
-                Form::Curve { knots, bands, bins } => {
+                Form::Curve { knots, bands, bins, .. } => {
                     knots.iter_mut().flatten().for_each(|knot| knot[1] = value);
                     knots[0][3] = [value, value];
                     bands[0][2].1 = Interval { low: value, high: value };
