@@ -168,7 +168,7 @@ pub(crate) fn fitting_height(pixels: f64) -> usize {
 
 /// How many ticks fit a width, given how wide their numbers are.
 pub(crate) fn fitting_width(scale: &Scale, pixels: f64) -> usize {
-    let fits = |most: usize| (scale.label_width(most) + 22.0) * scale.ticks(most).len() as f64 <= pixels;
+    let fits = |most: usize| (scale.label_width(most) + 14.0) * scale.ticks(most).len() as f64 <= pixels;
     (2..=10).rev().find(|&most| fits(most)).unwrap_or(2)
 }
 

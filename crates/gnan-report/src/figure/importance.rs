@@ -80,7 +80,7 @@ impl Importance {
             rest,
         };
         // A single other row takes no more room than the sum of one.
-        let shown = if block.rows.len() <= self.most + 1 { block.rows.len() } else { self.most.max(1) };
+        let shown = if block.rows.len() <= self.most.saturating_add(1) { block.rows.len() } else { self.most.max(1) };
         let mut rows: Vec<Row> =
             block.rows.iter().take(shown).map(|item| row(item.name.clone(), item.importance, false)).collect();
         let others = &block.rows[shown.min(block.rows.len())..];

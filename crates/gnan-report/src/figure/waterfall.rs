@@ -129,7 +129,7 @@ impl Waterfall {
         }
         let mut order: Vec<&Term> = self.terms.iter().collect();
         order.sort_by(|a, b| finite(b.value).abs().total_cmp(&finite(a.value).abs()));
-        let shown = if order.len() <= self.most + 1 { order.len() } else { self.most };
+        let shown = if order.len() <= self.most.saturating_add(1) { order.len() } else { self.most };
         for term in &order[..shown] {
             push(term.name.clone(), Kind::Step(term.value), term.value, term.detail.clone());
         }

@@ -368,6 +368,34 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
         case(&format!("{name}-waterfall"), figure.scene(f64::NAN), &["prediction"]);
     }
 
+    // All rows, however many: nobody should have to count them first.
+    let most = usize::MAX;
+    case("all-importance", Importance { most, ..importance(30) }.scene(760.0), &["feature 30"]);
+    case("all-waterfall", Waterfall { most, ..waterfall(30) }.scene(760.0), &["feature 30"]);
+    case("all-heatmap", Heatmap { most, ..heatmap(70, 3, 1) }.scene(760.0), &["feature 70"]);
+    case("all-shapes", Shapes { most, ..binary(70, 1) }.scene(760.0), &["feature 70"]);
+
+    // Lists of unequal lengths are drawn as far as they go.
+    let mut figure = shapes(8, 3);
+    figure.outputs.truncate(2);
+    if let Form::Levels(levels) = &mut figure.features[1].form {
+        levels[0].values.clear();
+    }
+    if let Form::Curve { knots, bands, bins, .. } = &mut figure.features[0].form {
+        knots[0].truncate(1);
+        knots[1].reverse();
+        bands.truncate(1);
+        bins.clear();
+    }
+    case("ragged-shapes", figure.scene(760.0), &["feature 2"]);
+    let mut figure = rho(3, 6, false);
+    figure.curves[0].points.truncate(2);
+    figure.curves[1].points.clear();
+    figure.receivers.truncate(4);
+    figure.unreachable_receivers = None;
+    figure.title = "a very long title ".repeat(20);
+    case("ragged-rho", figure.scene(380.0), &["…"]);
+
     let nothing = vec![];
     case(
         "empty-rho",
