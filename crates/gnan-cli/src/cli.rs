@@ -4,7 +4,9 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::args::GeneralArgs;
-use crate::commands::{completions, data, demo, evaluate, explain, export, inspect, predict, train};
+use crate::commands::{
+    bootstrap, completions, data, demo, evaluate, explain, export, inspect, plot, predict, report, selftest, train,
+};
 use crate::style;
 
 /// What stands before the name of an option in the environment.
@@ -45,10 +47,18 @@ pub enum Command {
     Predict(predict::PredictArgs),
     /// The whole model in tables, or single predictions as ledgers that add up
     Explain(explain::ExplainArgs),
+    /// Figures of the model, or of single predictions, as SVG, PNG and interactive HTML
+    Plot(plot::PlotArgs),
+    /// One self-contained page: the model, how good it is, examples taken apart
+    Report(report::ReportArgs),
+    /// Train again on resamples: 95 % bands for every curve, kept beside the model
+    Bootstrap(bootstrap::BootstrapArgs),
     /// Write the whole model as tables, exact enough to compute predictions by hand
     Export(export::ExportArgs),
     /// What is in a model file
     Inspect(inspect::InspectArgs),
+    /// Plant truths, train on what they make, and see how well they are recovered
+    Selftest(selftest::SelftestArgs),
     /// Write a completion script for a shell
     Completions(completions::CompletionsArgs),
 }

@@ -13,6 +13,7 @@ mod config;
 mod exit;
 mod findings;
 mod interrupt;
+mod intervals;
 mod ledger;
 mod metric_table;
 mod model_words;

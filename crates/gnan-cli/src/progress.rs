@@ -1,10 +1,13 @@
 //! Progress on stderr, shown on a terminal only.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use gnan::bootstrap::BootstrapEvent;
 use gnan::evaluate::EvaluationEvent;
+use gnan::selftest::Progress;
 use gnan::train::EpochReport;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -135,5 +138,79 @@ impl EvaluationProgress {
     fn state(&self) -> MutexGuard<'_, EvaluationState> {
         // The lock is poisoned only if another thread panicked: then the numbers still serve.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The bar of a bootstrap: replicates done, and the share of those at work.
+pub struct BootstrapProgress {
+    bar: ProgressBar,
+    state: Mutex<BootstrapState>,
+}
+
+#[derive(Default)]
+struct BootstrapState {
+    done: usize,
+    /// Groups at work: where they start, how many replicates they are, and the share of their epochs that is done.
+    groups: BTreeMap<usize, (usize, f64)>,
+}
+
+impl BootstrapProgress {
+    /// A bar over so many replicates.
+    pub fn new(resamples: usize) -> BootstrapProgress {
+        let template = "  replicates {bar:20} {percent}%  {elapsed}  {eta} left  {wide_msg}";
+        let bar = bar(resamples as u64 * PARTS_OF_A_RUN, template);
+        BootstrapProgress { bar, state: Mutex::default() }
+    }
+
+    /// Shows what happened, and stops everything if Ctrl-C was pressed.
+    pub fn show(&self, event: BootstrapEvent) -> ControlFlow<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            BootstrapEvent::Epoch { group, epoch, epochs, .. } => {
+                state.groups.insert(group.start, (group.len(), epoch as f64 / epochs.max(1) as f64));
+            }
+            BootstrapEvent::Done { done, .. } => {
+                state.done = done;
+                state.groups.retain(|_, (_, share)| *share < 1.0);
+            }
+        }
+        if !self.bar.is_hidden() {
+            let at_work: f64 = state.groups.values().map(|(count, share)| *count as f64 * share).sum();
+            let parts = (state.done as f64 + at_work) * PARTS_OF_A_RUN as f64;
+            self.bar.set_position((parts as u64).max(self.bar.position()).min(self.bar.length().unwrap_or(0)));
+            self.bar.set_message(format!("{} done", state.done));
+        }
+        interrupt::flow()
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The bar of a selftest.
+pub struct SelftestProgress {
+    bar: ProgressBar,
+}
+
+impl SelftestProgress {
+    /// A bar whose length the first case tells.
+    pub fn new() -> SelftestProgress {
+        SelftestProgress { bar: bar(1, "  {bar:20} {pos}/{len}  {elapsed}  {wide_msg}") }
+    }
+
+    /// Shows how far it has come.
+    pub fn show(&self, at: &Progress<'_>) {
+        if !self.bar.is_hidden() {
+            self.bar.set_length(at.of as u64);
+            self.bar.set_position(at.number as u64 - 1);
+            self.bar.set_message(format!("{}  epoch {} of at most {}", at.case, at.epoch, at.epochs));
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
     }
 }

@@ -212,6 +212,7 @@ impl<'a> Album<'a> {
                 bins: (curve.bins.iter())
                     .map(|bin| Bin { from: bin.from, to: bin.to, support: support(bin.support) })
                     .collect(),
+                missing: (0..feature.levels.len()).find(|index| feature.levels[*index].missing).map(level),
             },
             (None, Kind::Binary) if feature.levels.len() == 1 => {
                 Form::Binary(Level { name: feature.name.clone(), ..level(0) })
@@ -388,7 +389,7 @@ impl<'a> Album<'a> {
         });
         let structure = Item {
             name: "structure (the shape of the graph alone)".to_owned(),
-            importance: estimate(mean(&found.structure), None),
+            importance: estimate(mean(&found.structure), self.bands.structure_importance()),
         };
         let mut by_feature: Vec<Item> = features.chain([structure]).collect();
         by_feature.sort_by(|a, b| b.importance.value.total_cmp(&a.importance.value));

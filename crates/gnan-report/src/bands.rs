@@ -1,53 +1,125 @@
 //! The bands of a model's figures: its bootstrap intervals, found by what they belong to. Without a bootstrap there are
 //! none, and figures show the estimate alone.
 
-use gnan::explain::Point;
+use gnan::Intervals;
+use gnan::bootstrap::Band;
+use gnan::explain::{Overview, Point};
 
 use crate::figure::Interval;
+use crate::text::one_line;
 
 /// Intervals, where there are any.
 #[derive(Clone, Copy, Default)]
 pub struct Bands<'a> {
-    marker: std::marker::PhantomData<&'a ()>,
+    intervals: Option<&'a Intervals>,
 }
 
-impl Bands<'_> {
-    /// Of a rho at a slot.
-    pub(crate) fn rho(&self, _r: usize, _slot: usize, _c: usize) -> Option<[f64; 2]> {
-        None
-    }
-    pub(crate) fn shape(&self, _k: usize, _point: &Point, _c: usize) -> Option<[f64; 2]> {
-        None
-    }
-    pub(crate) fn curve(&self, _k: usize, _c: usize) -> Vec<(f64, Interval)> {
-        Vec::new()
-    }
-    pub(crate) fn product(&self, _k: usize, _point: &Point, _slot: usize, _c: usize) -> Option<[f64; 2]> {
-        None
-    }
-    pub(crate) fn structure(&self, _slot: usize, _c: usize) -> Option<[f64; 2]> {
-        None
-    }
-    pub(crate) fn feature_importance(&self, _k: usize) -> Option<[f64; 2]> {
-        None
-    }
-    pub(crate) fn distance_importance(&self, _slot: usize) -> Option<[f64; 2]> {
-        None
-    }
-    pub(crate) fn words(&self) -> &'static str {
-        ""
-    }
-    pub(crate) fn cell_words(&self) -> &'static str {
-        ""
+impl<'a> Bands<'a> {
+    /// The bands of these intervals.
+    pub fn new(intervals: Option<&'a Intervals>) -> Bands<'a> {
+        Bands { intervals }
     }
 
-    /// What can be told of a feature's curve.
-    pub(crate) fn verdict(&self, _k: usize) -> Option<String> {
-        None
+    /// Number of replicates behind the bands; `None` without intervals.
+    pub fn resamples(&self) -> Option<usize> {
+        self.intervals.map(|intervals| intervals.resamples)
     }
 
     /// Whether there are intervals.
     pub fn are_there(&self) -> bool {
-        false
+        self.intervals.is_some()
+    }
+
+    pub(crate) fn rho(&self, r: usize, slot: usize, c: usize) -> Option<[f64; 2]> {
+        ends(self.intervals?.rho.get(r)?.get(slot)?.get(c))
+    }
+
+    fn place(&self, k: usize, point: &Point) -> Option<usize> {
+        self.intervals?.points.features.get(k)?.iter().position(|found| found == point)
+    }
+
+    pub(crate) fn shape(&self, k: usize, point: &Point, c: usize) -> Option<[f64; 2]> {
+        ends(self.intervals?.shapes.get(k)?.get(self.place(k, point)?)?.get(c))
+    }
+
+    /// The band of a curve, value by value.
+    pub(crate) fn curve(&self, k: usize, c: usize) -> Vec<(f64, Interval)> {
+        let found = self.intervals.and_then(|found| found.points.features.get(k).zip(found.shapes.get(k)));
+        let Some((points, bands)) = found else { return Vec::new() };
+        let at = |(point, bands): (&Point, &Vec<Band>)| match point {
+            Point::Number(x) => bands.get(c).map(|band| (*x, Interval { low: band.low, high: band.high })),
+            _ => None,
+        };
+        points.iter().zip(bands).filter_map(at).collect()
+    }
+
+    /// The band of a heatmap cell.
+    pub(crate) fn product(&self, k: usize, point: &Point, slot: usize, c: usize) -> Option<[f64; 2]> {
+        ends(self.intervals?.products.get(k)?.get(self.place(k, point)?)?.get(slot)?.get(c))
+    }
+
+    pub(crate) fn structure(&self, slot: usize, c: usize) -> Option<[f64; 2]> {
+        ends(self.intervals?.structure.get(slot)?.get(c))
+    }
+
+    pub(crate) fn feature_importance(&self, k: usize) -> Option<[f64; 2]> {
+        only(self.intervals?.importance.by_feature.get(k)?)
+    }
+
+    pub(crate) fn distance_importance(&self, slot: usize) -> Option<[f64; 2]> {
+        only(self.intervals?.importance.by_distance.get(slot)?)
+    }
+
+    pub(crate) fn structure_importance(&self) -> Option<[f64; 2]> {
+        only(&self.intervals?.importance.structure)
+    }
+
+    /// What a caption says of bands.
+    pub(crate) fn words(&self) -> String {
+        let words = |resamples| format!(" Bands and whiskers: 95 % of {resamples} bootstrap replicates.");
+        self.resamples().map(words).unwrap_or_default()
+    }
+
+    /// What a caption says of the cells of a heatmap.
+    pub(crate) fn cell_words(&self) -> String {
+        let words = |n| format!(" Marked: the 95 % interval of {n} bootstrap replicates holds zero.");
+        self.resamples().map(words).unwrap_or_default()
+    }
+
+    /// What can be told of a feature's shape function.
+    pub(crate) fn verdict(&self, k: usize, overview: &Overview) -> Option<String> {
+        named(self.intervals?.shape_verdicts.get(k)?, &overview.shown_outputs)
+    }
+
+    /// What can be told of every rho: its name and the verdict.
+    pub(crate) fn rho_verdicts(&self, overview: &Overview) -> Vec<String> {
+        let Some(intervals) = self.intervals else { return Vec::new() };
+        let rhos = overview.rho.iter().zip(&intervals.rho_verdicts);
+        let words = rhos.filter_map(|(rho, verdicts)| {
+            Some(format!("Rho of {}: {}.", one_line(&rho.name), named(verdicts, &overview.outputs)?))
+        });
+        words.collect()
+    }
+}
+
+/// Verdicts by output, one for all where they are the same.
+fn named(verdicts: &[String], outputs: &[String]) -> Option<String> {
+    let first = verdicts.first()?;
+    if verdicts.iter().all(|verdict| verdict == first) {
+        return Some(first.clone());
+    }
+    let each = outputs.iter().zip(verdicts).map(|(output, verdict)| format!("{}: {verdict}", one_line(output)));
+    Some(each.collect::<Vec<_>>().join("; "))
+}
+
+fn ends(band: Option<&Band>) -> Option<[f64; 2]> {
+    band.map(|band| [band.low, band.high])
+}
+
+/// The band of a number that is an average over outputs: known for one output alone.
+fn only(bands: &[Band]) -> Option<[f64; 2]> {
+    match bands {
+        [only] => ends(Some(only)),
+        _ => None,
     }
 }

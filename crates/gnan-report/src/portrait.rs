@@ -1,10 +1,14 @@
 //! The portrait of one prediction: its waterfall, and the graph itself with what every node contributed.
 
+use gnan::Dataset;
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explanation};
+use gnan::files::Task;
 use gnan::model::Description;
 
 use crate::album::Figure;
+use crate::drawing::{self, Words};
+use crate::figure::graph;
 use crate::figure::waterfall::{Term, Waterfall};
 
 /// Most steps of a waterfall.
@@ -46,6 +50,50 @@ pub fn waterfall(description: &Description, why: &Explanation, output: usize, wi
             .to_owned(),
         scene: scene.scene(width),
     }
+}
+
+/// The graph itself with what every node contributed to an output: a molecule, a graph by its distances, or for a node
+/// task the neighbourhood of the node. For a graph nodes are drawn as sources or, as in the paper, as receivers.
+pub fn picture(
+    description: &Description,
+    data: &Dataset,
+    position: usize,
+    why: &Explanation,
+    output: usize,
+    by: graph::By,
+    width: f64,
+) -> Figure {
+    let item = data.items()[position] as usize;
+    let by = if description.task == Task::Node { graph::By::Source } else { by };
+    let contributions = match by {
+        graph::By::Source => why.by_node(output),
+        graph::By::Receiver => why.heard(output),
+    };
+    let words = Words {
+        title: why.id.clone(),
+        output: output_words(description, &why.outputs[output]),
+        unit: description.shown_unit(),
+        by,
+    };
+    let figure = match description.task {
+        Task::Graph => drawing::graph(data, item, &contributions, words),
+        Task::Node => drawing::neighbourhood(data, item, &contributions, words),
+    };
+    let caption = match (description.task, by) {
+        (Task::Node, _) => {
+            "Who is heard: the node in the middle, others on rings by distance; the area of a disc is the size of what \
+             that node adds, its colour the sign."
+        }
+        (_, graph::By::Source) => {
+            "What every node says: the area of a disc is the size of what its own features add to the whole prediction, \
+             its colour the sign."
+        }
+        (_, graph::By::Receiver) => {
+            "What every node hears, its share of the structure term included: the area of a disc is its size, its colour \
+             the sign."
+        }
+    };
+    Figure { name: "graph".to_owned(), caption: caption.to_owned(), scene: figure.scene(width) }
 }
 
 fn sigmoid(logit: f64) -> f64 {

@@ -3,11 +3,13 @@
 mod data_args;
 mod general_args;
 mod output_args;
+mod palette_args;
 mod training_args;
 
 pub use data_args::{DataArgs, ReadArgs};
 pub use general_args::GeneralArgs;
 pub use output_args::{ForceArgs, OutputArgs, check_can_write};
+pub use palette_args::PaletteArgs;
 pub use training_args::TrainingArgs;
 
 /// Headings under which help lists options.

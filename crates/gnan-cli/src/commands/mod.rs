@@ -1,5 +1,6 @@
 //! One file per command: its arguments, what it does, what it prints.
 
+pub mod bootstrap;
 pub mod completions;
 pub mod data;
 pub mod demo;
@@ -7,7 +8,10 @@ pub mod evaluate;
 pub mod explain;
 pub mod export;
 pub mod inspect;
+pub mod plot;
 pub mod predict;
+pub mod report;
+pub mod selftest;
 pub mod train;
 
 use crate::cli::{Cli, Command};
@@ -24,8 +28,12 @@ pub fn run(cli: Cli) -> Result<Answer> {
         Command::Evaluate(args) => evaluate::run(&args, json),
         Command::Predict(args) => predict::run(&args, json),
         Command::Explain(args) => explain::run(&args, json),
+        Command::Plot(args) => plot::run(&args, json),
+        Command::Report(args) => report::run(&args, json),
+        Command::Bootstrap(args) => bootstrap::run(&args, json),
         Command::Export(args) => export::run(&args, json),
         Command::Inspect(args) => inspect::run(&args, json),
+        Command::Selftest(args) => selftest::run(&args, json),
         Command::Completions(args) => completions::run(&args),
     }
 }

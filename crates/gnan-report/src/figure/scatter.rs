@@ -46,7 +46,7 @@ impl Scatter {
         let (left, bottom) = (MARGIN + 62.0, top + side);
         let across = Scale::between(low - air, high + air, left, left + side);
         let up = across.onto(bottom, top);
-        let ticks = axis::fitting(side, 64.0);
+        let ticks = axis::fitting_width(&across, side);
         elements.extend(axis::vertical(&up, left, left + side, ticks, true));
         elements.extend(axis::horizontal(&across, top, bottom, ticks));
         let right = Element::line([across.at(low), up.at(low)], [across.at(high), up.at(high)]);

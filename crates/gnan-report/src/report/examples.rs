@@ -8,7 +8,8 @@ use super::choice::{Example, choose};
 use super::html::{Cell, details, facts, paragraph, table, text, with_total};
 use super::judged::Judged;
 use super::{Figures, Report, WIDTH};
-use crate::portrait::{output_words, waterfall};
+use crate::figure::graph;
+use crate::portrait::{output_words, picture, waterfall};
 use crate::text::{count, number, one_line, signed};
 
 /// Terms that a ledger lists; the others are summed.
@@ -50,7 +51,7 @@ fn one(report: &Report<'_>, judged: &Judged, example: &Example, why: &Explanatio
         pairs.push(("unseen in training", format!("{} (contributes 0)", why.unseen.join(", "))));
     }
     html += &facts(&pairs);
-    // PICTURE
+    html += &figures.html(picture(description, &judged.data, example.position, why, output, graph::By::Source, WIDTH));
     html += &figures.html(waterfall(description, why, output, WIDTH));
     html += &ledgers(why, output);
     html + "</article>\n"

@@ -65,7 +65,7 @@ impl Report<'_> {
         let sections = [
             ("model", "What the model is", self.model_html()),
             ("performance", "How well it does", performance),
-            ("figures", "The whole model in figures", self.album_html(&album, &mut figures)),
+            ("figures", "The whole model in figures", self.album_html(&album, &overview, &mut figures)),
             ("features", "The strongest and the weakest features", features_html(&album, &overview, self.bands)),
             ("examples", "Predictions, taken apart", examples::html(self, &judged, &explainer, &mut figures)?),
             ("care", "What to be careful about", list(&cautions::cautions(self.model, self.data, &judged, &overview))),
@@ -139,7 +139,7 @@ impl Report<'_> {
         html
     }
 
-    fn album_html(&self, album: &Album<'_>, figures: &mut Figures) -> String {
+    fn album_html(&self, album: &Album<'_>, overview: &Overview, figures: &mut Figures) -> String {
         let mut html = paragraph(
             "Point at anything for its exact numbers and for how much data stands behind it; click an entry of a legend \
              to hide it. Blue raises the output, orange lowers it.",
@@ -147,9 +147,25 @@ impl Report<'_> {
         if self.palette == Palette::GreenRed {
             html = html.replace("Blue raises the output, orange lowers it", "Green raises the output, red lowers it");
         }
-        html.extend(album.figures().into_iter().map(|found| figures.html(found)));
+        for found in album.figures() {
+            let is_rho = found.name == "rho";
+            html += &figures.html(found);
+            if is_rho {
+                html += &verdicts(&self.bands.rho_verdicts(overview));
+            }
+        }
         html
     }
+}
+
+/// The first verdicts, and the others when asked for.
+fn verdicts(sentences: &[String]) -> String {
+    const FIRST: usize = 6;
+    if sentences.len() <= FIRST {
+        return if sentences.is_empty() { String::new() } else { list(sentences) };
+    }
+    let heading = format!("Verdicts on all {} curves", sentences.len());
+    html::details(&heading, &list(sentences))
 }
 
 /// Numbers the figures of a page.
@@ -186,7 +202,7 @@ fn features_html(album: &Album<'_>, overview: &Overview, bands: Bands<'_>) -> St
             Cell::Number(format!("{share:.1} %")),
             Cell::Number(count(feature.support.nodes)),
             Cell::Number(count(feature.support.graphs)),
-            Cell::Words(bands.verdict(k).unwrap_or_default()),
+            Cell::Words(bands.verdict(k, overview).unwrap_or_default()),
         ]
     };
     let features = album.order().len();

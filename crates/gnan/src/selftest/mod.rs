@@ -4,6 +4,7 @@
 //! and its canonical form is compared with that of the truth. Whoever wants to know whether the curves of a model can
 //! be believed can see here how well they are found where the answer is known.
 
+mod bootstrapped;
 mod cases;
 mod coverage;
 mod curve;

@@ -4,8 +4,8 @@ mod global;
 mod global_table;
 mod lines;
 mod local;
-mod names;
-mod outputs;
+pub(super) mod names;
+pub(super) mod outputs;
 mod stream;
 mod verify;
 

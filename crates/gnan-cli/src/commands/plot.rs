@@ -1,0 +1,227 @@
+//! `gnan plot`: the figures of a model, and of single predictions, as files.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use gnan::explain::{Explainer, Overview};
+use gnan::files::Task;
+use gnan::output::write_atomically;
+use gnan::{Dataset, Error, Model};
+use gnan_report::album::{Album, Figure};
+use gnan_report::bands::Bands;
+use gnan_report::figure::graph::By;
+use gnan_report::portrait;
+use serde::Serialize;
+
+use super::explain::{names, outputs};
+use crate::args::heading::OUTPUT;
+use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write};
+use crate::cli::examples;
+use crate::exit::{Answer, Result};
+use crate::intervals;
+use crate::progress::working;
+use crate::screen::{print, print_json};
+use crate::style::{counted, heading};
+
+const EXAMPLES: &str = examples!(
+    "gnan plot model.gnan                                       the curves alone",
+    "gnan plot model.gnan my-data/ -o figures/                  with importances and densities",
+    "gnan plot model.gnan solubility --id caffeine -o caffeine/ its waterfall and its picture",
+    "gnan plot model.gnan my-data/ --figure rho --format svg --width 500",
+);
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Scalable, for documents
+    Svg,
+    /// Pixels
+    Png,
+    /// Interactive, one file, no network
+    Html,
+}
+
+impl Format {
+    fn extension(self) -> &'static str {
+        match self {
+            Format::Svg => "svg",
+            Format::Png => "png",
+            Format::Html => "html",
+        }
+    }
+}
+
+/// Arguments of `gnan plot`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct PlotArgs {
+    /// The model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// Data: a path or the name of a built-in set; for importances, densities and predictions
+    #[arg(value_name = "DATA")]
+    data: Option<String>,
+
+    /// Draw single predictions instead of the model: id of a graph or node, name of a molecule, or =#12 for row 12
+    #[arg(long, value_name = "ID", requires = "data")]
+    id: Vec<String>,
+
+    /// Class or target of the predictions [default: the predicted class, the second of two, the first target]
+    #[arg(long, value_name = "NAME", requires = "id")]
+    class: Vec<String>,
+
+    /// Only the figures whose name begins so (rho, shape, features, value, importance, structure, graph, waterfall)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    figure: Vec<String>,
+
+    /// Feature whose values by distance are drawn [default: the three most important]
+    #[arg(long, value_name = "NAME", conflicts_with = "id")]
+    feature: Vec<String>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// Folder to write into
+    #[arg(short, long, value_name = "FOLDER", default_value = "figures", help_heading = OUTPUT)]
+    output: PathBuf,
+
+    /// Formats: svg, png, html
+    #[arg(long, value_name = "FORMATS", value_delimiter = ',', default_value = "svg,png,html", hide_possible_values = true, help_heading = OUTPUT)]
+    format: Vec<Format>,
+
+    /// Width of the figures in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 860, value_parser = clap::value_parser!(u16).range(280..=4000), help_heading = OUTPUT)]
+    width: u16,
+
+    #[command(flatten)]
+    palette: PaletteArgs,
+
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    files: Vec<PathBuf>,
+    folder: &'a Path,
+}
+
+/// Runs `gnan plot`.
+pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
+    if args.output.exists() && !args.output.is_dir() {
+        let error = Error::usage("this is a file, not a folder").in_file(&args.output);
+        return Err(error.remedy("name a folder with --output").into());
+    }
+    let model = Model::load(&args.model)?;
+    let data = args.data.as_ref().map(|data| args.read.open_for(&model, data)).transpose()?;
+    let figures = match &data {
+        Some(data) if !args.id.is_empty() => predictions(args, &model, data)?,
+        data => album(args, &model, data.as_ref())?,
+    };
+    let chosen = choose(figures, &args.figure)?;
+    let files = write(args, &chosen)?;
+    if json {
+        print_json(&Document { files, folder: &args.output })?;
+    } else {
+        let list: Vec<String> = files.iter().map(|file| format!("  {}", file.display())).collect();
+        let count = counted(chosen.len(), "figure");
+        print(format!("wrote {count} to {}\n{}", heading(args.output.display()), list.join("\n")))?;
+    }
+    Ok(Answer::Done)
+}
+
+/// The model's own figures.
+fn album(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<Figure>> {
+    let intervals = intervals::beside(&args.model, model);
+    let (canonical, overview): (_, Overview) = match data {
+        None => (model.canonical(), model.overview()),
+        Some(data) => {
+            let explainer = Explainer::new(model, data)?;
+            let overview = working("adding up contributions", || explainer.overview())?;
+            (explainer.canonical().clone(), overview)
+        }
+    };
+    let album = Album::new(&canonical, &overview, Bands::new(intervals.as_ref()), f64::from(args.width));
+    let mut figures = album.figures();
+    if !args.feature.is_empty() {
+        let known = names::Names::new(overview.features.iter().map(|feature| feature.name.clone()).collect());
+        let wanted = names::pick(&args.feature, |name| known.find(name)).map_err(|name| {
+            Error::usage(format!("the model has no feature \"{}\"", crate::style::harmless(&name)))
+                .remedy(known.remedy(&name))
+        })?;
+        figures.retain(|figure| !figure.name.starts_with("value-by-distance"));
+        figures.extend(wanted.into_iter().filter_map(|k| album.value_heatmap(k)));
+    }
+    Ok(figures)
+}
+
+/// The figures of single predictions.
+fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Figure>> {
+    let description = model.description();
+    let positions = names::items(data, &args.id, "gnan predict MODEL DATA")?;
+    let wanted = outputs::named(description, &args.class)?;
+    let explainer = Explainer::new(model, data)?;
+    let width = f64::from(args.width);
+    let mut figures = Vec::new();
+    for (position, why) in positions.iter().zip(explainer.explain(&positions)?) {
+        let chosen = wanted.clone().unwrap_or_else(|| outputs::foremost(description, &why));
+        // What speaks for one of two classes speaks against the other: both are one picture.
+        let Some(output) = chosen.first().map(|output| output.shown.0) else { continue };
+        let mut add = |name: &str, figure: Figure| {
+            let several = if positions.len() > 1 { format!("-{}", position + 1) } else { String::new() };
+            figures.push(Figure { name: format!("{name}{several}"), ..figure });
+        };
+        let picture = |by: By| portrait::picture(description, data, *position, &why, output, by, width);
+        add("graph", picture(By::Source));
+        if description.task == Task::Graph {
+            add("graph-receivers", picture(By::Receiver));
+        }
+        add("waterfall", portrait::waterfall(description, &why, output, width));
+    }
+    Ok(figures)
+}
+
+/// The figures whose names begin with one of the wanted words.
+fn choose(figures: Vec<Figure>, wanted: &[String]) -> gnan::Result<Vec<Figure>> {
+    let names: Vec<String> = figures.iter().map(|figure| figure.name.clone()).collect();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.starts_with(word.trim()));
+    let unknown = wanted.iter().find(|word| !names.iter().any(|name| name.starts_with(word.trim())));
+    if let Some(unknown) = unknown {
+        return Err(Error::usage(format!("there is no figure \"{}\"", crate::style::harmless(unknown)))
+            .remedy(format!("there are: {}", names.join(", "))));
+    }
+    Ok(figures.into_iter().filter(|figure| is_wanted(&figure.name)).collect())
+}
+
+/// Writes every figure in every format; nothing is written if one of the files may not be.
+fn write(args: &PlotArgs, figures: &[Figure]) -> Result<Vec<PathBuf>> {
+    std::fs::create_dir_all(&args.output).map_err(|error| Error::io(&args.output, &error))?;
+    let mut formats: Vec<Format> = Vec::new();
+    args.format.iter().for_each(|format| formats.extend((!formats.contains(format)).then_some(*format)));
+    let files: Vec<(PathBuf, &Figure, Format)> = figures
+        .iter()
+        .flat_map(|figure| formats.iter().map(move |format| (figure, *format)))
+        .map(|(figure, format)| (args.output.join(format!("{}.{}", figure.name, format.extension())), figure, format))
+        .collect();
+    files.iter().try_for_each(|(path, _, _)| check_can_write(path, args.force.force))?;
+    working("drawing", || {
+        for (path, figure, format) in &files {
+            let scene = figure.scene.clone().with_palette(args.palette.palette());
+            let bytes = match format {
+                Format::Svg => scene.svg().into_bytes(),
+                Format::Html => scene.html().into_bytes(),
+                Format::Png => scene.png(PNG_SCALE).map_err(|error| {
+                    Error::limit(format!("this figure cannot be drawn as pixels: {error}")).in_file(path)
+                })?,
+            };
+            write_atomically(path, &bytes)?;
+        }
+        gnan::Result::Ok(())
+    })?;
+    Ok(files.into_iter().map(|(path, _, _)| path).collect())
+}
+
+/// Pixels of a PNG per pixel of the figure.
+const PNG_SCALE: f64 = 2.0;

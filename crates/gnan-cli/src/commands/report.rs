@@ -1,0 +1,108 @@
+//! `gnan report`: one self-contained page about a model.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use gnan::output::write_atomically;
+use gnan::{Dataset, Model};
+use gnan_report::bands::Bands;
+use gnan_report::report::Report;
+use serde::Serialize;
+
+use crate::args::heading::{DATA, OUTPUT};
+use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write};
+use crate::cli::examples;
+use crate::exit::{Answer, Result};
+use crate::intervals;
+use crate::progress::working;
+use crate::screen::{print, print_json};
+use crate::style::heading;
+
+const EXAMPLES: &str = examples!(
+    "gnan report model.gnan my-data/",
+    "gnan report model.gnan solubility -o solubility.html --force",
+    "gnan bootstrap model.gnan my-data/ && gnan report model.gnan my-data/    with 95 % bands",
+);
+
+/// Arguments of `gnan report`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct ReportArgs {
+    /// The model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// The data it was trained on, test part included: a path or the name of a built-in set
+    #[arg(value_name = "DATA")]
+    data: String,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// The test share that the model was trained with, where it was; these items judge it
+    #[arg(long, value_name = "SHARE", help_heading = DATA, allow_negative_numbers = true)]
+    test_share: Option<f64>,
+
+    /// Where to write the page
+    #[arg(short, long, value_name = "FILE", default_value = "report.html", help_heading = OUTPUT)]
+    output: PathBuf,
+
+    #[command(flatten)]
+    palette: PaletteArgs,
+
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    report: &'a Path,
+    bytes: usize,
+    resamples: Option<usize>,
+}
+
+/// Runs `gnan report`.
+pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
+    check_can_write(&args.output, args.force.force)?;
+    let model = Model::load(&args.model)?;
+    let data = args.read.open_for(&model, &args.data)?;
+    let intervals = intervals::beside(&args.model, &model);
+    let report = Report {
+        model: &model,
+        data: &data,
+        bands: Bands::new(intervals.as_ref()),
+        test_share: args.test_share,
+        palette: args.palette.palette(),
+        model_name: &args.model.display().to_string(),
+        data_name: &args.data,
+    };
+    let page = write(&report, &args.output).map_err(|error| error.in_file(&args.data))?;
+    if json {
+        print_json(&Document { report: &args.output, bytes: page, resamples: report.bands.resamples() })?;
+    } else {
+        print(format!("wrote {}: open it in any browser; it needs no network", heading(args.output.display())))?;
+    }
+    Ok(Answer::Done)
+}
+
+/// Writes the page of a model with the usual colours and no intervals, and returns its size.
+pub fn write_plain(model: &Model, data: &Dataset, names: [&str; 2], path: &Path) -> gnan::Result<usize> {
+    let [model_name, data_name] = names;
+    let report = Report {
+        model,
+        data,
+        bands: Bands::default(),
+        test_share: None,
+        palette: gnan_report::Palette::default(),
+        model_name,
+        data_name,
+    };
+    write(&report, path)
+}
+
+fn write(report: &Report<'_>, path: &Path) -> gnan::Result<usize> {
+    let page = working("writing the report", || report.html())?;
+    write_atomically(path, page.as_bytes())?;
+    Ok(page.len())
+}

@@ -1,0 +1,30 @@
+//! Bands by what they belong to.
+
+use crate::explain::{Point, Value};
+
+use super::bands::Band;
+use super::intervals::Intervals;
+
+impl Intervals {
+    /// The band of a shape function at a value. Between two numbers that were looked at it is interpolated; beyond them,
+    /// and for levels that were not looked at, there is none.
+    pub fn shape_at(&self, feature: usize, value: Value<'_>, output: usize) -> Option<Band> {
+        let points = self.points.features.get(feature)?;
+        let bands = self.shapes.get(feature)?;
+        if let Some(place) = points.iter().position(|point| point.value() == value) {
+            return bands.get(place)?.get(output).copied();
+        }
+        let Value::Number(x) = value else { return None };
+        let number = |place: usize| match points.get(place) {
+            Some(Point::Number(number)) => Some(*number),
+            _ => None,
+        };
+        let after = (0..points.len()).find(|place| number(*place).is_some_and(|number| number > x))?;
+        let before = after.checked_sub(1)?;
+        let (from, to) = (number(before)?, number(after)?);
+        let share = (x - from) / (to - from);
+        let (low, high) = (bands.get(before)?.get(output)?, bands.get(after)?.get(output)?);
+        let between = |from: f64, to: f64| from + share * (to - from);
+        Some(Band { low: between(low.low, high.low), high: between(low.high, high.high) })
+    }
+}
