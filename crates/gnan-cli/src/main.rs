@@ -16,7 +16,6 @@ mod interrupt;
 mod intervals;
 mod ledger;
 mod metric_table;
-mod model_words;
 mod named;
 mod precision;
 mod prediction_lines;

@@ -11,10 +11,15 @@ use gnan::metric::Metrics;
 use gnan::output::write_atomically;
 use gnan::train::RhoChoice;
 use gnan::{Dataset, Error, Model, Training};
+use gnan_report::Palette;
+use gnan_report::bands::Bands;
+use gnan_report::report::Report;
+use gnan_report::words;
 use serde::Serialize;
 
 use super::predict::{Format, render};
-use super::train::{Outcome, divide, fit};
+use super::report;
+use super::train::{Outcome, Parts, fit};
 use crate::amounts::{Nouns, amounts_table, level_rows, strongest};
 use crate::args::ForceArgs;
 use crate::args::heading::{OUTPUT, TRAINING};
@@ -23,7 +28,6 @@ use crate::exit::{Answer, Result};
 use crate::findings::{RhoCurve, rho_curves, rho_table};
 use crate::ledger::LedgerTable;
 use crate::metric_table::metric_table;
-use crate::model_words::architecture_words;
 use crate::progress::working;
 use crate::screen::{print, print_json};
 use crate::style::{DIM, count, dim, duration, heading};
@@ -42,6 +46,7 @@ const ATOMS: usize = 12;
 const NOUNS: Nouns = Nouns { node: "atom", graph: "molecule" };
 const MODEL_FILE: &str = "model.gnan";
 const PREDICTIONS_FILE: &str = "predictions.csv";
+const REPORT_FILE: &str = "report.html";
 /// The document of `--json`; it also marks a folder as the demo's own.
 const DOCUMENT_FILE: &str = "demo.json";
 
@@ -74,6 +79,7 @@ struct Document<'a> {
     seconds: f64,
     model: PathBuf,
     predictions: PathBuf,
+    report: PathBuf,
     rho: Vec<RhoCurve>,
     explanation: ExplanationDocument<'a>,
 }
@@ -115,7 +121,7 @@ impl<'a> ExplanationDocument<'a> {
 pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
     check_folder(&args.output, args.force.force)?;
     let data = working("reading the molecules", || Dataset::open(DATA))?;
-    let parts = divide(&data, None, args.seed)?;
+    let parts = Parts::of(&data, None, args.seed)?;
     // One rho for all features tells the simplest story.
     let training = Training::default().seed(args.seed).rho(RhoChoice::Shared);
     let outcome = fit(&training, &parts, |_| Ok(()))?;
@@ -135,10 +141,22 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
         seconds: outcome.seconds,
         model: args.output.join(MODEL_FILE),
         predictions: args.output.join(PREDICTIONS_FILE),
+        report: args.output.join(REPORT_FILE),
         rho: rho_curves(&model.canonical()),
         explanation: ExplanationDocument::of(&explained),
     };
     write_outputs(&args.output, model, test, &document)?;
+    let report = Report {
+        model,
+        data: &data,
+        bands: Bands::default(),
+        test_share: None,
+        wanted: data.find(MOLECULE).into_iter().collect(),
+        palette: Palette::default(),
+        model_name: &document.model.display().to_string(),
+        data_name: DATA,
+    };
+    report::write(&report, &document.report)?;
     if json {
         print_json(&document)?;
     } else {
@@ -196,7 +214,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     let mut facts = Table::facts();
     let sizes = format!("{} to train, {} to know when to stop", count(record.train_items), count(record.valid_items));
     facts.fact("molecules", format!("{sizes}, {} set aside for the test", count(test.len())));
-    facts.fact("model", architecture_words(description));
+    facts.fact("model", words::architecture(description));
     facts.fact("time", format!("{} epochs in {}", count(record.epochs), duration(outcome.seconds)));
     text.push_str(&facts.render());
 
@@ -216,6 +234,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
 
     text.push_str(&format!("\n{}\n", heading(format!("Written to {}", folder.display()))));
     let mut files = Table::facts();
+    files.fact(REPORT_FILE, "everything in figures: open it in a browser");
     files.fact(MODEL_FILE, "the model, ready for gnan predict and gnan inspect");
     files.fact(PREDICTIONS_FILE, format!("what it says about the {} test molecules", count(test.len())));
     files.fact(DOCUMENT_FILE, "the figures above, for programs");
@@ -223,11 +242,12 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     text.push_str(&format!("\n{}\n", heading("Try next")));
     let model_path = folder.join(MODEL_FILE);
     for (command, what) in [
-        (format!("gnan inspect {}", model_path.display()), "everything in the model file"),
+        (format!("gnan explain {} {DATA} --id water", model_path.display()), "any prediction, to the last digit"),
+        (format!("gnan bootstrap {} {DATA}", model_path.display()), "95 % bands for every curve of the report"),
         (format!("gnan evaluate {DATA} --folds 5"), "how much of it was luck"),
         ("gnan train your-data/ --target column".to_owned(), "your own graphs; gnan train --help shows how"),
     ] {
-        text.push_str(&format!("  {command:<40}  {}\n", dim(what)));
+        text.push_str(&format!("  {command:<52}  {}\n", dim(what)));
     }
     text
 }

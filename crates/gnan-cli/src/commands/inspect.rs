@@ -6,6 +6,7 @@ use clap::Args;
 use gnan::Model;
 use gnan::model::{Description, FeatureSchema};
 use gnan::model_file::{FORMAT_VERSION, parameter_count};
+use gnan_report::words;
 use serde::Serialize;
 
 use super::data::{FIRST_ROWS, NAME_WIDTH, rest};
@@ -13,7 +14,6 @@ use crate::args::heading::OUTPUT;
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::findings::{RhoCurve, rho_curves, rho_table};
-use crate::model_words::{architecture_words, ending_words, prediction_words, settings_words};
 use crate::screen::{print, print_json};
 use crate::style::{count, counted, dim, heading, number};
 use crate::table::{Align, Table, shorten};
@@ -71,7 +71,7 @@ fn describe(model: &Model, shown: usize) -> String {
     let description = model.description();
     let record = &description.record;
     let mut facts = Table::facts();
-    facts.fact("predicts", prediction_words(description));
+    facts.fact("predicts", words::prediction(description));
     for target in &description.targets {
         if let Some(classes) = &target.classes {
             let names: Vec<String> = classes.iter().take(FIRST_ROWS).map(|class| shorten(class, NAME_WIDTH)).collect();
@@ -79,7 +79,7 @@ fn describe(model: &Model, shown: usize) -> String {
             facts.fact("classes", format!("{}: {}{more}", target.name, names.join(", ")));
         }
     }
-    facts.fact("model", architecture_words(description));
+    facts.fact("model", words::architecture(description));
     facts.fact("edges", if description.directed { "directed" } else { "undirected" });
     let valid = match record.valid_items {
         0 => String::new(),
@@ -87,8 +87,8 @@ fn describe(model: &Model, shown: usize) -> String {
     };
     let nodes = count(record.nodes);
     facts.fact("trained on", format!("{}: {} items{valid}, {nodes} nodes", record.data, count(record.train_items)));
-    facts.fact("training", settings_words(description));
-    facts.fact("ended", ending_words(description));
+    facts.fact("training", words::settings(description));
+    facts.fact("ended", words::ending(description));
     if let (Some(first), Some(best)) = (record.history.first(), best_point(description)) {
         let losses = |point: (usize, f64, f64)| format!("{} / {}", number(point.1), number(point.2));
         facts

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use gnan::Model;
 use gnan::output::write_atomically;
-use gnan::{Dataset, Model};
 use gnan_report::bands::Bands;
 use gnan_report::report::Report;
 use serde::Serialize;
 
+use super::explain::names;
 use crate::args::heading::{DATA, OUTPUT};
 use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write};
 use crate::cli::examples;
@@ -20,7 +21,7 @@ use crate::style::heading;
 
 const EXAMPLES: &str = examples!(
     "gnan report model.gnan my-data/",
-    "gnan report model.gnan solubility -o solubility.html --force",
+    "gnan report model.gnan solubility --id caffeine -o solubility.html --force",
     "gnan bootstrap model.gnan my-data/ && gnan report model.gnan my-data/    with 95 % bands",
 );
 
@@ -42,6 +43,10 @@ pub struct ReportArgs {
     /// The test share that the model was trained with, where it was; these items judge it
     #[arg(long, value_name = "SHARE", help_heading = DATA, allow_negative_numbers = true)]
     test_share: Option<f64>,
+
+    /// Also explain this prediction: id of a graph or node, name of a molecule, or =#12 for row 12
+    #[arg(long, value_name = "ID", help_heading = OUTPUT)]
+    id: Vec<String>,
 
     /// Where to write the page
     #[arg(short, long, value_name = "FILE", default_value = "report.html", help_heading = OUTPUT)]
@@ -67,12 +72,15 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
     check_can_write(&args.output, args.force.force)?;
     let model = Model::load(&args.model)?;
     let data = args.read.open_for(&model, &args.data)?;
+    let wanted =
+        if args.id.is_empty() { Vec::new() } else { names::items(&data, &args.id, "gnan predict MODEL DATA")? };
     let intervals = intervals::beside(&args.model, &model);
     let report = Report {
         model: &model,
         data: &data,
         bands: Bands::new(intervals.as_ref()),
         test_share: args.test_share,
+        wanted,
         palette: args.palette.palette(),
         model_name: &args.model.display().to_string(),
         data_name: &args.data,
@@ -86,22 +94,8 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
-/// Writes the page of a model with the usual colours and no intervals, and returns its size.
-pub fn write_plain(model: &Model, data: &Dataset, names: [&str; 2], path: &Path) -> gnan::Result<usize> {
-    let [model_name, data_name] = names;
-    let report = Report {
-        model,
-        data,
-        bands: Bands::default(),
-        test_share: None,
-        palette: gnan_report::Palette::default(),
-        model_name,
-        data_name,
-    };
-    write(&report, path)
-}
-
-fn write(report: &Report<'_>, path: &Path) -> gnan::Result<usize> {
+/// Writes the page, and returns its size.
+pub fn write(report: &Report<'_>, path: &Path) -> gnan::Result<usize> {
     let page = working("writing the report", || report.html())?;
     write_atomically(path, page.as_bytes())?;
     Ok(page.len())

@@ -17,12 +17,12 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::interrupt;
 use crate::metric_table::metric_table;
-use crate::model_words::{architecture_words, ending_words, prediction_words, rho_words, settings_words};
 use crate::progress::TrainingProgress;
 use crate::screen::{print, print_json, talk};
 use crate::style::{self, count, dim, duration, heading};
 use crate::table::Table;
 use gnan::baseline::{self, baseline};
+use gnan_report::words;
 
 const EXAMPLES: &str = examples!(
     "gnan train solubility -o solubility.gnan",
@@ -55,14 +55,27 @@ pub struct TrainArgs {
 
 /// The parts of the data, each with its duty.
 pub struct Parts {
-    /// Fitted on; holds the validation part too where `valid` is none.
+    /// Fitted on.
     pub train: Dataset,
-    /// Stops training; `None`: a part of `train` does.
-    pub valid: Option<Dataset>,
+    /// Stops training.
+    pub valid: Dataset,
     /// Looked at once, at the end.
     pub test: Option<Dataset>,
     /// Where the parts come from.
     pub words: &'static str,
+}
+
+impl Parts {
+    /// The parts of data, as `bootstrap` and `report` will find them again.
+    pub fn of(data: &Dataset, test_share: Option<f64>, seed: u64) -> Result<Parts> {
+        let (split, words) = data.parts(test_share, seed)?;
+        Ok(Parts {
+            train: split.train,
+            valid: split.valid,
+            test: Some(split.test).filter(|test| !test.is_empty()),
+            words,
+        })
+    }
 }
 
 /// A model with what is known of it.
@@ -138,7 +151,7 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
     training.check()?;
     check_can_write(&args.output, args.force.force)?;
     let data = args.data.open()?;
-    let parts = divide(&data, args.test_share, training.seed)?;
+    let parts = Parts::of(&data, args.test_share, training.seed)?;
     interrupt::listen("stopping after this epoch; the best model so far will be saved")?;
     let outcome = fit(&training, &parts, |fitted| fitted.model.save(&args.output))?;
     if json {
@@ -162,30 +175,11 @@ fn answer(ended: Ended, best_epoch: usize) -> Answer {
     Answer::No
 }
 
-/// The parts that the data bring, or else everything (or all but a test part) to train on.
-pub fn divide(data: &Dataset, test_share: Option<f64>, seed: u64) -> Result<Parts> {
-    if let Some(share) = test_share {
-        if !(share > 0.0 && share < 1.0) {
-            let error = gnan::Error::usage(format!("a test share of {share}"));
-            return Err(error.remedy("it must be between 0 and 1; 0.2 is usual").into());
-        }
-        let (train, test) = data.split(1.0 - share, seed)?;
-        return Ok(Parts { train, valid: None, test: Some(test), words: "random split" });
-    }
-    if data.given_splits() > 0 {
-        let split = data.given_split(0, seed)?;
-        let words = if data.given_splits() > 1 { "first given split" } else { "given split" };
-        let test = Some(split.test).filter(|test| !test.is_empty());
-        return Ok(Parts { train: split.train, valid: Some(split.valid), test, words });
-    }
-    Ok(Parts { train: data.labelled(), valid: None, test: None, words: "all labelled items" })
-}
-
 /// Fits and judges; `save` is called as soon as there is a model.
 pub fn fit(training: &Training, parts: &Parts, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
     let progress = TrainingProgress::new();
     let start = Instant::now();
-    let fitted = training.fit_watched(&parts.train, parts.valid.as_ref(), &mut |report| progress.epoch(report));
+    let fitted = training.fit_watched(&parts.train, Some(&parts.valid), &mut |report| progress.epoch(report));
     progress.finish();
     let fitted = fitted?;
     let seconds = start.elapsed().as_secs_f64();
@@ -218,7 +212,7 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
     let record = &description.record;
     let mut text = format!("{}  {}\n\n", heading(format!("trained on {}", data.name())), dim(data.format()));
     let mut facts = Table::facts();
-    facts.fact("predicts", prediction_words(description));
+    facts.fact("predicts", words::prediction(description));
     let mut sizes = format!("{}: {} to train", parts.words, count(record.train_items));
     if record.valid_items > 0 {
         sizes.push_str(&format!(", {} to validate", count(record.valid_items)));
@@ -227,9 +221,9 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
         sizes.push_str(&format!(", {} to test", count(test.len())));
     }
     facts.fact("data", sizes);
-    facts.fact("model", architecture_words(description));
-    facts.fact("training", settings_words(description));
-    facts.fact("ended", format!("{} ({})", ending_words(description), duration(outcome.seconds)));
+    facts.fact("model", words::architecture(description));
+    facts.fact("training", words::settings(description));
+    facts.fact("ended", format!("{} ({})", words::ending(description), duration(outcome.seconds)));
     if outcome.fitted.tried.len() > 1 {
         let tried = outcome.fitted.tried.iter().map(|(name, loss)| format!("{name} {loss:.4}"));
         facts.fact("tried", format!("validation loss: {}", tried.collect::<Vec<_>>().join("; ")));
@@ -260,7 +254,7 @@ fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, parts: &Parts, outcome: 
         options: OptionsDocument { data: &args.data, training: &args.training },
         model: ModelDocument {
             path: &args.output,
-            rho: rho_words(description.rho),
+            rho: words::rho(description.rho),
             outputs: description.architecture.outputs,
             parameters: parameter_count(description),
         },

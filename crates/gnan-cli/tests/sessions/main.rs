@@ -1,10 +1,12 @@
 //! The command as people use it: every test is a session at a shell, in a folder of its own.
 
+mod browser;
 mod config;
 mod contract;
 mod demo;
 mod desk;
 #[cfg(target_os = "linux")]
 mod interrupt;
+mod figures;
 mod predict;
 mod walk;

@@ -1,8 +1,10 @@
 //! Some predictions, each with its picture and its ledgers.
 
-use gnan::Result;
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explainer, Explanation, Ledger};
+use gnan::metric::most_probable;
+use gnan::model::Description;
+use gnan::{Dataset, Result};
 
 use super::choice::{Example, choose};
 use super::html::{Cell, details, facts, paragraph, table, text, with_total};
@@ -15,53 +17,80 @@ use crate::text::{count, number, one_line, signed};
 /// Terms that a ledger lists; the others are summed.
 const TERMS: usize = 12;
 
+/// Where an example comes from: the data its position counts in.
+struct Source<'a> {
+    report: &'a Report<'a>,
+    data: &'a Dataset,
+    judged: &'a Judged,
+}
+
 pub(super) fn html(
     report: &Report<'_>,
     judged: &Judged,
     explainer: &Explainer<'_>,
     figures: &mut Figures,
 ) -> Result<String> {
+    let mut html = String::new();
+    if !report.wanted.is_empty() {
+        let source = Source { report, data: report.data, judged };
+        let all = Explainer::new(report.model, report.data)?;
+        for (position, why) in report.wanted.iter().zip(all.explain(&report.wanted)?) {
+            let output = most_spoken_for(report.model.description(), &why);
+            let example = Example { position: *position, why: "asked for".to_owned(), output };
+            html += &source.html(&example, &why, figures);
+        }
+    }
     let examples = choose(report.model, judged, explainer)?;
     let positions: Vec<usize> = examples.iter().map(|example| example.position).collect();
-    let mut html = paragraph("Chosen by rule, not by hand, from the items that the model was judged on.");
+    html += &paragraph("Chosen by rule, not by hand, from the items that the model was judged on:");
+    let source = Source { report, data: &judged.data, judged };
     for (example, why) in examples.iter().zip(explainer.explain(&positions)?) {
-        html += &one(report, judged, example, &why, figures);
+        html += &source.html(example, &why, figures);
     }
     Ok(html)
 }
 
-fn one(report: &Report<'_>, judged: &Judged, example: &Example, why: &Explanation, figures: &mut Figures) -> String {
-    let description = report.model.description();
-    let output = example.output;
-    let mut html = format!("<article>\n<h3>{} <small>{}</small></h3>\n", text(&one_line(&why.id)), text(&example.why));
-    let unit = output_words(description, &why.outputs[output]);
-    let mut said = format!("{} {unit}", signed(why.total(output), 4));
-    if let Some(probability) = why.probability(output) {
-        said += &format!(", probability {}", percent(probability));
+/// The shown output of the predicted class.
+fn most_spoken_for(description: &Description, why: &Explanation) -> usize {
+    match description.outcome {
+        Outcome::Multiclass => most_probable(&why.probabilities),
+        _ => 0,
     }
-    let mut pairs = vec![("predicted", said)];
-    if let Some(target) = judged.target(example.position) {
-        pairs.push(("in truth", truth(judged, target, description.outcome)));
-    }
-    pairs.push((
-        "adds up",
-        if why.adds_up() { "yes, in every way it is taken apart".to_owned() } else { "NO".to_owned() },
-    ));
-    if !why.unseen.is_empty() {
-        pairs.push(("unseen in training", format!("{} (contributes 0)", why.unseen.join(", "))));
-    }
-    html += &facts(&pairs);
-    html += &figures.html(picture(description, &judged.data, example.position, why, output, graph::By::Source, WIDTH));
-    html += &figures.html(waterfall(description, why, output, WIDTH));
-    html += &ledgers(why, output);
-    html + "</article>\n"
 }
 
-fn truth(judged: &Judged, target: f64, outcome: Outcome) -> String {
-    let class = judged.targets.first().and_then(|t| t.classes.as_ref()?.get(target as usize).cloned());
-    match (outcome, class) {
-        (Outcome::Regression | Outcome::MultiRegression, _) | (_, None) => signed(target, 4),
-        (_, Some(class)) => one_line(&class),
+impl Source<'_> {
+    fn html(&self, example: &Example, why: &Explanation, figures: &mut Figures) -> String {
+        let description = self.report.model.description();
+        let output = example.output;
+        let mut html =
+            format!("<article>\n<h3>{} <small>{}</small></h3>\n", text(&one_line(&why.id)), text(&example.why));
+        let unit = output_words(description, &why.outputs[output]);
+        let mut said = format!("{} {unit}", signed(why.total(output), 4));
+        if let Some(probability) = why.probability(output) {
+            said += &format!(", probability {}", percent(probability));
+        }
+        let mut pairs = vec![("predicted", said)];
+        pairs.extend(self.truth(example.position).map(|truth| ("in truth", truth)));
+        let adds_up = if why.adds_up() { "yes, in every way it is taken apart" } else { "NO" };
+        pairs.push(("adds up", adds_up.to_owned()));
+        if !why.unseen.is_empty() {
+            pairs.push(("unseen in training", format!("{} (contributes 0)", why.unseen.join(", "))));
+        }
+        html += &facts(&pairs);
+        let by = graph::By::Source;
+        html += &figures.html(picture(description, self.data, example.position, why, output, by, WIDTH));
+        html += &figures.html(waterfall(description, why, output, WIDTH));
+        html += &ledgers(why, output);
+        html + "</article>\n"
+    }
+
+    /// The known target, in words.
+    fn truth(&self, position: usize) -> Option<String> {
+        let item = self.data.items()[position] as usize;
+        let target = self.judged.targets.first()?;
+        let value = target.values.get(item).copied().filter(|value| !value.is_nan())?;
+        let class = target.classes.as_ref().and_then(|classes| classes.get(value as usize));
+        Some(class.map_or_else(|| signed(value, 4), |class| one_line(class)))
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Report<'a> {
     pub bands: Bands<'a>,
     /// The random test part that training set aside, where it did.
     pub test_share: Option<f64>,
+    /// Positions in the data of items that the reader wants to see explained, before those chosen by rule.
+    pub wanted: Vec<usize>,
     /// The colours of signs.
     pub palette: Palette,
     /// The model file as the command line names it.

@@ -6,13 +6,13 @@ use gnan::Dataset;
 use gnan::explain::{Canonical, FeatureOverview, Importance, Overview, distance_name};
 use gnan::files::Task;
 use gnan::model::{Description, Rho};
+use gnan_report::words;
 
 use super::outputs::{Output, every};
 use crate::amounts::{
     MOST_OUTPUTS, NODES, Row, amounts_table, curve_rows, level_rows, strength, strongest, summed, support_words,
 };
 use crate::findings::{RhoCurve, rho_curves, rho_table};
-use crate::model_words::{architecture_words, prediction_words};
 use crate::style::{count, counted, dim, harmless, heading, number};
 use crate::table::{Table, shorten};
 
@@ -60,7 +60,7 @@ impl Global<'_> {
     fn facts(&self) -> Table {
         let description = self.canonical.description();
         let mut facts = Table::facts();
-        facts.fact("predicts", prediction_words(description));
+        facts.fact("predicts", words::prediction(description));
         let several = self.overview.shown_outputs.len() > 1;
         let of = if several || description.outcome.is_regression() {
             String::new()
@@ -68,7 +68,7 @@ impl Global<'_> {
             format!(" of {}", self.overview.shown_outputs.join(", "))
         };
         facts.fact("unit", format!("{}{of}", self.overview.unit));
-        facts.fact("model", architecture_words(description));
+        facts.fact("model", words::architecture(description));
         match (self.data, &self.overview.importance) {
             (Some(data), Some(importance)) => {
                 facts.fact("data", format!("{}, {}", data.name(), counted(importance.items, "prediction")));

@@ -1,0 +1,81 @@
+//! `gnan plot`, `gnan bootstrap` and `gnan report`: figures and pages as files.
+
+use super::desk::Desk;
+
+#[test]
+fn figures_of_a_model_come_in_three_formats() {
+    let desk = Desk::new();
+    desk.molecules("chains");
+    desk.works("train chains -o model.gnan --epochs 30");
+    desk.works("plot model.gnan chains -o figures").shows("importance.svg");
+    for name in ["importance", "rho", "shape-functions", "features-by-distance", "structure"] {
+        let svg = String::from_utf8(desk.read(&format!("figures/{name}.svg"))).expect("UTF-8");
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
+        assert_eq!(&desk.read(&format!("figures/{name}.png"))[1..4], b"PNG", "{name}");
+        assert!(String::from_utf8(desk.read(&format!("figures/{name}.html"))).expect("UTF-8").contains("<svg"));
+    }
+    desk.gnan("plot model.gnan chains -o figures").expect(2).says("this file exists already").says("--force");
+    desk.gnan("plot model.gnan chains -o other --figure rhoo").expect(2).says("there are:");
+    assert!(!desk.exists("other"), "nothing is left behind");
+    // Without data there are curves all the same.
+    desk.works("plot model.gnan -o bare --format svg --figure rho,shape --palette green-red");
+    assert!(desk.exists("bare/rho.svg") && !desk.exists("bare/rho.png"));
+}
+
+#[test]
+fn a_prediction_is_drawn_as_its_graph_and_its_waterfall() {
+    let desk = Desk::new();
+    desk.molecules("chains");
+    desk.works("train chains -o model.gnan --epochs 30");
+    desk.works("plot model.gnan chains --id g7 -o g7 --format svg");
+    let graph = String::from_utf8(desk.read("g7/graph.svg")).expect("UTF-8");
+    assert!(graph.contains("g7") && graph.contains("<circle"), "{graph}");
+    assert!(desk.exists("g7/waterfall.svg") && desk.exists("g7/graph-receivers.svg"));
+    desk.gnan("plot model.gnan chains --id g777 -o x").expect(2).says("there is no item");
+    desk.people("people");
+    desk.works("train people --target label -o people.gnan --epochs 20");
+    desk.works("plot people.gnan people --id p3 --class old -o p3 --format svg");
+    assert!(desk.exists("p3/graph.svg") && !desk.exists("p3/graph-receivers.svg"), "a node hears alone");
+}
+
+#[test]
+fn a_bootstrap_is_kept_beside_the_model_and_goes_on_where_it_stopped() {
+    let desk = Desk::new();
+    desk.molecules("chains");
+    desk.works("train chains -o model.gnan --epochs 30");
+    desk.works("bootstrap model.gnan chains --resamples 4").shows("4 bootstrap replicates").shows("rho");
+    let first = desk.read("model.bootstrap");
+    let document = desk.json("bootstrap model.gnan chains --resamples 20");
+    assert_eq!((&document["resamples"], &document["complete"]), (&20.into(), &true.into()));
+    assert!(desk.read("model.bootstrap").len() > first.len());
+    // Another model of the same name is not the one these bands belong to.
+    desk.works("train chains -o model.gnan --epochs 30 --seed 5 --force");
+    desk.works("report model.gnan chains").says("no intervals are shown");
+    desk.gnan("bootstrap model.gnan chains --resamples 4").expect(2).says("--restart");
+    desk.works("bootstrap model.gnan chains --resamples 4 --restart");
+    desk.people("people");
+    desk.gnan("bootstrap model.gnan people").expect(3);
+}
+
+#[test]
+fn a_report_is_one_file_that_says_everything() {
+    let desk = Desk::new();
+    desk.molecules("chains");
+    desk.works("train chains -o model.gnan --epochs 30 --test-share 0.2");
+    desk.works("report model.gnan chains --test-share 0.2 --id g7").shows("wrote report.html");
+    let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
+    let sections = ["What the model is", "How well it does", "The whole model in figures", "Predictions, taken apart"];
+    for words in sections.into_iter().chain(["What to be careful about", "How to reproduce", "test part", "g7"]) {
+        assert!(page.contains(words), "{words} is not in the page");
+    }
+    for outside in ["http://", "https://", "src=", "@import", "url("] {
+        let allowed = page.matches("http://www.w3.org/").count();
+        let found = page.matches(outside).count() - if outside == "http://" { allowed } else { 0 };
+        assert!(outside == "url(" || found == 0, "the page refers to {outside}");
+    }
+    desk.gnan("report model.gnan chains").expect(2).says("--force");
+    // Without the share it cannot be known which items training saw, and the page says so.
+    desk.works("report model.gnan chains -o other.html");
+    let other = String::from_utf8(desk.read("other.html")).expect("UTF-8");
+    assert!(other.contains("some may have been used in training"));
+}
