@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_total_that_differs_by_rounding_alone_is_printed_as_predicted() {
-        assert!(printed(&[0.2, 0.2949999], 0.2950001 + 0.2).contains("total    +0.50"));
-        assert!(printed(&[0.2, 0.2], 0.7).contains("total    +0.40"));
+        assert!(printed(&[0.2, 0.2949999], 0.2950001 + 0.2).contains("total      +0.50"));
+        assert!(printed(&[0.2, 0.2], 0.7).contains("total      +0.40"));
     }
 }

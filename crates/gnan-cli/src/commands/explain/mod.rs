@@ -80,7 +80,7 @@ pub struct ExplainArgs {
     #[arg(value_name = "DATA")]
     data: Option<String>,
 
-    /// Explain one prediction: id of a graph or node, name of a molecule, or its row as --id=#12; several with commas
+    /// Explain one prediction: id of a graph or node, name of a molecule, or its row from 1 as --id=#12; several with commas
     /// or by repeating
     #[arg(long, value_name = "ID", requires = "data", conflicts_with = "all", help_heading = HEADING)]
     id: Vec<String>,
@@ -224,6 +224,8 @@ fn write_text(args: &ExplainArgs, text: &str, what: &str) -> Result<()> {
 
 fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format: Format) -> Result<Answer> {
     let description = model.description();
+    // Data that the model cannot read are worth more words than an id that is not in them.
+    let explainer = explainer(args, model, data)?;
     let positions = if args.id.is_empty() {
         (0..data.len()).collect()
     } else {
@@ -232,7 +234,6 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     };
     let chosen = outputs::named(description, &args.class)?;
     let by: Vec<By> = args.by.iter().map(|by| By::from(*by)).collect();
-    let explainer = explainer(args, model, data)?;
     if format == Format::Text && !args.all && !args.verify {
         let wanted = local::Ledgers { description, outputs: chosen, by, top: args.top };
         let mut text = String::new();
