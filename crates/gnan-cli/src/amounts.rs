@@ -8,7 +8,7 @@ use gnan::model::Support;
 
 use crate::bars::Bars;
 use crate::precision::Precision;
-use crate::style::{DIM, counted, number};
+use crate::style::{DIM, counted, counted_more, number};
 use crate::table::{Align, Table, shorten};
 
 /// Cells of the longest bar.
@@ -31,6 +31,8 @@ pub struct Row {
     pub values: Vec<f64>,
     /// Such as what stands behind it.
     pub remark: String,
+    /// Whether it is the sum of many, which no bar compares with single ones.
+    pub is_sum: bool,
 }
 
 /// What nodes and graphs are called.
@@ -60,12 +62,16 @@ pub fn amounts_table(first: &str, rows: &[Row], outputs: &[String], signed: bool
         let name = format!("{first}{}", precision.words());
         table = table.header(std::iter::once(name).chain(names));
     }
-    let bars = Bars::new(shown, BAR_WIDTH);
+    let single = rows.iter().filter(|row| !row.is_sum).filter_map(|row| row.values.first());
+    let bars = Bars::new(single.copied(), BAR_WIDTH);
     for row in rows {
         let mut cells = vec![(shorten(&row.name, NAME_WIDTH), Style::new())];
         cells.extend(row.values.iter().take(columns).map(|value| (show(*value), Style::new())));
         if columns == 1 {
-            cells.extend(row.values.first().map(|value| bars.bar(*value)));
+            cells.extend(row.values.first().map(|value| match row.is_sum {
+                true => (String::new(), Style::new()),
+                false => bars.bar(*value),
+            }));
         }
         cells.push((row.remark.clone(), DIM));
         table.painted_row(cells);
@@ -91,7 +97,7 @@ pub fn summed(others: &[Row], noun: &str) -> Option<Row> {
     for row in &others[1..] {
         values.iter_mut().zip(&row.values).for_each(|(sum, value)| *sum += value);
     }
-    Some(Row { name: format!("{} more", counted(others.len(), noun)), values, remark: "together".to_owned() })
+    Some(Row { name: counted_more(others.len(), noun), values, remark: "together".to_owned(), is_sum: true })
 }
 
 /// What stands behind something, in words.
@@ -116,6 +122,7 @@ pub fn level_rows(
         name: level.name.clone(),
         values: choose(&level.values),
         remark: support_words(level.support, task, nouns),
+        is_sum: false,
     };
     levels.iter().map(row).collect()
 }
@@ -131,7 +138,8 @@ pub fn curve_rows(curve: &ShapeCurve, all: bool, task: Task, choose: impl Fn(&[f
             let share = step as f64 / steps.max(1) as f64;
             from * (1.0 - share) + to * share
         };
-        let row = |x: f64| Row { name: number(x), values: choose(&value_at(curve, x)), remark: String::new() };
+        let row =
+            |x: f64| Row { name: number(x), values: choose(&value_at(curve, x)), remark: String::new(), is_sum: false };
         return (0..=steps).map(|step| row(place(step))).collect();
     }
     let mut shown: Vec<usize> = (0..curve.bins.len()).collect();
@@ -148,7 +156,12 @@ pub fn curve_rows(curve: &ShapeCurve, all: bool, task: Task, choose: impl Fn(&[f
         let centre = bin.from / 2.0 + bin.to / 2.0;
         let name =
             if bin.from == bin.to { number(bin.from) } else { format!("{} to {}", number(bin.from), number(bin.to)) };
-        Row { name, values: choose(&value_at(curve, centre)), remark: support_words(bin.support, task, NODES) }
+        Row {
+            name,
+            values: choose(&value_at(curve, centre)),
+            remark: support_words(bin.support, task, NODES),
+            is_sum: false,
+        }
     };
     shown.into_iter().map(row).collect()
 }
@@ -193,11 +206,16 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_summed() {
-        let row = |name: &str, value| Row { name: name.to_owned(), values: vec![value, 1.0], remark: String::new() };
+        let row = |name: &str, value| Row {
+            name: name.to_owned(),
+            values: vec![value, 1.0],
+            remark: String::new(),
+            is_sum: false,
+        };
         let (first, others) = strongest(vec![row("a", 0.1), row("b", -3.0), row("c", 0.2)], 1);
         assert_eq!(first[0].name, "b");
         let rest = summed(&others, "feature").unwrap();
-        assert_eq!(rest.name, "2 features more");
+        assert_eq!(rest.name, "2 more features");
         assert!((rest.values[0] - 0.3).abs() < 1e-12 && rest.values[1] == 2.0);
         assert_eq!(summed(&[], "feature"), None);
     }

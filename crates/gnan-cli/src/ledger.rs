@@ -5,9 +5,11 @@ use gnan::explain::{By, Ledger};
 
 use crate::bars::Waterfall;
 use crate::precision::Precision;
-use crate::style::{BOLD, DIM, counted, signed};
+use crate::style::{BOLD, DIM, counted_more, signed};
 use crate::table::{Align, Table, shorten};
 
+/// Lines that every ledger of a prediction has in common: base and structure.
+const COMMON: usize = 2;
 /// Cells of the waterfall.
 const BAR_WIDTH: usize = 24;
 /// Widest name of a term.
@@ -27,8 +29,8 @@ struct Line {
 }
 
 impl LedgerTable {
-    /// Base, structure (about which `structure` says something), terms and rest, and under a line their total; every
-    /// amount is within one unit of the last decimal, and they add up.
+    /// Base, structure (about which `structure` says something), terms and rest, and under a line their total; no
+    /// amount is off by two units of the last decimal, and they add up.
     pub fn new(ledger: &Ledger, structure: &str, total_name: &str) -> LedgerTable {
         let noun = term_noun(ledger.by);
         let line = |name: &str, amount: f64, remark: &str| Line {
@@ -39,7 +41,7 @@ impl LedgerTable {
         let mut lines =
             vec![line("base", ledger.base, "the same for all"), line("structure", ledger.structure, structure)];
         lines.extend(ledger.terms.iter().map(|term| line(&term.name, term.amount, "")));
-        lines.extend(ledger.rest.map(|(others, sum)| line(&format!("{} more", counted(others, noun)), sum, "")));
+        lines.extend(ledger.rest.map(|(others, sum)| line(&counted_more(others, noun), sum, "together")));
         LedgerTable::of_lines(&lines, noun, total_name, ledger)
     }
 
@@ -49,7 +51,7 @@ impl LedgerTable {
         // Sums in single and double precision that print differently only by rounding are printed as one.
         let (sum, predicted) = (precision.units(ledger.total), precision.units(ledger.prediction));
         let total = if sum.abs_diff(predicted) <= 1 { predicted } else { sum };
-        let units = precision.adding_up(&amounts, total);
+        let units = precision.adding_up(&amounts, total, COMMON);
         let mut sums = vec![0];
         units.iter().for_each(|units| sums.push(sums[sums.len() - 1] + units));
         let waterfall = Waterfall::new(sums.iter().map(|sum| *sum as f64), BAR_WIDTH);
@@ -128,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_total_that_differs_by_rounding_alone_is_printed_as_predicted() {
-        assert!(printed(&[0.2, 0.2949999], 0.2950001 + 0.2).contains("total    +0.50"));
-        assert!(printed(&[0.2, 0.2], 0.7).contains("total    +0.40"));
+        assert!(printed(&[0.2, 0.2949999], 0.2950001 + 0.2).contains("total      +0.50"));
+        assert!(printed(&[0.2, 0.2], 0.7).contains("total      +0.40"));
     }
 }

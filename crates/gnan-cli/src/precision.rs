@@ -54,15 +54,16 @@ impl Precision {
     }
 
     /// Amounts in units, rounded so that they add up to the total: what rounding has lost goes to the amounts that it
-    /// has changed most.
-    pub fn adding_up(self, amounts: &[f64], total: i64) -> Vec<i64> {
+    /// has changed most, and to the first `common` only when there are no others left, so that they read the same in
+    /// every ledger. No amount is off by two units.
+    pub fn adding_up(self, amounts: &[f64], total: i64, common: usize) -> Vec<i64> {
         let mut units: Vec<i64> = amounts.iter().map(|amount| self.units(*amount)).collect();
         let lost = total - units.iter().sum::<i64>();
         let step = lost.signum();
         let exact = |amount: f64| amount / 10f64.powi(self.exponent) * 10f64.powi(self.decimals);
         let missing = |index: usize| (exact(amounts[index]) - units[index] as f64) * step as f64;
         let mut order: Vec<usize> = (0..amounts.len()).collect();
-        order.sort_by(|a, b| missing(*b).total_cmp(&missing(*a)));
+        order.sort_by(|a, b| (*a < common).cmp(&(*b < common)).then(missing(*b).total_cmp(&missing(*a))));
         for index in order.into_iter().take(lost.unsigned_abs() as usize) {
             units[index] += step;
         }
@@ -76,7 +77,7 @@ mod tests {
 
     fn units(amounts: &[f64], total: f64) -> Vec<i64> {
         let precision = Precision { decimals: 2, exponent: 0 };
-        precision.adding_up(amounts, precision.units(total))
+        precision.adding_up(amounts, precision.units(total), 0)
     }
 
     #[test]
@@ -84,6 +85,9 @@ mod tests {
         // 1/3 + 1/3 + 1/3 = 1, and 0.33 * 3 = 0.99: one of them becomes 0.34.
         assert_eq!(units(&[1.0 / 3.0; 3], 1.0), [34, 33, 33]);
         assert_eq!(units(&[0.0064, 0.0062, -0.5], -0.4874), [1, 0, -50]);
+        let precision = Precision { decimals: 2, exponent: 0 };
+        assert_eq!(precision.adding_up(&[1.0 / 3.0; 3], 100, 2), [33, 33, 34]);
+        assert_eq!(precision.adding_up(&[0.333, 0.333], 67, 2), [34, 33]);
         let amounts = [0.005, -1.234, 2.7051, -3.0416, 0.777];
         let total: f64 = amounts.iter().sum();
         assert_eq!(units(&amounts, total).iter().sum::<i64>(), (total * 100.0).round() as i64);

@@ -88,6 +88,12 @@ pub fn counted(number: usize, noun: &str) -> String {
     format!("{} {noun}{plural}", count(number))
 }
 
+/// How many more there are: "1 more graph", "1,282 more graphs".
+pub fn counted_more(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} more {noun}{plural}", count(number))
+}
+
 /// A number with about four significant digits, without needless zeros.
 pub fn number(value: f64) -> String {
     if value == 0.0 {

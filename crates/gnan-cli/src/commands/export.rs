@@ -10,21 +10,25 @@ use crate::args::{ForceArgs, OutputArgs};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
 
-const EXAMPLES: &str = examples!(
-    "gnan export model.gnan > model.json",
-    "gnan export model.gnan --format csv -o model.csv",
-    "gnan export model.gnan | jq '.features[] | {name, levels: [.levels[].name]}'",
+const HELP: &str = concat!(
+    examples!(
+        "gnan export model.gnan > model.json",
+        "gnan export model.gnan --format csv -o model.csv",
+        "gnan export model.gnan | jq '.features[] | {name, levels: [.levels[].name]}'",
+    ),
+    "
+
+The tables hold all that a prediction needs: the base value, rho and the structure
+curve over t = 1 / (1 + distance), and every shape function f by its levels or by
+its exact knots and outer slopes. Curves are linear between their points.
+
+  output = base
+         + sum over receivers and distances that occur of structure(t)
+         + sum over receivers, sources and features of (f * rho(t) - centre(t)) / n
+
+n is the number of nodes at that distance from the receiver (without normalisation
+it is 1, and structure counts n times); t is 0 for unreachable nodes."
 );
-
-const FORMULA: &str = "\
-The tables hold all that a prediction needs: the base value, rho and the structure curve over
-t = 1 / (1 + distance), and every shape function by its levels or its exact knots and outer slopes.
-
-  output = base + sum over receivers and distances that occur of structure(t)
-                + sum over receivers, sources and features of (f * rho(t) - centre(t)) / n
-
-n is the number of nodes at that distance from the receiver (1 where normalisation is off; structure
-is then times n); curves are linear between their points; t is 0 for unreachable nodes.";
 
 /// How the tables are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -37,7 +41,7 @@ enum Format {
 
 /// Arguments of `gnan export`.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, after_long_help = concat_help())]
+#[command(after_help = HELP)]
 pub struct ExportArgs {
     /// The model file
     #[arg(value_name = "MODEL")]
@@ -52,10 +56,6 @@ pub struct ExportArgs {
 
     #[command(flatten)]
     force: ForceArgs,
-}
-
-fn concat_help() -> String {
-    format!("{FORMULA}\n\n{EXAMPLES}")
 }
 
 /// Runs `gnan export`; `--json` is the same as the format json.

@@ -5,6 +5,7 @@ mod config;
 mod contract;
 mod demo;
 mod desk;
+mod explain;
 #[cfg(target_os = "linux")]
 mod interrupt;
 mod figures;

@@ -242,13 +242,17 @@ impl Canonical {
     pub fn product(&self, k: usize, value: Value<'_>, slot: usize) -> Vec<f64> {
         match self.said(k, value) {
             None => vec![0.0; self.outputs()],
-            Some((said, rho)) => (0..self.outputs()).map(|c| self.product_of(k, said[c], rho, slot, c)).collect(),
+            Some((said, rho)) => {
+                let (rho, centre) = self.factors(k, rho, slot);
+                (0..self.outputs()).map(|c| said[c] * rho[c] - centre[c]).collect()
+            }
         }
     }
 
-    /// The product for what a source says, as [`said`](Self::said) gives it, for one output.
-    pub(super) fn product_of(&self, k: usize, said: f64, rho: usize, slot: usize, c: usize) -> f64 {
-        said * self.rho[rho][slot][c] - self.centre[k][slot][c]
+    /// Raw rho and what centring takes out, per output: what a source says, as [`said`](Self::said) gives it, times the
+    /// one and less the other is its product.
+    pub(super) fn factors(&self, k: usize, rho: usize, slot: usize) -> (&[f64], &[f64]) {
+        (&self.rho[rho][slot], &self.centre[k][slot])
     }
 
     /// Raw `f_k` and the rho it is heard with; `None`: unseen in training.

@@ -10,6 +10,7 @@ use crate::dataset::{Dataset, Feature, Outcome};
 use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Task, Values};
+use crate::graph::Graph;
 use crate::metric::probabilities;
 use crate::model::Model;
 
@@ -30,6 +31,8 @@ pub struct Explainer<'a> {
     unseen: HashMap<usize, Vec<String>>,
     /// The first categorical feature, which tells nodes apart for people.
     label: Option<Feature>,
+    /// The graph, where there is one alone.
+    graph: Option<Graph>,
 }
 
 /// What a node says about one feature.
@@ -78,6 +81,7 @@ impl<'a> Explainer<'a> {
             words: Vec::new(),
             unseen: HashMap::new(),
             label: features.iter().find(|feature| feature.kind == Kind::Categorical).cloned(),
+            graph: (data.graph_count() == 1).then(|| data.graph(0)),
         };
         let mut by_feature: Vec<Vec<(u32, Said)>> = Vec::new();
         for (k, feature) in features.iter().enumerate() {
@@ -262,10 +266,17 @@ impl<'a> Explainer<'a> {
     /// The marginals of one item; with a canonical form of its own where its distances are longer than training's.
     pub(super) fn marginals(&self, item: u32, parts: bool) -> Result<(Option<Canonical>, Marginals)> {
         let (nodes, receivers) = self.listeners(item);
-        let graph = self.data.graph(match self.data.task() {
-            Task::Graph => item as usize,
-            Task::Node => self.data.graph_of(item as usize),
-        });
+        let built;
+        let graph = match &self.graph {
+            Some(graph) => graph,
+            None => {
+                built = self.data.graph(match self.data.task() {
+                    Task::Graph => item as usize,
+                    Task::Node => self.data.graph_of(item as usize),
+                });
+                &built
+            }
+        };
         let mut search = Search::default();
         let mut rows = Vec::new();
         let mut longer: Option<Canonical> = None;
@@ -273,7 +284,7 @@ impl<'a> Explainer<'a> {
         let mut batches = receivers.chunks(RECEIVERS_AT_ONCE);
         while let Some(batch) = batches.next() {
             rows.resize(batch.len() * nodes.len(), 0);
-            let needed = usize::from(distances_to(&graph, batch, &mut search, &mut rows)?) + 2;
+            let needed = usize::from(distances_to(graph, batch, &mut search, &mut rows)?) + 2;
             if needed > found.slots {
                 // Longer distances than any so far: all over again with room for them.
                 let canonical = longer.insert(self.canonical.with_slots(needed));
@@ -333,13 +344,16 @@ impl<'a> Explainer<'a> {
                 let (k, words) = (said.feature as usize, &self.words[said.word as usize * outputs..][..outputs]);
                 let mut sums = vec![0.0; if parts { outputs } else { 0 }];
                 for slot in &touched {
-                    for (c, word) in words.iter().enumerate() {
-                        let product = canonical.product_of(k, *word, said.rho as usize, *slot, c);
+                    let (rho, centre) = canonical.factors(k, said.rho as usize, *slot);
+                    let cell = &mut found.feature_distance[(k * slots + slot) * outputs..][..outputs];
+                    let spoken = &mut spoken[slot * outputs..][..outputs];
+                    for c in 0..outputs {
+                        let product = words[c] * rho[c] - centre[c];
                         let part = product * weights[*slot];
-                        found.feature_distance[(k * slots + slot) * outputs + c] += part;
+                        cell[c] += part;
                         if parts {
                             sums[c] += part;
-                            spoken[slot * outputs + c] += product;
+                            spoken[c] += product;
                         }
                     }
                 }

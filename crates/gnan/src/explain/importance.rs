@@ -78,6 +78,9 @@ impl Sums {
             }
             let mut whole = vec![0.0; outputs];
             for (slot, values) in feature.chunks_exact(width).enumerate() {
+                if values.iter().all(|value| *value == 0.0) {
+                    continue;
+                }
                 for (c, value) in description.shown(values).into_iter().enumerate() {
                     self.both[(k * slots + kept(slot)) * outputs + c] += value.abs();
                     by_slot[slot * outputs + c] += value;

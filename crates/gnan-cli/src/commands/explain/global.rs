@@ -13,7 +13,7 @@ use crate::amounts::{
     MOST_OUTPUTS, NODES, Row, amounts_table, curve_rows, level_rows, strength, strongest, summed, support_words,
 };
 use crate::findings::{RhoCurve, rho_curves, rho_table};
-use crate::style::{count, counted, dim, harmless, heading, number};
+use crate::style::{count, counted, counted_more, dim, harmless, heading, number};
 use crate::table::{Table, shorten};
 
 /// Widest name in a heading.
@@ -112,8 +112,12 @@ impl Global<'_> {
         let shown = self.shown();
         let names: Vec<String> = shown.iter().map(|output| output.name.clone()).collect();
         let pick = |values: &[f64]| shown.iter().map(|output| values[output.shown.0]).collect::<Vec<f64>>();
-        let row =
-            |name: &str, values: &[f64]| Row { name: name.to_owned(), values: pick(values), remark: String::new() };
+        let row = |name: &str, values: &[f64]| Row {
+            name: name.to_owned(),
+            values: pick(values),
+            remark: String::new(),
+            is_sum: false,
+        };
         let features = self.overview.features.iter().map(|feature| feature.name.as_str());
         let slots = importance.by_distance.len();
         let over = format!("mean size of its contribution, {}", self.overview.unit);
@@ -168,13 +172,13 @@ impl Global<'_> {
         let table = rho_table(&curves, &description.receivers, self.top, "node");
         let words = "how much is heard from each distance; 1 is the largest seen in training";
         let more = curves.len().saturating_sub(self.top);
-        let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", "") } else { String::new() };
+        let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", " (--top)") } else { String::new() };
         let longest = description.receivers.len().saturating_sub(1);
         let cut = match curves.len() {
             0 | 1 => longest.saturating_sub(self.top),
             _ => longest.saturating_sub(crate::findings::FIRST_DISTANCES),
         };
-        let cut = if cut > 0 { more_line(cut, "longer distance", " (--json has them)") } else { String::new() };
+        let cut = if cut > 0 { more_line(cut, "distance", " (--json has them)") } else { String::new() };
         format!("{}{more}{cut}", section("rho", words, &table))
     }
 
@@ -192,7 +196,12 @@ impl Global<'_> {
         let row = |slot: usize| {
             let heard = description.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
             let values = self.outputs.iter().map(|output| output.of_own(&self.overview.structure[slot])).collect();
-            Row { name: distance_name(slot, slots), values, remark: format!("for {}", counted(heard, "node")) }
+            Row {
+                name: distance_name(slot, slots),
+                values,
+                remark: format!("for {}", counted(heard, "node")),
+                is_sum: false,
+            }
         };
         let rows = (0..slots).filter(|slot| self.canonical.seen(*slot)).map(row).collect();
         let (rows, others) = self.nearest(rows);
@@ -201,7 +210,7 @@ impl Global<'_> {
             Task::Graph => "what every node adds for having nodes at a distance, whatever they are",
             Task::Node => "what a node gets for having nodes at a distance, whatever they are",
         };
-        let more = if others.is_empty() { String::new() } else { more_line(others.len(), "longer distance", "") };
+        let more = if others.is_empty() { String::new() } else { more_line(others.len(), "distance", " (--top)") };
         format!("{}{more}", section("structure", words, &table))
     }
 
@@ -308,6 +317,7 @@ impl Global<'_> {
             name: distance_name(slot, cells.len()),
             values: shown.iter().map(|output| cells[slot][output.shown.0]).collect(),
             remark: String::new(),
+            is_sum: false,
         };
         let rows: Vec<Row> = (0..cells.len()).filter(|slot| self.canonical.seen(*slot)).map(row).collect();
         let names: Vec<String> = shown.iter().map(|output| output.name.clone()).collect();
@@ -321,5 +331,5 @@ fn section(title: &str, words: &str, table: &Table) -> String {
 }
 
 fn more_line(number: usize, noun: &str, how: &str) -> String {
-    format!("  {}\n", dim(format!("... and {} more{how}", counted(number, noun))))
+    format!("  {}\n", dim(format!("... and {}{how}", counted_more(number, noun))))
 }

@@ -33,7 +33,7 @@ const EXAMPLES: &str = examples!(
     "gnan explain model.gnan solubility --id caffeine,water  two predictions as ledgers",
     "gnan explain model.gnan my-data/ --id=#12 --by node --top 20",
     "gnan explain model.gnan my-data/ --all -o explanations.jsonl",
-    "gnan explain model.gnan my-data/ --verify && echo every sum is right",
+    "gnan explain model.gnan my-data/ --verify               exit code 1 if a sum is wrong",
 );
 
 const HEADING: &str = "What to explain";
@@ -80,8 +80,8 @@ pub struct ExplainArgs {
     #[arg(value_name = "DATA")]
     data: Option<String>,
 
-    /// Explain one prediction: id of a graph or node, name of a molecule, or =#12 for row 12; several with commas or by
-    /// repeating
+    /// Explain one prediction: id of a graph or node, name of a molecule, or its row from 1 as --id=#12; several with commas
+    /// or by repeating
     #[arg(long, value_name = "ID", requires = "data", conflicts_with = "all", help_heading = HEADING)]
     id: Vec<String>,
 
@@ -153,6 +153,9 @@ pub fn run(args: &ExplainArgs, json: bool) -> Result<Answer> {
         let error = Error::usage("--by divides single predictions");
         return Err(error.remedy("name them with --id, or take --all").into());
     }
+    if args.verify && args.csv {
+        return Err(Error::usage("--verify answers in words or with --json").into());
+    }
     args.output.check(args.force)?;
     let model = Model::load(&args.model)?;
     let data = args.data.as_deref().map(|data| args.read.open_for(&model, data)).transpose()?;
@@ -221,6 +224,8 @@ fn write_text(args: &ExplainArgs, text: &str, what: &str) -> Result<()> {
 
 fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format: Format) -> Result<Answer> {
     let description = model.description();
+    // Data that the model cannot read are worth more words than an id that is not in them.
+    let explainer = explainer(args, model, data)?;
     let positions = if args.id.is_empty() {
         (0..data.len()).collect()
     } else {
@@ -229,7 +234,6 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     };
     let chosen = outputs::named(description, &args.class)?;
     let by: Vec<By> = args.by.iter().map(|by| By::from(*by)).collect();
-    let explainer = explainer(args, model, data)?;
     if format == Format::Text && !args.all && !args.verify {
         let wanted = local::Ledgers { description, outputs: chosen, by, top: args.top };
         let mut text = String::new();
@@ -276,8 +280,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
 /// Prints what verification has found.
 fn answer(args: &ExplainArgs, found: &Verification, format: Format) -> Result<Answer> {
     match format {
-        Format::Text => write_text(args, &format!("{}\n", found.sentence()), "the answer")?,
-        Format::Csv => return Err(Error::usage("--verify answers in words or with --json").into()),
+        Format::Text | Format::Csv => write_text(args, &format!("{}\n", found.sentence()), "the answer")?,
         Format::Json => {
             let mut text = serde_json::to_vec_pretty(found)
                 .map_err(|error| Error::input(format!("the answer cannot be written as JSON: {error}")))?;

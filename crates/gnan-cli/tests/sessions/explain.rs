@@ -1,0 +1,335 @@
+//! Explanations at the shell: the whole model, single predictions, ledgers that add up in every form.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::desk::{Desk, Session};
+
+const QUICK: &str = "--epochs 30 --hidden 16 --layers 2";
+
+fn desk_with_model() -> Desk {
+    let desk = Desk::new();
+    desk.molecules("molecules");
+    desk.works(&format!("train molecules {QUICK}"));
+    desk
+}
+
+fn desk_with_people() -> Desk {
+    let desk = Desk::new();
+    desk.people("people");
+    desk.works(&format!("train people -o people.gnan {QUICK}"));
+    desk
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+/// All numbers in a table, and in the tables in it.
+fn sum(value: &Value) -> f64 {
+    value.as_object().map_or_else(|| number(value), |table| table.values().map(sum).sum())
+}
+
+fn size(value: &Value) -> f64 {
+    value.as_object().map_or_else(|| number(value).abs(), |table| table.values().map(size).sum())
+}
+
+/// Every marginal of every output, with base and structure, is the prediction.
+#[track_caller]
+fn assert_adds_up(document: &Value, marginals: usize) {
+    let outputs = document["outputs"].as_object().expect("outputs");
+    assert!(!outputs.is_empty());
+    for (name, parts) in outputs {
+        let rest = number(&parts["base"]) + number(&parts["structure"]);
+        let whole =
+            number(&parts["base"]).abs() + size(&parts["structure_by_distance"]) + size(&parts["by_node_and_feature"]);
+        let tolerated = 1e-5 * whole.max(1.0);
+        let by: Vec<&String> = parts.as_object().unwrap().keys().filter(|key| key.starts_with("by_")).collect();
+        assert_eq!(by.len(), marginals, "{by:?}");
+        for marginal in by {
+            let miss = (rest + sum(&parts[marginal]) - number(&parts["prediction"])).abs();
+            assert!(miss <= tolerated, "{name}, {marginal}: off by {miss}");
+        }
+        assert!((number(&parts["total"]) - number(&parts["prediction"])).abs() <= tolerated);
+        assert!((sum(&parts["structure_by_distance"]) - number(&parts["structure"])).abs() <= tolerated);
+    }
+    assert_eq!(document["adds_up"], true);
+}
+
+/// Every ledger in the text adds up as printed, and ends in what the model says; how many there are.
+#[track_caller]
+fn assert_ledgers_add_up(text: &str) -> usize {
+    let mut ledgers = 0;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if !line.trim_start().starts_with("base ") {
+            continue;
+        }
+        // In every line of a ledger the first number with a sign is the amount.
+        let hundredths = |line: &str| {
+            let amount = line.split_whitespace().find(|word| word.starts_with(['+', '-']) && word.contains('.'));
+            (amount.unwrap_or_else(|| panic!("no amount in: {line}")).parse::<f64>().unwrap() * 1e5).round() as i64
+        };
+        let mut total = hundredths(line);
+        for line in lines.by_ref().take_while(|line| !line.contains("──")) {
+            total += hundredths(line);
+        }
+        assert_eq!(hundredths(lines.next().expect("a total")), total, "{text}");
+        let model = lines.next().expect("the model");
+        assert!(model.contains("what the model says") && hundredths(model) == total, "{text}");
+        ledgers += 1;
+    }
+    ledgers
+}
+
+#[test]
+fn the_whole_model_in_words() {
+    let desk = desk_with_model();
+    let session = desk.works("explain model.gnan molecules").shows("toxic of graphs").shows("log-odds of yes");
+    let session = session.shows("importance by feature").shows("importance by distance").shows("60 predictions");
+    let session = session.shows("rho").shows("structure").shows("element  categorical").shows("mass  continuous");
+    assert!(session.stdout.contains("nodes in") && session.stderr.is_empty());
+    // Without data there is nothing to average over.
+    let session = desk.works("explain model.gnan").shows("none given").shows("element  categorical");
+    assert!(!session.stdout.contains("importance by"));
+    let session = desk.works("explain model.gnan molecules --feature mass").shows("its importance by distance");
+    assert!(!session.stdout.contains("element  categorical"));
+    desk.works("explain model.gnan molecules --top 1").shows("1 more feature ").shows("together");
+    desk.works("explain model.gnan molecules --class no").shows("element");
+    desk.works("explain model.gnan molecules -o model.txt").says("wrote the overview to model.txt");
+    assert!(!desk.read("model.txt").contains(&0x1b));
+}
+
+#[test]
+fn little_support_is_said() {
+    let desk = Desk::new();
+    desk.molecules("molecules");
+    let nodes = String::from_utf8(desk.read("molecules/nodes.csv")).unwrap();
+    desk.write("molecules/nodes.csv", &nodes.replacen("g7,a0,C", "g7,a0,Xe", 1).replacen("g7,a0,O", "g7,a0,Xe", 1));
+    desk.works(&format!("train molecules {QUICK}"));
+    desk.works("explain model.gnan").shows("1 node in 1 graph: little support");
+}
+
+#[test]
+fn the_whole_model_for_programs() {
+    let desk = desk_with_model();
+    let document = desk.json("explain model.gnan molecules");
+    assert_eq!(document["features"][0]["name"], "element");
+    assert_eq!(document["importance"]["items"], 60);
+    assert!(desk.json("explain model.gnan")["importance"].is_null());
+    let table = desk.works("explain model.gnan molecules --csv").stdout;
+    assert!(table.starts_with("table,feature,level,from,to,distance,output,value,nodes,graphs\n"));
+    for kind in ["base", "structure", "rho", "level", "curve", "bin", "importance by feature and distance"] {
+        assert!(table.contains(&format!("\n{kind},")), "{kind}");
+    }
+    desk.works("explain model.gnan molecules --csv -o model.csv").says("wrote the overview");
+    assert_eq!(String::from_utf8(desk.read("model.csv")).unwrap(), table);
+    desk.gnan("explain model.gnan molecules --csv -o model.csv").expect(2).says("--force");
+    desk.gnan("explain model.gnan --csv --json").expect(2).says("not both");
+}
+
+#[test]
+fn predictions_as_ledgers() {
+    let desk = desk_with_model();
+    let one = desk.works("explain model.gnan molecules --id g7").shows("g7  toxic: ").shows("log-odds of yes").stdout;
+    assert_eq!(assert_ledgers_add_up(&one), 3);
+    assert!(one.contains("by feature") && one.contains("by distance") && one.contains("by node"));
+    let line = "explain model.gnan molecules --id g7,g8 --id=#1 --by feature-distance,node-feature,receiver --top 2";
+    let several = desk.works(line).shows("more pairs").shows("g8  toxic").shows("g0  toxic").stdout;
+    assert_eq!(assert_ledgers_add_up(&several), 9);
+    // What speaks for one class speaks against the other.
+    let against = desk.works("explain model.gnan molecules --id g7 --class no").shows("log-odds of no").stdout;
+    assert_eq!(assert_ledgers_add_up(&against), 3);
+    let base = |text: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with("base ")).expect("base");
+        line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap()
+    };
+    assert_eq!(base(&one), -base(&against));
+    let predicted = desk.works("predict model.gnan molecules --json").stdout;
+    let predicted: Value = serde_json::from_str(predicted.lines().nth(7).unwrap()).unwrap();
+    let percent = 100.0 * number(&predicted["probabilities"]["yes"]);
+    assert!(one.contains(&format!("what the model says, probability {percent:.1} %")), "{one}");
+}
+
+#[test]
+fn a_prediction_as_a_document_and_a_table() {
+    let desk = desk_with_model();
+    let document = desk.json("explain model.gnan molecules --id g7");
+    assert_eq!((&document["id"], &document["unit"]), (&"g7".into(), &"log-odds".into()));
+    assert_adds_up(&document, 6);
+    let parts = &document["outputs"]["yes"];
+    assert!(parts["by_feature"]["element"].is_number() && parts["by_node_and_feature"]["a1"]["mass"].is_number());
+    assert!(
+        parts["by_feature_and_distance"]["mass"]["1"].is_number() && parts["structure_by_receiver"]["a0"].is_number()
+    );
+    let chosen = desk.json("explain model.gnan molecules --id g7 --class no --by feature");
+    assert_eq!(number(&chosen["outputs"]["no"]["prediction"]), -number(&parts["prediction"]));
+    assert!(chosen["outputs"]["no"]["by_node"].is_null());
+
+    let table = desk.works("explain model.gnan molecules --id g7,g8 --csv").stdout;
+    let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    assert_eq!(reader.headers().unwrap(), &["id", "output", "by", "term", "amount"][..]);
+    for row in reader.records() {
+        let row = row.unwrap();
+        *sums.entry((row[0].to_owned(), row[2].to_owned())).or_default() += row[4].parse::<f64>().unwrap();
+    }
+    for id in ["g7", "g8"] {
+        let sum = |by: &str| sums[&(id.to_owned(), by.to_owned())];
+        for by in ["feature", "node", "distance", "feature-distance", "node-feature", "receiver"] {
+            let miss = sum("base") + sum("structure") + sum(by) - sum("prediction");
+            assert!(miss.abs() < 1e-4, "{id}, {by}: off by {miss}");
+        }
+    }
+}
+
+#[test]
+fn every_prediction_as_json_lines() {
+    let desk = desk_with_model();
+    let lines = desk.works("explain model.gnan molecules --all").stdout;
+    let documents: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(documents.len(), 60);
+    for (graph, document) in documents.iter().enumerate() {
+        assert_eq!(document["id"], format!("g{graph}"));
+        assert_adds_up(document, 6);
+    }
+    for threads in [1, 3] {
+        let session =
+            desk.works(&format!("explain model.gnan molecules --all --json --threads {threads} -o {threads}.jsonl"));
+        session.says("wrote 60 explanations");
+        assert_eq!(String::from_utf8(desk.read(&format!("{threads}.jsonl"))).unwrap(), lines);
+    }
+    let rows = desk.works("explain model.gnan molecules --all --csv --by feature").stdout;
+    // Base, structure, two features, total, prediction and probability of each, and the header.
+    assert_eq!(rows.lines().count(), 1 + 60 * 7);
+    let several = desk.works("explain model.gnan molecules --id g1,g2 --json").stdout;
+    assert_eq!(several.lines().collect::<Vec<_>>(), lines.lines().skip(1).take(2).collect::<Vec<_>>());
+}
+
+#[test]
+fn sums_are_verified() {
+    let desk = desk_with_model();
+    let session = desk.works("explain model.gnan molecules --verify").shows("everything adds up");
+    assert!(session.shows("in 60 predictions").stdout.lines().count() == 1);
+    desk.works("explain model.gnan molecules --verify --id g1,g2").shows("in 2 predictions");
+    let answer = desk.json("explain model.gnan molecules --verify --all");
+    assert_eq!((&answer["predictions"], &answer["adds_up"]), (&60.into(), &true.into()));
+    assert!(number(&answer["largest_deviation"]) <= 1.0);
+    desk.gnan("explain model.gnan molecules --verify --csv").expect(2).says("--json");
+}
+
+#[test]
+fn nodes_and_several_classes() {
+    let desk = desk_with_people();
+    desk.works("explain people.gnan people").shows("grown").shows("young").shows("age  continuous");
+    let one =
+        desk.works("explain people.gnan people --id p5").shows("p5  label: ").shows("above the mean of the 3 classes");
+    assert_eq!(assert_ledgers_add_up(&one.stdout), 3);
+    let document = desk.json("explain people.gnan people --id p5");
+    assert_adds_up(&document, 5);
+    assert_eq!(document["outputs"].as_object().unwrap().len(), 3);
+    let logits: f64 = document["outputs"].as_object().unwrap().values().map(|parts| number(&parts["prediction"])).sum();
+    assert!(logits.abs() < 1e-6, "centred over classes");
+    desk.works("explain people.gnan people --id p5 --class old,young").shows("logit of old").shows("logit of young");
+    desk.works("explain people.gnan people --id p5 --by receiver").shows("only receiver");
+    desk.works("explain people.gnan people --verify").shows("in 90 predictions");
+}
+
+#[test]
+fn molecules_by_name_and_several_targets() {
+    let desk = Desk::new();
+    desk.works("train solubility --epochs 3 --hidden 16");
+    let session = desk.works("explain model.gnan solubility --id caffeine").shows("caffeine  log_solubility ");
+    assert_eq!(assert_ledgers_add_up(&session.shows("(log10 mol/L)").stdout), 3);
+    desk.gnan("explain model.gnan solubility --id cafeine").expect(2).says("caffeine");
+    desk.molecules("molecules");
+    let graphs = String::from_utf8(desk.read("molecules/graphs.csv")).unwrap();
+    let rows = graphs.lines().enumerate().map(|(row, line)| match row {
+        0 => format!("{line},odd\n"),
+        _ => format!("{line},{}\n", ["no", "yes"][row % 2]),
+    });
+    desk.write("molecules/graphs.csv", &rows.collect::<String>());
+    desk.works(&format!("train molecules --target toxic,odd {QUICK} -o both.gnan"));
+    let session = desk.works("explain both.gnan molecules --id g3").shows("log-odds of toxic").shows("log-odds of odd");
+    assert_eq!(assert_ledgers_add_up(&session.stdout), 6);
+    assert_adds_up(&desk.json("explain both.gnan molecules --id g3"), 6);
+    desk.gnan("explain both.gnan molecules --id g3 --class od").expect(2).says("no target \"od\"").says("odd");
+}
+
+#[test]
+fn what_is_not_there_is_answered_with_what_is() {
+    let desk = desk_with_model();
+    let gnan = |line: &str| desk.gnan(&format!("explain model.gnan molecules {line}"));
+    gnan("--id gg7")
+        .expect(2)
+        .says("there is no item \"gg7\"")
+        .says("g7")
+        .says("gnan predict model.gnan molecules lists");
+    gnan("--id 12").expect(2).says("--id=#12");
+    gnan("--id=#61").expect(2).says("\"#61\"");
+    gnan("--id g1,g2,nothing").expect(2).says("\"nothing\"");
+    gnan("--id g1 --all").expect(2).says("cannot be used with");
+    gnan("--id g1 --by atoms").expect(2).says("feature-distance");
+    gnan("--by node").expect(2).says("--id");
+    gnan("--top 0").expect(2).says("at least one row");
+    gnan("--class perhaps").expect(2).says("no class \"perhaps\"").says("no, yes");
+    gnan("--feature elemnt").expect(2).says("near it are: element");
+    desk.gnan("explain model.gnan --id g1").expect(2).says("<DATA>");
+    desk.gnan("explain model.gnan --verify").expect(2).says("<DATA>");
+    desk.people("people");
+    desk.gnan("explain model.gnan people --id p1").expect(3).says("people").says("element");
+}
+
+#[test]
+fn what_training_had_not_seen_is_said() {
+    let desk = desk_with_model();
+    desk.write("new/nodes.csv", "graph_id,node_id,element,mass\nx,a,C,12\nx,b,Xe,131\n");
+    desk.write("new/edges.csv", "graph_id,source,target\nx,a,b\n");
+    let session = desk.works("explain model.gnan new --id x").shows("not seen in training").shows("Xe").shows("range");
+    assert_eq!(assert_ledgers_add_up(&session.stdout), 3);
+    let session = desk.works("explain model.gnan new --id x --json").says("Xe");
+    assert_eq!(session.document()["unseen"][0], "element: Xe");
+    desk.works("explain model.gnan new --verify");
+}
+
+#[test]
+fn hostile_names_are_harmless() {
+    let desk = Desk::new();
+    desk.molecules("molecules");
+    let evil = "\x1b[31m<b>\r\nx\u{202e}";
+    let nodes = String::from_utf8(desk.read("molecules/nodes.csv")).unwrap();
+    desk.write("molecules/nodes.csv", &nodes.replace("g0,a0,", &format!("g0,\"{evil}\",")));
+    let edges = String::from_utf8(desk.read("molecules/edges.csv")).unwrap();
+    desk.write("molecules/edges.csv", &edges.replace("g0,a0,", &format!("g0,\"{evil}\",")));
+    desk.works(&format!("train molecules {QUICK}"));
+    for colours in ["0", "1"] {
+        let mut command = desk.command("explain model.gnan molecules --id g0 --by node,node-feature,receiver");
+        let session = Session::of(command.env("CLICOLOR_FORCE", colours)).expect(0).shows("\\u{1b}[31m<b>");
+        assert!(!session.stdout.contains("\x1b[31m") && !session.stdout.contains('\u{202e}'));
+    }
+    let text = desk.works("explain model.gnan molecules --id g0 --by node").stdout;
+    assert_eq!(assert_ledgers_add_up(&text), 1);
+    let document = desk.json("explain model.gnan molecules --id g0");
+    assert!(document["outputs"]["yes"]["by_node"].as_object().unwrap().keys().any(|name| name.contains("<b>")));
+    let mut command = desk.command("explain model.gnan molecules --id");
+    let session = Session::of(command.arg(evil).env("CLICOLOR_FORCE", "1")).expect(2);
+    assert!(!session.stderr.contains("\x1b[31m<b>"), "{}", session.stderr);
+}
+
+#[test]
+fn the_whole_model_as_tables() {
+    let desk = desk_with_model();
+    let document = desk.works("export model.gnan").document();
+    assert_eq!((&document["format"], &document["outputs"][0]), (&"gnan tables".into(), &"yes".into()));
+    assert!(document["features"][1]["curve"]["knots"].is_array());
+    let table = desk.works("export model.gnan --format csv").stdout;
+    assert!(table.starts_with("table,feature,level,rho,at,output,value,nodes,graphs\n"));
+    desk.works("export model.gnan -o tables.json").says("wrote the model's tables to tables.json");
+    assert_eq!(serde_json::from_slice::<Value>(&desk.read("tables.json")).unwrap(), document);
+    desk.gnan("export model.gnan --format csv -o tables.json").expect(2).says("exists already").says("--force");
+    desk.works("export model.gnan --format csv -o tables.json --force");
+    assert_eq!(String::from_utf8(desk.read("tables.json")).unwrap(), table);
+    desk.gnan("export model.gnan --format xml").expect(2).says("csv");
+    desk.gnan("export nothing.gnan").expect(3).says("nothing.gnan");
+}
