@@ -345,3 +345,31 @@ impl Member {
         next
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Training;
+
+    /// Every item once, from the same start: a plain full-batch fit that stops by its own loss, up to rounding.
+    #[test]
+    fn every_item_once_is_a_plain_fit() {
+        let data = Dataset::open("solubility").unwrap();
+        let data = data.subset(&(0..data.len()).step_by(10).collect::<Vec<_>>());
+        for dropout in [0.0, 0.3] {
+            let training =
+                Training { hidden: 16, dropout, patience: Some(0), ..Training::default().epochs(25).seed(9) };
+            let nothing = data.subset(&[]);
+            let plain = training.fit_watched(&data, Some(&nothing), &mut |_| ControlFlow::Continue(())).unwrap();
+            let retraining = Retraining::new(&plain.model, &data).unwrap();
+            let counts = vec![vec![1; data.len()]; 2];
+            let go_on = &mut |_, _| ControlFlow::Continue(());
+            let found = retraining.fit_counts(counts, &[3, 9], go_on).unwrap().unwrap();
+            assert_eq!(found[1].best_epoch, plain.model.description().record.best_epoch);
+            let outputs = |model: &Model| model.outputs_on(&data).unwrap().values;
+            let (found, expected) = (outputs(&found[1].model), outputs(&plain.model));
+            let largest = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(largest < 2e-3, "{largest}");
+        }
+    }
+}
