@@ -160,11 +160,14 @@ fn files_that_lie_are_refused() {
     assert!(text("\\\"version\\\":1", "\\\"version\\\":9").expect_err("newer").to_string().contains("version 9"));
     assert!(text("\\\"done\\\":2", "\\\"done\\\":3").is_err());
     assert!(text("\"present\"", "\"absents\"").is_err());
+    // The file ends with the numbers of the two resamples; what stands before them is a finite number.
+    let end = bytes.len();
+    let mut unasked = bytes.clone();
+    unasked[end - 4..].copy_from_slice(&77u32.to_le_bytes());
+    assert!(Replicates::from_bytes(&unasked, &model).expect_err("unasked").to_string().contains("nobody asked for"));
     let mut infinite = bytes.clone();
-    let end = infinite.len();
-    infinite[end - 8..].copy_from_slice(&f64::NAN.to_le_bytes());
-    // The last tensor may be the numbers of the resamples; then their order is what is wrong.
-    assert!(Replicates::from_bytes(&infinite, &model).is_err());
+    infinite[end - 16..end - 8].copy_from_slice(&f64::NAN.to_le_bytes());
+    assert!(Replicates::from_bytes(&infinite, &model).expect_err("NaN").to_string().contains("not finite"));
 }
 
 /// 60 rings and paths whose label is whether they hold a node of kind "a"; "rare" is in one of them.
