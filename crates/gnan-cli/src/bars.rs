@@ -51,9 +51,50 @@ impl Bars {
     }
 }
 
+/// Bars that float, each from one sum to the next, all on one scale from the lowest sum to the highest.
+#[derive(Clone, Copy, Debug)]
+pub struct Waterfall {
+    lowest: f64,
+    highest: f64,
+    width: usize,
+}
+
+impl Waterfall {
+    /// A scale of `width` cells that holds zero and these sums.
+    pub fn new(sums: impl IntoIterator<Item = f64>, width: usize) -> Waterfall {
+        let (mut lowest, mut highest) = (0.0f64, 0.0f64);
+        for sum in sums.into_iter().filter(|sum| sum.is_finite()) {
+            lowest = lowest.min(sum);
+            highest = highest.max(sum);
+        }
+        Waterfall { lowest, highest, width }
+    }
+
+    /// The bar from one sum to the next, with its style; a step too short to be seen is a line.
+    pub fn step(&self, from: f64, to: f64) -> (String, Style) {
+        let range = self.highest - self.lowest;
+        if !(range > 0.0 && range.is_finite() && from.is_finite() && to.is_finite()) {
+            return (String::new(), Style::new());
+        }
+        let cell = |sum: f64| ((sum - self.lowest) / range * self.width as f64).round() as usize;
+        let (left, right) = (cell(from.min(to)), cell(from.max(to)));
+        let bar = if left == right { "▏".to_owned() } else { "█".repeat(right - left) };
+        (format!("{}{bar}", " ".repeat(left)), signed(to - from))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_float_from_sum_to_sum() {
+        let waterfall = Waterfall::new([4.0, -1.0], 5);
+        assert_eq!(waterfall.step(0.0, 4.0).0, " ████");
+        assert_eq!(waterfall.step(4.0, -1.0).0, "█████");
+        assert_eq!(waterfall.step(2.0, 2.01).0, "   ▏");
+        assert_eq!(Waterfall::new([f64::NAN], 5).step(0.0, f64::NAN).0, "");
+    }
 
     #[test]
     fn the_largest_fills_the_width() {

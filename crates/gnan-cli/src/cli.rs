@@ -4,7 +4,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::args::GeneralArgs;
-use crate::commands::{completions, data, demo, evaluate, inspect, predict, train};
+use crate::commands::{completions, data, demo, evaluate, explain, export, inspect, predict, train};
 use crate::style;
 
 /// What stands before the name of an option in the environment.
@@ -43,6 +43,10 @@ pub enum Command {
     Evaluate(evaluate::EvaluateArgs),
     /// Predict graphs or nodes with a model
     Predict(predict::PredictArgs),
+    /// The whole model in tables, or single predictions as ledgers that add up
+    Explain(explain::ExplainArgs),
+    /// Write the whole model as tables, exact enough to compute predictions by hand
+    Export(export::ExportArgs),
     /// What is in a model file
     Inspect(inspect::InspectArgs),
     /// Write a completion script for a shell

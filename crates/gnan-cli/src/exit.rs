@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use gnan::ErrorKind;
 
 use crate::screen::talk;
-use crate::style;
+use crate::style::{self, harmless};
 
 /// How a command that ran to its end answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,8 @@ pub fn code(outcome: Result<Answer>) -> ExitCode {
     };
     match failure {
         Failure::Library(error) => {
-            talk(format!("{}: {error}", style::error("error")));
+            let lines: Vec<String> = error.to_string().lines().map(|line| harmless(line).into_owned()).collect();
+            talk(format!("{}: {}", style::error("error"), lines.join("\n")));
             ExitCode::from(if error.kind() == ErrorKind::Usage { USAGE } else { INPUT })
         }
         Failure::Arguments(error) => {

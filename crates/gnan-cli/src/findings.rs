@@ -1,23 +1,19 @@
-//! What a model learned, as text: rho by distance, the strongest levels of a feature, one prediction as a ledger.
-//! Everything shown is the library's canonical form, with what stands behind it.
+//! Rho by distance, as text, in the library's canonical form and with what stands behind it.
 
 use anstyle::Style;
-use gnan::explain::{Canonical, CanonicalLevel, Explanation};
+use gnan::explain::Canonical;
 use serde::Serialize;
 
 use crate::bars::Bars;
-use crate::ledger::{Term, ledger};
 use crate::style::{DIM, contribution, counted};
 use crate::table::{Align, Table, shorten};
 
 /// Cells of the longest bar.
 const BAR_WIDTH: usize = 24;
 /// Distances that a table of several curves shows.
-const FIRST_DISTANCES: usize = 8;
+pub const FIRST_DISTANCES: usize = 8;
 /// Widest name in a table.
 const NAME_WIDTH: usize = 24;
-/// With fewer graphs behind it a level is called weakly supported.
-const LITTLE_SUPPORT: u64 = 10;
 
 /// Rho of all features or of one, for one output; a distance that training had not seen has no value.
 #[derive(Serialize)]
@@ -100,52 +96,9 @@ fn many_curves(curves: &[RhoCurve], shown: usize) -> Table {
     table
 }
 
-/// The levels with the largest effects on the first output, from what raises it to what lowers it.
-pub fn level_table(levels: &[CanonicalLevel], shown: usize, node: &str, graph: &str) -> Table {
-    let value = |level: &CanonicalLevel| level.values.first().copied().unwrap_or(0.0);
-    let mut strongest: Vec<&CanonicalLevel> = levels.iter().collect();
-    strongest.sort_by(|a, b| value(b).abs().total_cmp(&value(a).abs()));
-    strongest.truncate(shown);
-    strongest.sort_by(|a, b| value(b).total_cmp(&value(a)));
-    let bars = Bars::new(strongest.iter().map(|level| value(level)), BAR_WIDTH / 2);
-    let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Left]);
-    for level in strongest {
-        let (nodes, graphs) = (level.support.nodes as usize, level.support.graphs as usize);
-        let little = if level.support.graphs < LITTLE_SUPPORT { ": little support" } else { "" };
-        let support = format!("{} in {}{little}", counted(nodes, node), counted(graphs, graph));
-        let number = (contribution(value(level)), Style::new());
-        table.painted_row(vec![
-            (shorten(&level.name, NAME_WIDTH), Style::new()),
-            number,
-            bars.bar(value(level)),
-            (support, DIM),
-        ]);
-    }
-    table
-}
-
-/// A prediction as a ledger: base, structure, the features from the largest to the smallest, their sum, and below it what
-/// was measured.
-pub fn reasons_table(why: &Explanation, output: usize, measured: f64) -> Table {
-    let term =
-        |name: &str, amount: f64, remark: &str| Term { name: name.to_owned(), amount, remark: remark.to_owned() };
-    let mut terms = vec![
-        term("base", why.base[output], "the same for all"),
-        term("structure", why.structure(output), "its shape alone: how many atoms, how far apart"),
-    ];
-    let amounts = why.by_feature(output);
-    let mut features: Vec<(&String, f64)> = why.features.iter().zip(amounts).collect();
-    features.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-    terms.extend(features.into_iter().map(|(name, amount)| term(name, amount, "")));
-    let mut table = ledger(&terms, "prediction", why.total(output));
-    table.styled_row(DIM, ["measured".to_owned(), contribution(measured)]);
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gnan::model::Support;
 
     fn plain(table: &Table) -> String {
         anstream::adapter::strip_str(&table.render()).to_string()
@@ -167,17 +120,5 @@ mod tests {
             |name: &str| RhoCurve { name: name.to_owned(), values: vec![Some(1.0), Some(-0.5)], unreachable: None };
         let text = plain(&rho_table(&[curve("ring"), curve("charge")], &[], 20, "node"));
         assert_eq!(text.lines().last(), Some("  charge    +1.00  -0.50"));
-    }
-
-    #[test]
-    fn strong_levels_come_with_their_support() {
-        let level = |name: &str, value, nodes, graphs| CanonicalLevel {
-            name: name.to_owned(),
-            values: vec![value],
-            support: Support { nodes, graphs },
-        };
-        let text = plain(&level_table(&[level("Li", -0.2, 1, 1), level("O", 0.4, 1484, 500)], 5, "atom", "molecule"));
-        assert!(text.contains("1,484 atoms in 500 molecules\n"), "{text}");
-        assert!(text.contains("1 atom in 1 molecule: little support"), "{text}");
     }
 }

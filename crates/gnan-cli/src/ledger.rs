@@ -1,77 +1,134 @@
-//! A ledger: terms that add up to a total, also as printed.
+//! A ledger on paper: terms that add up to a total, also as printed, and a waterfall from the first to the last.
 
 use anstyle::Style;
+use gnan::explain::{By, Ledger};
 
-use crate::bars::Bars;
-use crate::style::{BOLD, DIM, signed};
-use crate::table::{Align, Table};
+use crate::bars::Waterfall;
+use crate::precision::Precision;
+use crate::style::{BOLD, DIM, counted, signed};
+use crate::table::{Align, Table, shorten};
 
-/// Decimals of an amount.
-const DECIMALS: usize = 2;
-/// Units of the last decimal in one.
-const UNITS: f64 = 100.0;
-/// Cells of the longest bar.
-const BAR_WIDTH: usize = 16;
+/// Cells of the waterfall.
+const BAR_WIDTH: usize = 24;
+/// Widest name of a term.
+const NAME_WIDTH: usize = 40;
+
+/// A ledger as a table.
+pub struct LedgerTable {
+    table: Table,
+    precision: Precision,
+}
 
 /// One line of a ledger.
-pub struct Term {
-    /// What it is.
-    pub name: String,
-    /// How much it adds.
-    pub amount: f64,
-    /// What there is to say about it.
-    pub remark: String,
+struct Line {
+    name: String,
+    amount: f64,
+    remark: String,
 }
 
-/// The terms and under a line their total; every amount is within one unit of the last decimal, and they add up.
-pub fn ledger(terms: &[Term], total_name: &str, total: f64) -> Table {
-    let amounts: Vec<f64> = terms.iter().map(|term| term.amount).collect();
-    let bars = Bars::new(amounts.iter().copied(), BAR_WIDTH);
-    let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Left]);
-    for (term, units) in terms.iter().zip(units(&amounts, total)) {
-        let (bar, bar_style) = bars.bar(term.amount);
-        table.painted_row(vec![
-            (term.name.clone(), Style::new()),
-            (amount(units), signed(units as f64)),
-            (bar, bar_style),
-            (term.remark.clone(), DIM),
-        ]);
+impl LedgerTable {
+    /// Base, structure (about which `structure` says something), terms and rest, and under a line their total; every
+    /// amount is within one unit of the last decimal, and they add up.
+    pub fn new(ledger: &Ledger, structure: &str, total_name: &str) -> LedgerTable {
+        let noun = term_noun(ledger.by);
+        let line = |name: &str, amount: f64, remark: &str| Line {
+            name: shorten(name, NAME_WIDTH),
+            amount,
+            remark: remark.to_owned(),
+        };
+        let mut lines =
+            vec![line("base", ledger.base, "the same for all"), line("structure", ledger.structure, structure)];
+        lines.extend(ledger.terms.iter().map(|term| line(&term.name, term.amount, "")));
+        lines.extend(ledger.rest.map(|(others, sum)| line(&format!("{} more", counted(others, noun)), sum, "")));
+        LedgerTable::of_lines(&lines, noun, total_name, ledger)
     }
-    table.rule(2);
-    table.styled_row(BOLD, [total_name.to_owned(), amount((total * UNITS).round() as i64)]);
-    table
-}
 
-fn amount(units: i64) -> String {
-    format!("{:+.DECIMALS$}", units as f64 / UNITS)
-}
-
-/// Amounts in units of the last decimal, rounded so that they add up to the rounded total: what rounding has lost goes
-/// to the amounts that it has changed most.
-fn units(amounts: &[f64], total: f64) -> Vec<i64> {
-    let mut units: Vec<i64> = amounts.iter().map(|amount| (amount * UNITS).round() as i64).collect();
-    let lost = (total * UNITS).round() as i64 - units.iter().sum::<i64>();
-    let step = lost.signum();
-    let mut order: Vec<usize> = (0..amounts.len()).collect();
-    let missing = |index: usize| (amounts[index] * UNITS - units[index] as f64) * step as f64;
-    order.sort_by(|a, b| missing(*b).total_cmp(&missing(*a)));
-    for index in order.into_iter().take(lost.unsigned_abs() as usize) {
-        units[index] += step;
+    fn of_lines(lines: &[Line], noun: &str, total_name: &str, ledger: &Ledger) -> LedgerTable {
+        let amounts: Vec<f64> = lines.iter().map(|line| line.amount).collect();
+        let precision = Precision::for_amounts(amounts.iter().copied().chain([ledger.total, ledger.prediction]));
+        // Sums in single and double precision that print differently only by rounding are printed as one.
+        let (sum, predicted) = (precision.units(ledger.total), precision.units(ledger.prediction));
+        let total = if sum.abs_diff(predicted) <= 1 { predicted } else { sum };
+        let units = precision.adding_up(&amounts, total);
+        let mut sums = vec![0];
+        units.iter().for_each(|units| sums.push(sums[sums.len() - 1] + units));
+        let waterfall = Waterfall::new(sums.iter().map(|sum| *sum as f64), BAR_WIDTH);
+        let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Left, Align::Left]);
+        table = table.header([noun, &format!("adds{}", precision.words()), "so far"]);
+        for ((line, units), ends) in lines.iter().zip(units).zip(sums.windows(2)) {
+            table.painted_row(vec![
+                (line.name.clone(), Style::new()),
+                (precision.show(units), signed(units as f64)),
+                (precision.show(ends[1]), DIM),
+                waterfall.step(ends[0] as f64, ends[1] as f64),
+                (line.remark.clone(), DIM),
+            ]);
+        }
+        table.rule(2);
+        table.styled_row(BOLD, [total_name.to_owned(), precision.show(total)]);
+        LedgerTable { table, precision }
     }
-    units
+
+    /// Adds a number to compare the total with.
+    pub fn compare(&mut self, style: Style, name: &str, amount: f64, remark: &str) {
+        let amount = self.precision.show(self.precision.units(amount));
+        self.table.styled_row(style, [name, &amount, "", "", remark]);
+    }
+
+    /// The ledger as text.
+    pub fn render(&self) -> String {
+        self.table.render()
+    }
+}
+
+/// What one term of a ledger is.
+pub fn term_noun(by: By) -> &'static str {
+    match by {
+        By::Feature => "feature",
+        By::Node | By::Receiver => "node",
+        By::Distance => "distance",
+        By::FeatureAndDistance | By::NodeAndFeature => "pair",
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gnan::explain::Term;
+
+    fn printed(amounts: &[f64], prediction: f64) -> String {
+        let terms = amounts.iter().map(|amount| Term { name: "x".to_owned(), amount: *amount }).collect();
+        let total = amounts.iter().sum();
+        let (id, output, by) = ("g".to_owned(), "y".to_owned(), By::Feature);
+        let ledger = Ledger {
+            id,
+            output,
+            by,
+            base: 0.0,
+            structure: 0.0,
+            terms,
+            rest: None,
+            total,
+            prediction,
+            probability: None,
+        };
+        anstream::adapter::strip_str(&LedgerTable::new(&ledger, "", "total").render()).to_string()
+    }
 
     #[test]
-    fn printed_amounts_add_up() {
-        // 1/3 + 1/3 + 1/3 = 1, and 0.33 * 3 = 0.99: one of them becomes 0.34.
-        assert_eq!(units(&[1.0 / 3.0; 3], 1.0), [34, 33, 33]);
-        assert_eq!(units(&[0.0064, 0.0062, -0.5], -0.4874), [1, 0, -50]);
-        let amounts = [0.005, -1.234, 2.7051, -3.0416, 0.777];
-        let total: f64 = amounts.iter().sum();
-        assert_eq!(units(&amounts, total).iter().sum::<i64>(), (total * UNITS).round() as i64);
+    fn amounts_of_any_size_have_digits() {
+        assert!(printed(&[0.0012, 0.0034], 0.0046).contains("total      +0.0046"));
+        let huge = printed(&[1e38, 2e38], 3e38);
+        assert!(huge.contains("adds (times 1e38)") && huge.contains("+3.00"), "{huge}");
+        assert!(printed(&[1e-300], 1e-300).contains("+1.00"));
+        assert!(printed(&[], 0.0).contains("total      +0.00"));
+        printed(&[f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::INFINITY], f64::NAN);
+        printed(&[f64::MAX, f64::MAX], f64::INFINITY);
+    }
+
+    #[test]
+    fn a_total_that_differs_by_rounding_alone_is_printed_as_predicted() {
+        assert!(printed(&[0.2, 0.2949999], 0.2950001 + 0.2).contains("total    +0.50"));
+        assert!(printed(&[0.2, 0.2], 0.7).contains("total    +0.40"));
     }
 }

@@ -4,6 +4,7 @@
 //! arguments (cli, config, args) -> one file per command (commands) -> stdout and stderr (screen, table, bars, progress)
 //! ```
 
+mod amounts;
 mod args;
 mod bars;
 mod cli;
@@ -15,6 +16,8 @@ mod interrupt;
 mod ledger;
 mod metric_table;
 mod model_words;
+mod named;
+mod precision;
 mod prediction_lines;
 mod progress;
 mod screen;

@@ -13,6 +13,8 @@ use gnan::{Error, Result};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::named::Named;
+
 /// A CSV table with a header.
 pub fn csv_lines(predictions: &Predictions, description: &Description) -> Result<Vec<u8>> {
     let broken = |error: csv::Error| Error::input(format!("the predictions cannot be written: {error}"));
@@ -100,15 +102,6 @@ impl Serialize for Line<'_> {
             }
         }
         map.end()
-    }
-}
-
-/// Names and values as a JSON object that keeps their order.
-struct Named<'a, T>(Vec<(&'a str, T)>);
-
-impl<T: Serialize> Serialize for Named<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 

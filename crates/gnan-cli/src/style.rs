@@ -1,5 +1,7 @@
 //! The few styles of the command, and numbers as people read them.
 
+use std::borrow::Cow;
+
 use anstyle::{AnsiColor, Color, Style};
 use clap::builder::Styles;
 
@@ -26,6 +28,20 @@ pub const HELP: Styles = Styles::styled()
 /// The text in a style.
 pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
+}
+
+/// A name as it can be shown: what would move the cursor, change colours or the direction of writing is spelled out.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let spelled = |letter: char| if is_harmful(letter) { letter.escape_default().to_string() } else { letter.into() };
+    Cow::Owned(text.chars().map(spelled).collect())
+}
+
+/// Control characters, line and paragraph separators, and marks that turn the direction of writing.
+pub fn is_harmful(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A heading.
@@ -127,6 +143,13 @@ mod tests {
     fn counts_have_their_thousands_apart() {
         assert_eq!([0, 999, 1282, 1_000_000].map(count), ["0", "999", "1,282", "1,000,000"]);
         assert_eq!(counted(1, "graph"), "1 graph");
+    }
+
+    #[test]
+    fn names_cannot_steer_the_terminal() {
+        assert_eq!(harmless("\x1b[31mred\n"), "\\u{1b}[31mred\\n");
+        assert_eq!(harmless("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(harmless("Ethanol, <b>水</b>"), "Ethanol, <b>水</b>");
     }
 
     #[test]

@@ -12,9 +12,9 @@
 //!   of that, summed up once.
 //! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
 //!   by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
-//! - [`predict`] and [`evaluate`] use models; [`metric`] and [`baseline`] judge them.
+//! - [`predict`] and [`evaluate`] use models; [`metric`], [`confidence`] and [`baseline`] judge them.
 //! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up. [`bootstrap`]: how
-//!   far its numbers can be trusted.
+//!   far its numbers can be trusted. [`selftest`]: plants truths and recovers them.
 
 pub mod error;
 pub mod limits;
@@ -30,6 +30,7 @@ pub mod statistics;
 pub mod shape;
 pub mod model;
 pub mod metric;
+pub mod confidence;
 pub mod baseline;
 pub mod train;
 pub mod model_file;
@@ -37,6 +38,7 @@ pub mod predict;
 pub mod evaluate;
 pub mod explain;
 pub mod bootstrap;
+pub mod selftest;
 
 pub use bootstrap::{Bootstrap, Intervals};
 pub use dataset::{Dataset, DatasetOptions};

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use gnan::dataset::Problem;
 use gnan::files::ReadOptions;
-use gnan::{Dataset, DatasetOptions};
+use gnan::{Dataset, DatasetOptions, Error, Model};
 use serde::Serialize;
 
 use super::heading::DATA;
@@ -35,6 +35,16 @@ impl ReadArgs {
         // A model remembers how its molecules were read, so that this need not be said again.
         options.explicit_hydrogens |= self.explicit_hydrogens;
         options.smiles_column.clone_from(&self.smiles_column);
+    }
+
+    /// Opens data for a model, which knows how its data were read.
+    pub fn open_for(&self, model: &Model, data: &str) -> Result<Dataset> {
+        if self.explicit_hydrogens && !model.description().explicit_hydrogens {
+            return Err(Error::usage("the model was trained on molecules without explicit hydrogens").into());
+        }
+        let mut options = model.data_options();
+        self.apply(&mut options.read);
+        Ok(working("reading the data", || Dataset::open_with(data, &options))?)
     }
 }
 

@@ -7,7 +7,7 @@ mod training_args;
 
 pub use data_args::{DataArgs, ReadArgs};
 pub use general_args::GeneralArgs;
-pub use output_args::{ForceArgs, check_can_write};
+pub use output_args::{ForceArgs, OutputArgs, check_can_write};
 pub use training_args::TrainingArgs;
 
 /// Headings under which help lists options.

@@ -1,11 +1,15 @@
 //! Writing results: what is there already stays there unless the user says otherwise.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use gnan::output::write_atomically;
 use gnan::{Error, Result};
 
 use super::heading::OUTPUT;
+use crate::exit;
+use crate::screen::{print_bytes, talk};
+use crate::style::heading;
 
 /// Permission to overwrite.
 #[derive(Args, Clone, Copy, Debug)]
@@ -13,6 +17,29 @@ pub struct ForceArgs {
     /// Replace files that exist already
     #[arg(long, help_heading = OUTPUT)]
     pub force: bool,
+}
+
+/// Where results go.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArgs {
+    /// Where to write the result [default: stdout]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    pub output: Option<PathBuf>,
+}
+
+impl OutputArgs {
+    /// Refuses a file that cannot be written, before any work is done for it.
+    pub fn check(&self, force: ForceArgs) -> Result<()> {
+        self.output.as_deref().map_or(Ok(()), |path| check_can_write(path, force.force))
+    }
+
+    /// Writes a result whole, and says so where it does not go to stdout.
+    pub fn write(&self, bytes: &[u8], what: &str) -> exit::Result<()> {
+        let Some(path) = &self.output else { return print_bytes(bytes) };
+        write_atomically(path, bytes)?;
+        talk(format!("wrote {what} to {}", heading(path.display())));
+        Ok(())
+    }
 }
 
 /// Refuses a path that cannot be written, before any work is done for it.

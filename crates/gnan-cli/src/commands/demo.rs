@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gnan::explain::{Canonical, Explanation};
+use gnan::explain::{By, Canonical, Explanation};
+use gnan::files::Task;
 use gnan::metric::Metrics;
 use gnan::output::write_atomically;
 use gnan::train::RhoChoice;
@@ -14,16 +15,18 @@ use serde::Serialize;
 
 use super::predict::{Format, render};
 use super::train::{Outcome, divide, fit};
+use crate::amounts::{Nouns, amounts_table, level_rows, strongest};
 use crate::args::ForceArgs;
 use crate::args::heading::{OUTPUT, TRAINING};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
-use crate::findings::{RhoCurve, level_table, reasons_table, rho_curves, rho_table};
+use crate::findings::{RhoCurve, rho_curves, rho_table};
+use crate::ledger::LedgerTable;
 use crate::metric_table::metric_table;
 use crate::model_words::architecture_words;
 use crate::progress::working;
 use crate::screen::{print, print_json};
-use crate::style::{count, dim, duration, heading};
+use crate::style::{DIM, count, dim, duration, heading};
 use crate::table::Table;
 
 /// The built-in set.
@@ -35,6 +38,8 @@ const ELEMENT: &str = "element";
 /// Distances and elements that are shown.
 const DISTANCES: usize = 8;
 const ATOMS: usize = 12;
+/// What nodes and graphs are here.
+const NOUNS: Nouns = Nouns { node: "atom", graph: "molecule" };
 const MODEL_FILE: &str = "model.gnan";
 const PREDICTIONS_FILE: &str = "predictions.csv";
 /// The document of `--json`; it also marks a folder as the demo's own.
@@ -235,7 +240,10 @@ fn learned(canonical: &Canonical) -> String {
     text.push_str(&rho_table(&rho_curves(canonical), receivers, DISTANCES, "atom").render());
     if let Some(elements) = canonical.features().into_iter().find(|feature| feature.name == ELEMENT) {
         text.push_str("\n  What an atom says about itself (+ dissolves better, - worse than the average atom):\n");
-        text.push_str(&level_table(&elements.levels, ATOMS, "atom", "molecule").render());
+        let (mut rows, _) =
+            strongest(level_rows(&elements.levels, Task::Graph, NOUNS, |values| values.to_vec()), ATOMS);
+        rows.sort_by(|a, b| b.values[0].total_cmp(&a.values[0]));
+        text.push_str(&amounts_table("", &rows, &canonical.description().output_names(), true).render());
     }
     text
 }
@@ -244,7 +252,10 @@ fn learned(canonical: &Canonical) -> String {
 fn reasons(why: &Explanation, measured: f64) -> String {
     let total = why.total(0);
     let mut text = format!("\n{}\n", heading(format!("4. Why does it say {total:.2} for {}?", why.id)));
-    text.push_str(&reasons_table(why, 0, measured).render());
+    let by_size = why.ledger(0, By::Feature).top(usize::MAX);
+    let mut ledger = LedgerTable::new(&by_size, "its shape alone: how many atoms, how far apart", "prediction");
+    ledger.compare(DIM, "measured", measured, "");
+    text.push_str(&ledger.render());
     let amounts = why.by_feature(0).into_iter().chain([why.structure(0)]);
     let names = why.features.iter().map(|name| words_for(name)).chain(["its size and shape"]);
     let parts: Vec<(&str, f64)> = names.zip(amounts).collect();

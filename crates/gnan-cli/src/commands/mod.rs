@@ -4,6 +4,8 @@ pub mod completions;
 pub mod data;
 pub mod demo;
 pub mod evaluate;
+pub mod explain;
+pub mod export;
 pub mod inspect;
 pub mod predict;
 pub mod train;
@@ -21,6 +23,8 @@ pub fn run(cli: Cli) -> Result<Answer> {
         Command::Train(args) => train::run(&args, json),
         Command::Evaluate(args) => evaluate::run(&args, json),
         Command::Predict(args) => predict::run(&args, json),
+        Command::Explain(args) => explain::run(&args, json),
+        Command::Export(args) => export::run(&args, json),
         Command::Inspect(args) => inspect::run(&args, json),
         Command::Completions(args) => completions::run(&args),
     }

@@ -5,19 +5,18 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gnan::metric::Metrics;
 use gnan::model::Description;
-use gnan::output::write_atomically;
 use gnan::predict::Predictions;
-use gnan::{Dataset, DatasetOptions, Error, Model};
+use gnan::{Dataset, Model};
 
 use crate::args::heading::OUTPUT;
-use crate::args::{ForceArgs, ReadArgs, check_can_write};
+use crate::args::{ForceArgs, OutputArgs, ReadArgs};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::metric_table::metric_table;
 use crate::prediction_lines::{csv_lines, json_lines};
 use crate::progress::working;
-use crate::screen::{print_bytes, talk};
-use crate::style::{self, counted, heading};
+use crate::screen::talk;
+use crate::style::{self, counted};
 
 const EXAMPLES: &str = examples!(
     "gnan predict model.gnan new-data/ > predictions.csv",
@@ -49,9 +48,8 @@ pub struct PredictArgs {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// Where to write the predictions [default: stdout]
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 
     /// How to write them; --json is the same as jsonl
     #[arg(long, value_name = "csv|jsonl", hide_possible_values = true, default_value = "csv", help_heading = OUTPUT)]
@@ -63,37 +61,18 @@ pub struct PredictArgs {
 
 /// Runs `gnan predict`.
 pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
-    if let Some(path) = &args.output {
-        check_can_write(path, args.force.force)?;
-    }
+    args.output.check(args.force)?;
     let model = Model::load(&args.model)?;
-    if args.read.explicit_hydrogens && !model.description().explicit_hydrogens {
-        return Err(Error::usage("the model was trained on molecules without explicit hydrogens").into());
-    }
-    let options = options(&model, &args.read);
-    let data = working("reading the data", || Dataset::open_with(&args.data, &options))?;
+    let data = args.read.open_for(&model, &args.data)?;
     let predictions = working("predicting", || model.predict(&data)).map_err(|error| error.in_file(&args.data))?;
     let format = if json { Format::Jsonl } else { args.format };
     let text = render(&predictions, model.description(), format)?;
-    match &args.output {
-        Some(path) => {
-            write_atomically(path, &text)?;
-            talk(format!("wrote {} to {}", counted(predictions.items.len(), "prediction"), heading(path.display())));
-        }
-        None => print_bytes(&text)?,
-    }
+    args.output.write(&text, &counted(predictions.items.len(), "prediction"))?;
     remarks(&predictions);
     if let Some(metrics) = metrics(&model, &data) {
         talk(metric_table(&[("these data".to_owned(), &metrics)]).render());
     }
     Ok(Answer::Done)
-}
-
-/// How data must be read for a model.
-fn options(model: &Model, read: &ReadArgs) -> DatasetOptions {
-    let mut options = model.data_options();
-    read.apply(&mut options.read);
-    options
 }
 
 /// Predictions in a format.

@@ -6,6 +6,7 @@
 //! graph, only the targets differ.
 
 mod feature;
+mod molecule;
 mod roles;
 mod split;
 mod summary;
@@ -21,7 +22,7 @@ pub use summary::{FeatureSummary, Summary, TargetSummary};
 pub use target::{Outcome, Problem, Target};
 
 use crate::error::{Error, Result};
-use crate::files::{self, Column, Part, ReadOptions, Tables, Task};
+use crate::files::{self, BondOrder, Column, Part, ReadOptions, Tables, Task};
 use crate::graph::Graph;
 use roles::{check_weights, choose_targets, take_weights};
 
@@ -56,6 +57,7 @@ struct Content {
     node_ids: Option<Vec<String>>,
     edges: Vec<[u32; 2]>,
     edge_offsets: Vec<usize>,
+    bonds: Option<Vec<BondOrder>>,
     features: Vec<Feature>,
     targets: Vec<Target>,
     weights: Option<Vec<f32>>,
@@ -88,7 +90,7 @@ impl Dataset {
     /// Interprets what a reader found.
     pub fn from_tables(tables: Tables, options: &DatasetOptions) -> Result<Dataset> {
         files::check(&tables, &options.read.limits)?;
-        let Tables { name, format, graph_ids, node_offsets, node_ids, edges, directed, .. } = tables;
+        let Tables { name, format, graph_ids, node_offsets, node_ids, edges, bonds, directed, .. } = tables;
         let Tables { mut node_columns, mut graph_columns, task, targets, splits, notes, .. } = tables;
         let weights = match &options.weight {
             Some(name) if graph_columns.iter().any(|column| column.name == *name) => {
@@ -113,7 +115,9 @@ impl Dataset {
             .map(|column| Target::from_column(column, options.problem))
             .collect::<Result<Vec<_>>>()?;
         targets.sort_by_key(|target| choice.iter().position(|name| *name == target.name));
-        let (edges, edge_offsets) = edges_by_graph(edges, &node_offsets)?;
+        let (edge_order, edge_offsets) = edges_by_graph(&edges, &node_offsets)?;
+        let edges = edge_order.iter().map(|&edge| edges[edge]).collect();
+        let bonds = bonds.map(|bonds| edge_order.iter().map(|&edge| bonds[edge]).collect());
         if let (Some(weights), Some(name)) = (&weights, &options.weight) {
             check_weights(weights, &targets, name)?;
         }
@@ -136,6 +140,7 @@ impl Dataset {
             node_ids,
             edges,
             edge_offsets,
+            bonds,
             features,
             targets,
             weights,
@@ -322,17 +327,17 @@ impl Dataset {
     }
 }
 
-/// Sorts edges by graph, keeping their order within one.
-fn edges_by_graph(edges: Vec<[u32; 2]>, node_offsets: &[usize]) -> Result<(Vec<[u32; 2]>, Vec<usize>)> {
+/// The edges sorted by graph, keeping their order within one; and where those of each graph begin and end.
+fn edges_by_graph(edges: &[[u32; 2]], node_offsets: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
     let graph_of = |node: u32| node_offsets.partition_point(|start| *start <= node as usize).saturating_sub(1);
     let graph_count = node_offsets.len().saturating_sub(1);
     let mut keyed = Vec::with_capacity(edges.len());
-    for edge in edges {
+    for (place, edge) in edges.iter().enumerate() {
         let [source, target] = edge.map(graph_of);
         if source != target || source >= graph_count {
             return Err(Error::input("an edge joins two graphs"));
         }
-        keyed.push((source, edge));
+        keyed.push((source, place));
     }
     keyed.sort_by_key(|(graph, _)| *graph);
     let mut offsets = vec![0; graph_count + 1];
@@ -340,5 +345,5 @@ fn edges_by_graph(edges: Vec<[u32; 2]>, node_offsets: &[usize]) -> Result<(Vec<[
     for graph in 0..graph_count {
         offsets[graph + 1] += offsets[graph];
     }
-    Ok((keyed.into_iter().map(|(_, edge)| edge).collect(), offsets))
+    Ok((keyed.into_iter().map(|(_, place)| place).collect(), offsets))
 }

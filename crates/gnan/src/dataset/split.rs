@@ -99,6 +99,28 @@ impl Dataset {
         Ok(Split { train, valid, test })
     }
 
+    /// The parts that training, bootstrap and report agree on, and where they come from: a random test part of
+    /// `test_share`, else the first split that came with the data, else everything but a validation part.
+    pub fn parts(&self, test_share: Option<f64>, seed: u64) -> Result<(Split, &'static str)> {
+        if let Some(share) = test_share {
+            if !(share > 0.0 && share < 1.0) {
+                return Err(
+                    Error::usage(format!("a test share of {share}")).remedy("it must be between 0 and 1; 0.2 is usual")
+                );
+            }
+            let (rest, test) = self.split(1.0 - share, seed)?;
+            let (train, valid) = rest.hold_out(seed)?;
+            return Ok((Split { train, valid, test }, "random split"));
+        }
+        if self.given_splits() > 0 {
+            let words = if self.given_splits() > 1 { "first given split" } else { "given split" };
+            return Ok((self.given_split(0, seed)?, words));
+        }
+        let (train, valid) = self.hold_out(seed)?;
+        let test = self.subset(&[]);
+        Ok((Split { train, valid, test }, "all labelled items"))
+    }
+
     /// Positions in this view, by class where there is exactly one class per item, each list in random order.
     fn shuffled_strata(&self, seed: u64, purpose: &str) -> Vec<Vec<usize>> {
         let mut strata = match self.outcome() {

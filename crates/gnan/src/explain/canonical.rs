@@ -8,13 +8,15 @@
 
 use std::sync::OnceLock;
 
+use serde::Serialize;
+
 use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
 use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support};
 use crate::shape::PiecewiseLinear;
 
 /// A rho in canonical form.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RhoCurve {
     /// What it weighs: "all features", "bias", a feature, or a level (`element: O`).
     pub name: String,
@@ -23,10 +25,12 @@ pub struct RhoCurve {
 }
 
 /// A level of a categorical feature, the missing level of any feature, or the 1 of a binary one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CanonicalLevel {
     /// Its name.
     pub name: String,
+    /// Whether it stands for missing values.
+    pub missing: bool,
     /// Its value per output, at the distance where rho is 1.
     pub values: Vec<f64>,
     /// What stands behind it.
@@ -49,14 +53,14 @@ pub struct CanonicalFeature {
 /// A model in canonical form.
 #[derive(Clone, Debug)]
 pub struct Canonical {
-    model: Model,
+    pub(super) model: Model,
     layout: Layout,
     slots: usize,
     seen: Vec<bool>,
     /// `[rhos][slots][outputs]`, raw.
     rho: Vec<Vec<Vec<f64>>>,
     /// `[rhos][outputs]`: raw rho divided by this is canonical.
-    scale: Vec<Vec<f64>>,
+    pub(super) scale: Vec<Vec<f64>>,
     /// `[features][slots][outputs]`: what centring takes out of every product.
     centre: Vec<Vec<Vec<f64>>>,
     structure: Vec<Vec<f64>>,
@@ -157,7 +161,7 @@ impl Canonical {
             .collect()
     }
 
-    fn rho_names(&self) -> Vec<String> {
+    pub(super) fn rho_names(&self) -> Vec<String> {
         let description = self.model.description();
         if description.rho == Rho::Shared {
             return vec!["all features".to_owned()];
@@ -187,7 +191,7 @@ impl Canonical {
             .collect()
     }
 
-    fn levels_of(&self, k: usize, feature: &FeatureSchema) -> Vec<CanonicalLevel> {
+    pub(super) fn levels_of(&self, k: usize, feature: &FeatureSchema) -> Vec<CanonicalLevel> {
         let mut levels: Vec<(String, Value<'_>, Support)> =
             feature.levels.iter().map(|level| (level.name.clone(), Value::Level(&level.name), level.support)).collect();
         if feature.kind == Kind::Binary {
@@ -198,7 +202,7 @@ impl Canonical {
             .into_iter()
             .filter_map(|(name, value, support)| {
                 let values = self.shape(k, value)?;
-                Some(CanonicalLevel { name, values, support })
+                Some(CanonicalLevel { name, missing: value == Value::Missing, values, support })
             })
             .collect()
     }
@@ -299,7 +303,7 @@ impl Canonical {
     }
 
     /// The mean of raw `f_k` over the training nodes; 0 for binary and sparse features.
-    fn mean_effect(&self, k: usize) -> Vec<f64> {
+    pub(super) fn mean_effect(&self, k: usize) -> Vec<f64> {
         let feature = &self.model.description().features[k];
         let outputs = self.model.outputs();
         let mut mean = vec![0.0; outputs];

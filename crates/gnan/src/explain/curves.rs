@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::files::{Kind, Values};
 use crate::model::{FeatureSchema, Model};
 
-use super::canonical::{Canonical, Value};
+use super::canonical::{Canonical, CanonicalLevel, Value};
 
 /// A numeric feature with more distinct values than this is looked at at as many quantiles.
 const MOST_NUMBERS: usize = 64;
@@ -60,6 +60,17 @@ impl Point {
             Point::Number(x) => x.to_string(),
             Point::Level(name) => name.clone(),
             Point::Missing => "missing".to_owned(),
+        }
+    }
+}
+
+impl CanonicalLevel {
+    /// The value that this level of a feature of such a kind stands for.
+    pub fn point(&self, kind: Kind) -> Point {
+        match kind {
+            _ if self.missing => Point::Missing,
+            Kind::Categorical => Point::Level(self.name.clone()),
+            _ => Point::Number(1.0),
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct Explanation {
     pub features: Vec<String>,
     /// Ids of the sources: all nodes of the graph.
     pub nodes: Vec<String>,
+    /// What the sources are, for people: their level of the first categorical feature; empty without one.
+    pub labels: Vec<String>,
     /// By source and feature, ascending; a source that has the reference value of a feature (the 0 of a binary or sparse
     /// one) contributes nothing and is not listed.
     pub by_node_and_feature: Vec<Contribution>,

@@ -5,9 +5,15 @@ mod curves;
 mod explainer;
 mod explanation;
 mod importance;
+mod ledger;
+mod overview;
+mod tables;
 
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, RhoCurve, Value};
 pub use curves::{Curves, Point, Points};
 pub use explainer::Explainer;
 pub use explanation::{Contribution, Explanation, TOLERANCE};
 pub use importance::Importance;
+pub use ledger::{By, Ledger, Term, distance_name};
+pub use overview::{Bin, FeatureOverview, LITTLE_SUPPORT, Overview, ShapeCurve};
+pub use tables::{DistanceTable, FeatureTable, LevelTable, ModelTables, RhoTable, TABLES_VERSION};

@@ -49,6 +49,10 @@ fn check_ids(tables: &Tables) -> Result<()> {
 
 fn check_edges(tables: &Tables) -> Result<()> {
     let nodes = tables.nodes();
+    if let Some(bonds) = &tables.bonds {
+        let edges = tables.edges.len();
+        demand(bonds.len() == edges, || format!("{} orders of bonds for {edges} edges", bonds.len()))?;
+    }
     let graph_of = |node: u32| tables.node_offsets.partition_point(|&offset| offset <= node as usize);
     for &[source, target] in &tables.edges {
         demand((source as usize) < nodes && (target as usize) < nodes, || {

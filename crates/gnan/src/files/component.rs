@@ -60,6 +60,7 @@ fn retain(tables: &mut Tables, keep: &[bool]) {
     let ids = tables.node_ids.take().unwrap_or_else(|| positions(&tables.node_offsets));
     tables.node_ids = Some(selection.items(&ids));
     tables.node_offsets = offsets;
+    tables.bonds = tables.bonds.take().map(|bonds| selection.edge_items(&tables.edges, &bonds));
     tables.edges = selection.edges(&tables.edges);
     let columns: Vec<Column> = std::mem::take(&mut tables.node_columns);
     tables.node_columns = columns.into_iter().map(|column| selection.column(column)).collect();

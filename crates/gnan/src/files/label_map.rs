@@ -15,6 +15,8 @@ pub type Names = BTreeMap<i64, String>;
 pub struct LabelMap {
     /// For each column of node labels.
     pub nodes: Vec<Names>,
+    /// For the labels of edges (the first column, where there are several).
+    pub edges: Names,
     /// For the labels of graphs.
     pub graphs: Names,
 }
@@ -45,6 +47,9 @@ impl LabelMap {
                     Section::Graphs => {
                         map.graphs.insert(number, name.to_string());
                     }
+                    Section::Edges if component == 0 => {
+                        map.edges.insert(number, name.to_string());
+                    }
                     Section::Prose | Section::Edges => {}
                 }
             } else if let Some(number) = component_heading(line) {
@@ -61,6 +66,7 @@ impl LabelMap {
     pub fn or(self, other: LabelMap) -> LabelMap {
         LabelMap {
             nodes: if self.nodes.is_empty() { other.nodes } else { self.nodes },
+            edges: if self.edges.is_empty() { other.edges } else { self.edges },
             graphs: if self.graphs.is_empty() { other.graphs } else { self.graphs },
         }
     }
@@ -115,6 +121,7 @@ mod tests {
         assert_eq!(map.nodes.len(), 2);
         assert_eq!(map.nodes[0], Names::from([(0, "C".to_string()), (1, "Cl".to_string())]));
         assert_eq!(map.nodes[1], Names::from([(0, "ring".to_string())]));
+        assert_eq!(map.edges, Names::from([(0, "triple".to_string())]));
         assert_eq!(map.graphs, Names::from([(0, "mutagen".to_string()), (-1, "none".to_string())]));
         assert!(names_elements(&map.nodes[0]) && !names_elements(&map.nodes[1]));
     }

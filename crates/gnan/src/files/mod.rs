@@ -32,6 +32,7 @@ use crate::limits::Limits;
 
 pub use builtin::NAMES as BUILT_IN;
 pub(crate) use check::check;
+pub(crate) use molecule::element_symbol;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub use tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
 

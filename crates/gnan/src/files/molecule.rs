@@ -94,6 +94,13 @@ impl Molecule {
         Ok(molecule)
     }
 
+    /// A molecule of these atoms and bonds, taken as they are; only the rings are found.
+    pub(crate) fn of_parts(atoms: Vec<Atom>, bonds: Vec<Bond>) -> Molecule {
+        let mut molecule = Molecule { atoms, bonds, perceived: false };
+        molecule.find_rings();
+        molecule
+    }
+
     /// The same molecule with every hydrogen an atom of its own, behind the others.
     pub fn with_hydrogens(mut self) -> Molecule {
         for row in 0..self.atoms.len() {
@@ -179,6 +186,25 @@ fn highest(top: &mut [u32], mut atom: u32) -> u32 {
         atom = top[atom as usize];
     }
     atom
+}
+
+/// The symbol of an element (or `*`) as it is usually written, if it is one.
+pub(crate) fn element_symbol(name: &str) -> Option<&'static str> {
+    if name == "*" { Some("*") } else { Element::from_symbol(name).map(Element::symbol) }
+}
+
+impl BondOrder {
+    /// Reads the words and numbers that data sets use for an order.
+    pub(crate) fn named(name: &str) -> Option<BondOrder> {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "1" | "single" => Some(BondOrder::Single),
+            "2" | "double" => Some(BondOrder::Double),
+            "3" | "triple" => Some(BondOrder::Triple),
+            "4" | "quadruple" => Some(BondOrder::Quadruple),
+            "1.5" | "aromatic" => Some(BondOrder::Aromatic),
+            _ => None,
+        }
+    }
 }
 
 impl From<ParsedOrder> for BondOrder {

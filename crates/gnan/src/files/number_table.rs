@@ -8,6 +8,7 @@ use crate::limits::Limits;
 use super::cells::is_missing;
 use super::label_map::{Names, names_elements};
 use super::levels;
+use super::molecule::BondOrder;
 use super::tables::{Column, Kind, Values};
 use super::text::Text;
 
@@ -81,6 +82,12 @@ impl NumberTable {
             labels.push(Column::new(name, levels::of_numbers(&numbers, level)).with_kind(Kind::Categorical));
         }
         Ok(labels)
+    }
+
+    /// The first column as orders of bonds, if `names` has one for every number in it.
+    pub fn bonds(&self, names: &Names) -> Option<Vec<BondOrder>> {
+        let order = |value: &f64| BondOrder::named(names.get(&(*value as i64)).filter(|_| value.fract() == 0.0)?);
+        self.columns.first()?.iter().map(order).collect()
     }
 
     fn whole(&self, value: f64, line: u64) -> Result<i64> {

@@ -36,6 +36,7 @@ pub fn read_text(text: &Text, name: String, options: &ReadOptions) -> Result<Tab
     tables.splits.extend(table.take_split()?);
 
     let mut atoms = AtomColumns::default();
+    let mut bonds = Vec::new();
     let mut as_written = 0;
     tables.node_offsets.push(0);
     for (row, (smiles, id)) in smiles.iter().zip(&tables.graph_ids).enumerate() {
@@ -49,10 +50,12 @@ pub fn read_text(text: &Text, name: String, options: &ReadOptions) -> Result<Tab
         as_written += usize::from(!molecule.perceived);
         let first = atoms.add(&molecule);
         tables.edges.extend(molecule.bonds.iter().map(|bond| bond.atoms.map(|atom| first + atom)));
+        bonds.extend(molecule.bonds.iter().map(|bond| bond.order));
         tables.node_offsets.push(atoms.ids.len());
         let limits = &options.limits;
         Limits::check(atoms.ids.len() as u64, limits.nodes.min(u32::MAX.into()), "nodes").map_err(too_many)?;
     }
+    tables.bonds = Some(bonds);
     if as_written > 0 {
         tables.notes.push(format!("{as_written} molecule(s) are unusual: their aromaticity is as written"));
     }

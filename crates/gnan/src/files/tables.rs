@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::molecule::BondOrder;
+
 /// Marks a missing value among the codes of [`Values::Categories`].
 pub const MISSING: u32 = u32::MAX;
 
@@ -151,6 +153,8 @@ pub struct Tables {
     pub node_ids: Option<Vec<String>>,
     /// Edges between nodes counted over all graphs, both ends in the same graph, as the files list them.
     pub edges: Vec<[u32; 2]>,
+    /// The order of each edge where the edges are chemical bonds; drawings use it, models do not.
+    pub bonds: Option<Vec<BondOrder>>,
     /// Whether an edge has a direction. Undirected sets may list each edge once or both ways.
     pub directed: bool,
     /// Columns of the nodes: features, and the targets of a node task.

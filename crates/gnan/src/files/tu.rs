@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 use super::bundle::Bundle;
-use super::label_map::LabelMap;
+use super::label_map::{LabelMap, names_elements};
 use super::number_table::NumberTable;
 use super::selection::Selection;
 use super::tables::{Tables, Task};
@@ -26,7 +26,8 @@ const GRAPH_LABELS: &str = "_graph_labels.txt";
 const GRAPH_ATTRIBUTES: &str = "_graph_attributes.txt";
 const NODE_LABELS: &str = "_node_labels.txt";
 const NODE_ATTRIBUTES: &str = "_node_attributes.txt";
-const UNUSED: [&str; 2] = ["_edge_labels.txt", "_edge_attributes.txt"];
+const EDGE_LABELS: &str = "_edge_labels.txt";
+const EDGE_ATTRIBUTES: &str = "_edge_attributes.txt";
 
 pub const FORMAT: Format = Format {
     name: "TU",
@@ -73,11 +74,21 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     if let Some(attributes) = files.numbers(NODE_ATTRIBUTES)? {
         node_columns.extend(attributes.with_rows(nodes, "nodes")?.attributes());
     }
-    let unused = UNUSED.iter().map(|ending| files.full_name(ending)).filter(|name| files.bundle.contains(name));
-    tables.notes.extend(unused.map(|name| format!("{name} is not used")));
+    if names.nodes.first().is_some_and(names_elements) && !names.edges.is_empty() {
+        let labels = files.numbers(EDGE_LABELS)?.map(|labels| labels.with_rows(edges.len(), "edges")).transpose()?;
+        tables.bonds = labels.and_then(|labels| labels.bonds(&names.edges));
+    }
+    let use_of_labels = if tables.bonds.is_some() { "is used for drawings only" } else { "is not used" };
+    for (ending, used) in [(EDGE_LABELS, use_of_labels), (EDGE_ATTRIBUTES, "is not used")] {
+        let name = files.full_name(ending);
+        if files.bundle.contains(&name) {
+            tables.notes.push(format!("{name} {used}"));
+        }
+    }
 
     let (order, offsets) = Selection::grouped(&graph_of_node, graphs);
     tables.node_offsets = offsets;
+    // Grouping drops no node, so edges keep their order and their bonds.
     tables.edges = order.edges(&edges);
     tables.node_columns = node_columns.into_iter().map(|column| order.column(column)).collect();
     tables.graph_ids = graph_ids;

@@ -1,0 +1,220 @@
+//! Named amounts, one row each: effects of levels and values, importances, the structure curve. One output has a bar,
+//! several have a column each.
+
+use anstyle::Style;
+use gnan::explain::{CanonicalLevel, ShapeCurve};
+use gnan::files::Task;
+use gnan::model::Support;
+
+use crate::bars::Bars;
+use crate::precision::Precision;
+use crate::style::{DIM, counted, number};
+use crate::table::{Align, Table, shorten};
+
+/// Cells of the longest bar.
+const BAR_WIDTH: usize = 16;
+/// Widest name in a table.
+const NAME_WIDTH: usize = 32;
+/// Widest name of an output.
+const OUTPUT_WIDTH: usize = 12;
+/// Most outputs that have a column each.
+pub const MOST_OUTPUTS: usize = 8;
+/// Values at which a curve is shown that has no density under it.
+const PLACES: usize = 5;
+
+/// A name with an amount per output, and what there is to say about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What it is.
+    pub name: String,
+    /// How much, per output.
+    pub values: Vec<f64>,
+    /// Such as what stands behind it.
+    pub remark: String,
+}
+
+/// What nodes and graphs are called.
+#[derive(Clone, Copy, Debug)]
+pub struct Nouns {
+    /// A node.
+    pub node: &'static str,
+    /// A graph.
+    pub graph: &'static str,
+}
+
+/// The usual nouns.
+pub const NODES: Nouns = Nouns { node: "node", graph: "graph" };
+
+/// The rows as a table: of effects, which have signs, or of sizes.
+pub fn amounts_table(first: &str, rows: &[Row], outputs: &[String], signed: bool) -> Table {
+    let columns = outputs.len().min(MOST_OUTPUTS);
+    let shown = rows.iter().flat_map(|row| row.values.iter().take(columns).copied());
+    let precision = Precision::for_amounts(shown.clone());
+    let show = |value: f64| if signed { precision.signed(value) } else { precision.unsigned(value) };
+    let mut aligns = vec![Align::Left];
+    aligns.extend(vec![Align::Right; columns]);
+    aligns.extend([Align::Left, Align::Left]);
+    let mut table = Table::new(&aligns);
+    if columns > 1 || !precision.words().is_empty() {
+        let names = outputs.iter().take(columns).map(|name| shorten(name, OUTPUT_WIDTH));
+        let name = format!("{first}{}", precision.words());
+        table = table.header(std::iter::once(name).chain(names));
+    }
+    let bars = Bars::new(shown, BAR_WIDTH);
+    for row in rows {
+        let mut cells = vec![(shorten(&row.name, NAME_WIDTH), Style::new())];
+        cells.extend(row.values.iter().take(columns).map(|value| (show(*value), Style::new())));
+        if columns == 1 {
+            cells.extend(row.values.first().map(|value| bars.bar(*value)));
+        }
+        cells.push((row.remark.clone(), DIM));
+        table.painted_row(cells);
+    }
+    table
+}
+
+/// How strong a row is: the sum of its sizes over outputs.
+pub fn strength(row: &Row) -> f64 {
+    row.values.iter().map(|value| value.abs()).sum()
+}
+
+/// The strongest rows, strongest first, and the others.
+pub fn strongest(mut rows: Vec<Row>, count: usize) -> (Vec<Row>, Vec<Row>) {
+    rows.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
+    let others = rows.split_off(count.min(rows.len()));
+    (rows, others)
+}
+
+/// The others as one row: how many, and their sum.
+pub fn summed(others: &[Row], noun: &str) -> Option<Row> {
+    let mut values = others.first()?.values.clone();
+    for row in &others[1..] {
+        values.iter_mut().zip(&row.values).for_each(|(sum, value)| *sum += value);
+    }
+    Some(Row { name: format!("{} more", counted(others.len(), noun)), values, remark: "together".to_owned() })
+}
+
+/// What stands behind something, in words.
+pub fn support_words(support: Support, task: Task, nouns: Nouns) -> String {
+    let nodes = counted(support.nodes as usize, nouns.node);
+    let graphs = match task {
+        Task::Graph => format!(" in {}", counted(support.graphs as usize, nouns.graph)),
+        Task::Node => String::new(),
+    };
+    let little = if support.is_little(task) { ": little support" } else { "" };
+    format!("{nodes}{graphs}{little}")
+}
+
+/// The levels of a feature as rows, for the outputs that `choose` picks.
+pub fn level_rows(
+    levels: &[CanonicalLevel],
+    task: Task,
+    nouns: Nouns,
+    choose: impl Fn(&[f64]) -> Vec<f64>,
+) -> Vec<Row> {
+    let row = |level: &CanonicalLevel| Row {
+        name: level.name.clone(),
+        values: choose(&level.values),
+        remark: support_words(level.support, task, nouns),
+    };
+    levels.iter().map(row).collect()
+}
+
+/// A curve at the centres of the bins under it (all, or those of the lowest, middle and highest values and the quartiles),
+/// or without bins at evenly spaced values.
+pub fn curve_rows(curve: &ShapeCurve, all: bool, task: Task, choose: impl Fn(&[f64]) -> Vec<f64>) -> Vec<Row> {
+    let nodes: u64 = curve.bins.iter().map(|bin| bin.support.nodes).sum();
+    if nodes == 0 {
+        let (Some((from, _)), Some((to, _))) = (curve.points.first(), curve.points.last()) else { return Vec::new() };
+        let steps = if from == to { 0 } else { PLACES - 1 };
+        let place = |step: usize| {
+            let share = step as f64 / steps.max(1) as f64;
+            from * (1.0 - share) + to * share
+        };
+        let row = |x: f64| Row { name: number(x), values: choose(&value_at(curve, x)), remark: String::new() };
+        return (0..=steps).map(|step| row(place(step))).collect();
+    }
+    let mut shown: Vec<usize> = (0..curve.bins.len()).collect();
+    if !all {
+        let mut before = 0;
+        shown.retain(|bin| {
+            let here = before..before + curve.bins[*bin].support.nodes;
+            before = here.end;
+            (0..PLACES as u64).any(|place| here.contains(&((nodes - 1) * place / (PLACES as u64 - 1))))
+        });
+    }
+    let row = |bin: usize| {
+        let bin = curve.bins[bin];
+        let centre = bin.from / 2.0 + bin.to / 2.0;
+        let name =
+            if bin.from == bin.to { number(bin.from) } else { format!("{} to {}", number(bin.from), number(bin.to)) };
+        Row { name, values: choose(&value_at(curve, centre)), remark: support_words(bin.support, task, NODES) }
+    };
+    shown.into_iter().map(row).collect()
+}
+
+/// The value of a curve, which ends are its first and last points.
+fn value_at(curve: &ShapeCurve, x: f64) -> Vec<f64> {
+    let points = &curve.points;
+    let after = points.partition_point(|(at, _)| *at <= x);
+    match (after.checked_sub(1).and_then(|before| points.get(before)), points.get(after)) {
+        (Some((from, low)), Some((to, high))) => {
+            let share = (x - from) / (to - from);
+            low.iter().zip(high).map(|(low, high)| low + share * (high - low)).collect()
+        }
+        (Some((_, values)), None) | (None, Some((_, values))) => values.clone(),
+        (None, None) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gnan::explain::Bin;
+
+    fn plain(table: &Table) -> String {
+        anstream::adapter::strip_str(&table.render()).to_string()
+    }
+
+    #[test]
+    fn levels_come_with_their_support() {
+        let level = |name: &str, value, nodes, graphs| CanonicalLevel {
+            name: name.to_owned(),
+            values: vec![value],
+            support: Support { nodes, graphs },
+        };
+        let nouns = Nouns { node: "atom", graph: "molecule" };
+        let levels = [level("Li", -0.2, 1, 1), level("O", 0.4, 1484, 500)];
+        let rows = level_rows(&levels, Task::Graph, nouns, |values| values.to_vec());
+        let text = plain(&amounts_table("", &rows, &["y".to_owned()], true));
+        assert!(text.contains("1,484 atoms in 500 molecules\n"), "{text}");
+        assert!(text.contains("1 atom in 1 molecule: little support"), "{text}");
+    }
+
+    #[test]
+    fn what_is_left_out_is_summed() {
+        let row = |name: &str, value| Row { name: name.to_owned(), values: vec![value, 1.0], remark: String::new() };
+        let (first, others) = strongest(vec![row("a", 0.1), row("b", -3.0), row("c", 0.2)], 1);
+        assert_eq!(first[0].name, "b");
+        let rest = summed(&others, "feature").unwrap();
+        assert_eq!(rest.name, "2 features more");
+        assert!((rest.values[0] - 0.3).abs() < 1e-12 && rest.values[1] == 2.0);
+        assert_eq!(summed(&[], "feature"), None);
+    }
+
+    #[test]
+    fn a_curve_is_shown_where_values_lie() {
+        let bin = |from: f64, nodes| Bin { from, to: from + 1.0, support: Support { nodes, graphs: nodes } };
+        let bins = vec![bin(0.0, 1), bin(1.0, 50), bin(2.0, 0), bin(3.0, 30), bin(4.0, 20)];
+        let curve = ShapeCurve { points: vec![(0.0, vec![0.0]), (5.0, vec![10.0])], bins };
+        let names = |all| -> Vec<String> {
+            curve_rows(&curve, all, Task::Graph, <[f64]>::to_vec).into_iter().map(|row| row.name).collect()
+        };
+        assert_eq!(names(false), ["0 to 1", "1 to 2", "3 to 4", "4 to 5"]);
+        assert_eq!(names(true).len(), 5);
+        assert_eq!(curve_rows(&curve, true, Task::Graph, <[f64]>::to_vec)[2].values, [5.0]);
+        let bare = ShapeCurve { bins: Vec::new(), ..curve };
+        let rows = curve_rows(&bare, false, Task::Graph, <[f64]>::to_vec);
+        assert_eq!(rows.iter().map(|row| row.values[0]).collect::<Vec<_>>(), [0.0, 2.5, 5.0, 7.5, 10.0]);
+    }
+}

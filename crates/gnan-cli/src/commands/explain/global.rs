@@ -1,0 +1,325 @@
+//! The whole model for people: what it predicts, what matters, how far nodes are heard, and every shape function.
+
+use std::path::Path;
+
+use gnan::Dataset;
+use gnan::explain::{Canonical, FeatureOverview, Importance, Overview, distance_name};
+use gnan::files::Task;
+use gnan::model::{Description, Rho};
+
+use super::outputs::{Output, every};
+use crate::amounts::{
+    MOST_OUTPUTS, NODES, Row, amounts_table, curve_rows, level_rows, strength, strongest, summed, support_words,
+};
+use crate::findings::{RhoCurve, rho_curves, rho_table};
+use crate::model_words::{architecture_words, prediction_words};
+use crate::style::{count, counted, dim, harmless, heading, number};
+use crate::table::{Table, shorten};
+
+/// Widest name in a heading.
+const NAME_WIDTH: usize = 40;
+
+/// What is shown of a model.
+pub struct Global<'a> {
+    /// The model file.
+    pub path: &'a Path,
+    /// The model with its importances.
+    pub overview: &'a Overview,
+    /// Its canonical form.
+    pub canonical: &'a Canonical,
+    /// The data, if there are any.
+    pub data: Option<&'a Dataset>,
+    /// Which outputs.
+    pub outputs: Vec<Output>,
+    /// Which features in full; `None`: the strongest, in short.
+    pub features: Option<Vec<usize>>,
+    /// Most rows of a table.
+    pub top: usize,
+}
+
+/// The outputs that rho and shape functions have.
+pub fn own_outputs(description: &Description) -> Vec<Output> {
+    every(description).into_iter().filter(|output| output.own.1 > 0.0).collect()
+}
+
+impl Global<'_> {
+    /// The model in words and tables.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n\n{}", heading(self.path.display()), self.facts().render());
+        if self.features.is_none() {
+            if let Some(importance) = &self.overview.importance {
+                text.push_str(&self.importances(importance));
+            }
+            text.push_str(&self.rho(None));
+            text.push_str(&self.structure());
+        }
+        text.push_str(&self.shapes());
+        text
+    }
+
+    fn facts(&self) -> Table {
+        let description = self.canonical.description();
+        let mut facts = Table::facts();
+        facts.fact("predicts", prediction_words(description));
+        let several = self.overview.shown_outputs.len() > 1;
+        let of = if several || description.outcome.is_regression() {
+            String::new()
+        } else {
+            format!(" of {}", self.overview.shown_outputs.join(", "))
+        };
+        facts.fact("unit", format!("{}{of}", self.overview.unit));
+        facts.fact("model", architecture_words(description));
+        match (self.data, &self.overview.importance) {
+            (Some(data), Some(importance)) => {
+                facts.fact("data", format!("{}, {}", data.name(), counted(importance.items, "prediction")));
+            }
+            _ => {
+                facts.fact("data", "none given: no importances, and no counts under curves; name data after the model")
+            }
+        }
+        let names = self.names();
+        if names.len() > MOST_OUTPUTS {
+            let hidden = count(names.len() - MOST_OUTPUTS);
+            facts.fact("columns", format!("the first {MOST_OUTPUTS} outputs; {hidden} more with --class NAME"));
+        }
+        let base: Vec<String> = (self.outputs.iter().take(MOST_OUTPUTS))
+            .map(|output| {
+                let value = number(output.of_own(&self.overview.base));
+                if names.len() > 1 { format!("{} {value}", shorten(&output.name, NAME_WIDTH)) } else { value }
+            })
+            .collect();
+        facts.fact("base", base.join(", "));
+        facts
+    }
+
+    /// Names of the outputs that rho and shape functions are shown for.
+    fn names(&self) -> Vec<String> {
+        self.outputs.iter().map(|output| output.name.clone()).collect()
+    }
+
+    /// The outputs that importances are shown for: one where there are two classes.
+    fn shown(&self) -> Vec<&Output> {
+        let mut shown: Vec<&Output> = Vec::new();
+        for output in &self.outputs {
+            if shown.iter().all(|other| other.shown.0 != output.shown.0) {
+                shown.push(output);
+            }
+        }
+        shown
+    }
+
+    fn importances(&self, importance: &Importance) -> String {
+        let shown = self.shown();
+        let names: Vec<String> = shown.iter().map(|output| output.name.clone()).collect();
+        let pick = |values: &[f64]| shown.iter().map(|output| values[output.shown.0]).collect::<Vec<f64>>();
+        let row =
+            |name: &str, values: &[f64]| Row { name: name.to_owned(), values: pick(values), remark: String::new() };
+        let features = self.overview.features.iter().map(|feature| feature.name.as_str());
+        let slots = importance.by_distance.len();
+        let over = format!("mean size of its contribution, {}", self.overview.unit);
+
+        let rows = features.clone().zip(&importance.by_feature).map(|(name, values)| row(name, values));
+        let (mut first, others) = strongest(rows.collect(), self.top);
+        first.extend(summed(&others, "feature"));
+        let remark = "the shape of the graph alone".to_owned();
+        first.push(Row { remark, ..row("structure", &importance.structure) });
+        let mut text = section("importance by feature", &over, &amounts_table("feature", &first, &names, false));
+
+        let seen = (0..slots).filter(|slot| self.canonical.seen(*slot));
+        let rows: Vec<Row> = seen.map(|slot| row(&distance_name(slot, slots), &importance.by_distance[slot])).collect();
+        let (first, others) = self.nearest(rows);
+        let rows: Vec<Row> = first.into_iter().chain(summed(&others, "distance")).collect();
+        text.push_str(&section("importance by distance", &over, &amounts_table("distance", &rows, &names, false)));
+
+        let pairs = features.zip(&importance.by_feature_and_distance).flat_map(|(name, cells)| {
+            let cells = cells.iter().enumerate();
+            cells.map(move |(slot, values)| (format!("{name}, {}", distance_name(slot, slots)), values))
+        });
+        let pairs = pairs.filter(|(_, values)| values.iter().any(|value| *value != 0.0));
+        let (mut first, others) = strongest(pairs.map(|(name, values)| row(&name, values)).collect(), self.top);
+        first.extend(summed(&others, "pair"));
+        let table = amounts_table("feature and distance", &first, &names, false);
+        text.push_str(&section("importance by feature and distance", &over, &table));
+        text
+    }
+
+    /// Rows of distances: the nearest, and the others.
+    fn nearest(&self, mut rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
+        let others = rows.split_off(self.top.min(rows.len()));
+        (rows, others)
+    }
+
+    /// Rho of all features, or of one.
+    fn rho(&self, feature: Option<usize>) -> String {
+        let description = self.canonical.description();
+        let width = self.canonical.outputs();
+        let mut curves: Vec<RhoCurve> = Vec::new();
+        for (index, curve) in rho_curves(self.canonical).into_iter().enumerate() {
+            let (rho, own) = (index / width, index % width);
+            // The rho of the bias is part of the structure curve.
+            let heard = match feature {
+                None => description.rho == Rho::Shared || rho > 0,
+                Some(k) => self.rhos_of(k).contains(&rho),
+            };
+            if heard && self.outputs.iter().any(|output| output.own.0 == own) {
+                curves.push(curve);
+            }
+        }
+        let table = rho_table(&curves, &description.receivers, self.top, "node");
+        let words = "how much is heard from each distance; 1 is the largest seen in training";
+        let more = curves.len().saturating_sub(self.top);
+        let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", "") } else { String::new() };
+        let longest = description.receivers.len().saturating_sub(1);
+        let cut = match curves.len() {
+            0 | 1 => longest.saturating_sub(self.top),
+            _ => longest.saturating_sub(crate::findings::FIRST_DISTANCES),
+        };
+        let cut = if cut > 0 { more_line(cut, "longer distance", " (--json has them)") } else { String::new() };
+        format!("{}{more}{cut}", section("rho", words, &table))
+    }
+
+    /// The rhos that a feature is heard with.
+    fn rhos_of(&self, k: usize) -> std::ops::Range<usize> {
+        let feature = &self.canonical.description().features[k];
+        let levels = feature.levels.len() + usize::from(feature.missing.is_some());
+        let first = self.canonical.rho_of(k, 0);
+        first..first + if self.canonical.has_level_rhos(k) { levels } else { 1 }
+    }
+
+    fn structure(&self) -> String {
+        let description = self.canonical.description();
+        let slots = self.overview.structure.len();
+        let row = |slot: usize| {
+            let heard = description.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
+            let values = self.outputs.iter().map(|output| output.of_own(&self.overview.structure[slot])).collect();
+            Row { name: distance_name(slot, slots), values, remark: format!("for {}", counted(heard, "node")) }
+        };
+        let rows = (0..slots).filter(|slot| self.canonical.seen(*slot)).map(row).collect();
+        let (rows, others) = self.nearest(rows);
+        let table = amounts_table("distance", &rows, &self.names(), true);
+        let words = match description.task {
+            Task::Graph => "what every node adds for having nodes at a distance, whatever they are",
+            Task::Node => "what a node gets for having nodes at a distance, whatever they are",
+        };
+        let more = if others.is_empty() { String::new() } else { more_line(others.len(), "longer distance", "") };
+        format!("{}{more}", section("structure", words, &table))
+    }
+
+    /// Every shape function, or the features that are asked for.
+    fn shapes(&self) -> String {
+        let features = &self.overview.features;
+        let shown = match &self.features {
+            Some(features) => features.clone(),
+            None => self.by_strength(),
+        };
+        let mut text = String::new();
+        for k in shown.iter().copied().take(if self.features.is_some() { usize::MAX } else { self.top }) {
+            text.push_str(&self.shape(k, &features[k]));
+        }
+        let hidden = shown.get(self.top..).filter(|_| self.features.is_none()).unwrap_or_default();
+        if !hidden.is_empty() {
+            let example = shorten(&features[hidden[0]].name, NAME_WIDTH);
+            let together = self.overview.importance.as_ref().map(|importance| {
+                let sizes =
+                    hidden.iter().flat_map(|k| self.shown().into_iter().map(|o| importance.by_feature[*k][o.shown.0]));
+                format!(", together of importance {}", number(sizes.sum()))
+            });
+            let how = format!("{} (--feature \"{example}\", or --top)", together.unwrap_or_default());
+            text.push_str(&format!("\n{}", more_line(hidden.len(), "feature", &how)));
+        }
+        text
+    }
+
+    /// Features from the most important to the least, or without data from the largest effect to the smallest.
+    fn by_strength(&self) -> Vec<usize> {
+        let strength = |k: usize| match &self.overview.importance {
+            Some(importance) => self.shown().iter().map(|output| importance.by_feature[k][output.shown.0]).sum::<f64>(),
+            None => {
+                let rows = self.rows(k, &self.overview.features[k]);
+                rows.iter().map(strength).fold(0.0, f64::max)
+            }
+        };
+        let mut order: Vec<(f64, usize)> = (0..self.overview.features.len()).map(|k| (strength(k), k)).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order.into_iter().map(|(_, k)| k).collect()
+    }
+
+    /// Every level and value of a feature.
+    fn rows(&self, k: usize, feature: &FeatureOverview) -> Vec<Row> {
+        let task = self.canonical.description().task;
+        let choose = |values: &[f64]| self.outputs.iter().map(|output| output.of_own(values)).collect::<Vec<f64>>();
+        let full = self.features.as_ref().is_some_and(|features| features.contains(&k));
+        let mut rows = level_rows(&feature.levels, task, NODES, choose);
+        if let Some(curve) = &feature.curve {
+            // The missing level of a curve comes last.
+            rows.splice(0..0, curve_rows(curve, full, task, choose));
+        }
+        rows
+    }
+
+    fn shape(&self, k: usize, feature: &FeatureOverview) -> String {
+        let description = self.canonical.description();
+        let full = self.features.is_some();
+        let rows = self.rows(k, feature);
+        let unit = feature.unit.as_deref().map(|unit| format!(" in {}", harmless(unit))).unwrap_or_default();
+        let support = support_words(feature.support, description.task, NODES);
+        let mut words = format!("{}{unit}, {support}", feature.kind.name());
+        if let Some(importance) = &self.overview.importance {
+            let sizes: Vec<String> =
+                self.shown().iter().take(MOST_OUTPUTS).map(|o| number(importance.by_feature[k][o.shown.0])).collect();
+            words.push_str(&format!("; importance {}", sizes.join(", ")));
+        }
+        if self.canonical.has_level_rhos(k) {
+            words.push_str("; every level has its own rho");
+        }
+        let mut more = String::new();
+        let mut rows = rows;
+        if feature.curve.is_none() {
+            let most = if full { usize::MAX } else { self.top };
+            let (strong, others) = strongest(rows, most);
+            rows = strong;
+            if self.outputs.len() == 1 {
+                rows.sort_by(|a, b| b.values[0].total_cmp(&a.values[0]));
+            }
+            if let Some(next) = others.first() {
+                let size = next.values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+                more = more_line(others.len(), "level", &format!(", none above {} in size", number(size)));
+            }
+        } else if let Some(curve) = feature.curve.as_ref().filter(|curve| !full && curve.bins.len() > rows.len()) {
+            let how = format!("the quartiles of {} bins; --feature shows all", count(curve.bins.len()));
+            more = format!("  {}\n", dim(how));
+        }
+        let first = if feature.curve.is_some() { "value" } else { "level" };
+        let table = amounts_table(first, &rows, &self.names(), true);
+        let mut text = format!("{}{more}", section(&shorten(&feature.name, NAME_WIDTH), &words, &table));
+        if full {
+            text.push_str(&self.rho(Some(k)));
+            text.push_str(&self.distances_of(k));
+        }
+        text
+    }
+
+    /// The importance of one feature by distance.
+    fn distances_of(&self, k: usize) -> String {
+        let Some(importance) = &self.overview.importance else { return String::new() };
+        let cells = &importance.by_feature_and_distance[k];
+        let shown = self.shown();
+        let row = |slot: usize| Row {
+            name: distance_name(slot, cells.len()),
+            values: shown.iter().map(|output| cells[slot][output.shown.0]).collect(),
+            remark: String::new(),
+        };
+        let rows: Vec<Row> = (0..cells.len()).filter(|slot| self.canonical.seen(*slot)).map(row).collect();
+        let names: Vec<String> = shown.iter().map(|output| output.name.clone()).collect();
+        let over = format!("mean size of its contribution, {}", self.overview.unit);
+        section("its importance by distance", &over, &amounts_table("distance", &rows, &names, false))
+    }
+}
+
+fn section(title: &str, words: &str, table: &Table) -> String {
+    format!("\n{}  {}\n{}", heading(title), dim(words), table.render())
+}
+
+fn more_line(number: usize, noun: &str, how: &str) -> String {
+    format!("  {}\n", dim(format!("... and {} more{how}", counted(number, noun))))
+}

@@ -1,0 +1,204 @@
+//! Explanations for programs: one JSON object each, or rows of one long CSV table.
+//!
+//! Everything is called by its name: outputs, features, nodes, distances (`0`, `1`, ..., `unreachable`). For every output
+//! `base + structure + the sum of any marginal = prediction`.
+
+use gnan::dataset::Outcome;
+use gnan::explain::{By, Contribution, Explanation};
+use gnan::model::Description;
+use gnan::{Error, Result};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::outputs::{Output, most_probable};
+use crate::named::Named;
+
+/// What is written of every explanation.
+pub struct Wanted<'a> {
+    /// What the model is.
+    pub description: &'a Description,
+    /// Which outputs.
+    pub outputs: Vec<Output>,
+    /// Which marginals.
+    pub by: Vec<By>,
+}
+
+impl Wanted<'_> {
+    /// An explanation as one JSON object on one line.
+    pub fn json_line(&self, why: &Explanation) -> Result<Vec<u8>> {
+        let mut line = Vec::new();
+        serde_json::to_writer(&mut line, &Document { wanted: self, why }).map_err(broken)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+
+    /// An explanation as one JSON object for people.
+    pub fn json_document(&self, why: &Explanation) -> Result<Vec<u8>> {
+        let mut text = serde_json::to_vec_pretty(&Document { wanted: self, why }).map_err(broken)?;
+        text.push(b'\n');
+        Ok(text)
+    }
+
+    /// The header of the CSV table.
+    pub const CSV_HEADER: &'static [u8] = b"id,output,by,term,amount\n";
+
+    /// The rows of an explanation in the CSV table.
+    pub fn csv_rows(&self, why: &Explanation) -> Result<Vec<u8>> {
+        let mut rows = csv::Writer::from_writer(Vec::new());
+        for output in &self.outputs {
+            let mut write = |by: &str, term: &str, amount: f64| {
+                rows.write_record([why.id.as_str(), &output.name, by, term, &amount.to_string()]).map_err(broken)
+            };
+            let whole = output.ledger(why, By::Feature);
+            write("base", "", whole.base)?;
+            write("structure", "", whole.structure)?;
+            for by in self.by.iter().filter(|by| has(why, **by)) {
+                for term in output.ledger(why, *by).terms {
+                    write(by_name(*by), &term.name, term.amount)?;
+                }
+            }
+            write("total", "", whole.total)?;
+            write("prediction", "", whole.prediction)?;
+            whole.probability.map_or(Ok(()), |probability| write("probability", "", probability))?;
+        }
+        rows.into_inner().map_err(broken)
+    }
+}
+
+fn broken(error: impl std::fmt::Display) -> Error {
+    Error::input(format!("the explanations cannot be written: {error}"))
+}
+
+/// The name of a marginal, as `--by` takes it.
+pub fn by_name(by: By) -> &'static str {
+    match by {
+        By::Feature => "feature",
+        By::Node => "node",
+        By::Distance => "distance",
+        By::FeatureAndDistance => "feature-distance",
+        By::NodeAndFeature => "node-feature",
+        By::Receiver => "receiver",
+    }
+}
+
+/// Whether an explanation has a marginal: a node task has one receiver alone, the item itself.
+pub fn has(why: &Explanation, by: By) -> bool {
+    by != By::Receiver || !why.by_receiver.is_empty()
+}
+
+struct Document<'a> {
+    wanted: &'a Wanted<'a>,
+    why: &'a Explanation,
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let (why, description) = (self.why, self.wanted.description);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &why.id)?;
+        map.serialize_entry("unit", &description.shown_unit())?;
+        if !why.probabilities.is_empty() {
+            let every = super::outputs::every(description);
+            if description.outcome != Outcome::MultiLabel {
+                map.serialize_entry("class", &every.get(most_probable(&why.probabilities)).map(|class| &class.name))?;
+            }
+            let names = every.iter().map(|output| output.name.as_str());
+            map.serialize_entry("probabilities", &Named(names.zip(&why.probabilities).collect()))?;
+        }
+        if !why.labels.is_empty() {
+            map.serialize_entry("labels", &Named(names(&why.nodes).zip(&why.labels).collect()))?;
+        }
+        let slots = why.structure_by_distance.len();
+        let distances: Vec<(usize, String)> = (0..slots)
+            .filter(|slot| why.receivers[*slot] > 0)
+            .map(|slot| (slot, if slot + 1 == slots { "unreachable".to_owned() } else { slot.to_string() }))
+            .collect();
+        let outputs = self.wanted.outputs.iter();
+        let parts =
+            outputs.map(|output| (output.name.as_str(), Parts { document: self, output, distances: &distances }));
+        map.serialize_entry("outputs", &Named(parts.collect()))?;
+        map.serialize_entry("unseen", &why.unseen)?;
+        map.serialize_entry("adds_up", &why.adds_up())?;
+        map.end()
+    }
+}
+
+fn names(names: &[String]) -> impl Iterator<Item = &str> {
+    names.iter().map(String::as_str)
+}
+
+/// The parts of one output.
+struct Parts<'a> {
+    document: &'a Document<'a>,
+    output: &'a Output,
+    distances: &'a [(usize, String)],
+}
+
+impl Parts<'_> {
+    fn by_distance<'a>(&'a self, amount: impl Fn(usize) -> f64) -> Named<'a, f64> {
+        Named(self.distances.iter().map(|(slot, name)| (name.as_str(), amount(*slot))).collect())
+    }
+}
+
+impl Serialize for Parts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let (why, output) = (self.document.why, self.output);
+        let (shown, sign) = output.shown;
+        let signed = |amounts: Vec<f64>| amounts.into_iter().map(move |amount| sign * amount);
+        let rows = |rows: &[Vec<f64>]| rows.iter().map(|row| output.of_shown(row)).collect::<Vec<f64>>();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("prediction", &output.of_shown(&why.prediction))?;
+        map.serialize_entry("total", &(sign * why.total(shown)))?;
+        map.serialize_entry("base", &output.of_shown(&why.base))?;
+        map.serialize_entry("structure", &(sign * why.structure(shown)))?;
+        let structure = self.by_distance(|slot| output.of_shown(&why.structure_by_distance[slot]));
+        map.serialize_entry("structure_by_distance", &structure)?;
+        for by in self.document.wanted.by.iter().filter(|by| has(why, **by)) {
+            match by {
+                By::Feature => {
+                    let amounts = signed(why.by_feature(shown));
+                    map.serialize_entry("by_feature", &Named(names(&why.features).zip(amounts).collect()))?;
+                }
+                By::Node => {
+                    let amounts = signed(why.by_node(shown));
+                    map.serialize_entry("by_node", &Named(names(&why.nodes).zip(amounts).collect()))?;
+                }
+                By::Distance => {
+                    let amounts: Vec<f64> = signed(why.by_distance(shown)).collect();
+                    map.serialize_entry("by_distance", &self.by_distance(|slot| amounts[slot]))?;
+                }
+                By::FeatureAndDistance => {
+                    let cells = why.by_feature_and_distance.iter();
+                    let cells = cells.map(|row| self.by_distance(|slot| output.of_shown(&row[slot])));
+                    map.serialize_entry("by_feature_and_distance", &Named(names(&why.features).zip(cells).collect()))?;
+                }
+                By::NodeAndFeature => {
+                    map.serialize_entry("by_node_and_feature", &NodeFeatures { why, output })?;
+                }
+                By::Receiver => {
+                    let amounts = |values| Named(names(&why.nodes).zip(rows(values)).collect());
+                    map.serialize_entry("by_receiver", &amounts(&why.by_receiver))?;
+                    map.serialize_entry("structure_by_receiver", &amounts(&why.structure_by_receiver))?;
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+/// What the features of every node did, by node.
+struct NodeFeatures<'a> {
+    why: &'a Explanation,
+    output: &'a Output,
+}
+
+impl Serialize for NodeFeatures<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let feature = |part: &Contribution| self.why.features[part.feature].as_str();
+        let nodes = self.why.by_node_and_feature.chunk_by(|a, b| a.node == b.node).map(|parts| {
+            let amounts = parts.iter().map(|part| (feature(part), self.output.of_shown(&part.values)));
+            (&self.why.nodes[parts[0].node], Named(amounts.collect()))
+        });
+        serializer.collect_map(nodes)
+    }
+}

@@ -1,0 +1,133 @@
+//! Single predictions for people: ledgers that add up, largest terms first.
+
+use gnan::dataset::Outcome;
+use gnan::explain::{By, Explanation};
+use gnan::files::Task;
+use gnan::model::Description;
+
+use super::lines::has;
+use super::outputs::{Output, every, foremost, most_probable};
+use crate::ledger::LedgerTable;
+use crate::style::{BOLD, count, dim, harmless, heading, number, warning};
+use crate::table::shorten;
+
+/// What people see first.
+const USUAL: [By; 3] = [By::Feature, By::Distance, By::Node];
+/// Widest name of an item, class or target.
+const NAME_WIDTH: usize = 60;
+
+/// What ledgers are wanted.
+pub struct Ledgers<'a> {
+    /// What the model is.
+    pub description: &'a Description,
+    /// For which outputs; `None`: the foremost.
+    pub outputs: Option<Vec<Output>>,
+    /// By which marginals; empty: the usual.
+    pub by: Vec<By>,
+    /// Most terms of a ledger.
+    pub top: usize,
+}
+
+impl Ledgers<'_> {
+    /// One prediction with its ledgers, and what its data hold that training had not seen.
+    pub fn text(&self, why: &Explanation, novelty: &[String]) -> String {
+        let title = heading(shorten(&why.id, NAME_WIDTH));
+        let mut text = format!("{title}  {}\n", self.prediction(why));
+        for sentence in novelty {
+            text.push_str(&format!("  {}: {}\n", warning("not seen in training"), harmless(sentence)));
+        }
+        let outputs = self.outputs.clone().unwrap_or_else(|| foremost(self.description, why));
+        let by = if self.by.is_empty() { &USUAL[..] } else { &self.by };
+        for output in &outputs {
+            for by in by {
+                text.push_str(&self.ledger(why, output, *by));
+            }
+        }
+        if !why.adds_up() {
+            text.push_str(&format!("\n{}: these parts do not add up to the prediction\n", warning("warning")));
+        }
+        text
+    }
+
+    /// What the model says, in one line.
+    fn prediction(&self, why: &Explanation) -> String {
+        let description = self.description;
+        let target = |index: usize| description.targets.get(index).map_or("", |target| target.name.as_str());
+        match description.outcome {
+            Outcome::Binary | Outcome::Multiclass => {
+                let predicted = most_probable(&why.probabilities);
+                let class = every(description).into_iter().nth(predicted).map(|class| class.name).unwrap_or_default();
+                let probability = percent(why.probabilities.get(predicted).copied());
+                let class = shorten(&class, NAME_WIDTH);
+                format!("{}: {class}{}", shorten(target(0), NAME_WIDTH), probability)
+            }
+            Outcome::MultiLabel => {
+                let each = why.probabilities.iter().enumerate();
+                let each =
+                    each.map(|(index, p)| format!("{}{}", shorten(target(index), NAME_WIDTH), percent(Some(*p))));
+                each.collect::<Vec<_>>().join("; ")
+            }
+            Outcome::Regression | Outcome::MultiRegression => {
+                let each = why.prediction.iter().enumerate();
+                let each =
+                    each.map(|(index, value)| format!("{} {}", shorten(target(index), NAME_WIDTH), number(*value)));
+                each.collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
+    fn ledger(&self, why: &Explanation, output: &Output, by: By) -> String {
+        let title = format!("\n{}  {}\n", heading(by_words(by)), dim(self.unit(output)));
+        if !has(why, by) {
+            return format!("{title}  the node itself is the only receiver\n");
+        }
+        let ledger = output.ledger(why, by);
+        // Distances are best read in their order.
+        let whole = by == By::Distance && ledger.terms.len() <= self.top;
+        let ledger = if whole { ledger } else { ledger.top(self.top) };
+        let structure = match self.description.task {
+            Task::Graph => "the shape of the graph alone",
+            Task::Node => "the shape of its surroundings alone",
+        };
+        let mut table = LedgerTable::new(&ledger, structure, "total");
+        let remark = match ledger.probability {
+            Some(p) => format!("what the model says{}", percent(Some(p))),
+            None => "what the model says".to_owned(),
+        };
+        table.compare(BOLD, "model", ledger.prediction, &remark);
+        format!("{title}{}", table.render())
+    }
+
+    /// The unit of amounts: "log-odds of yes".
+    fn unit(&self, output: &Output) -> String {
+        let name = shorten(&output.name, NAME_WIDTH);
+        match self.description.outcome {
+            Outcome::Binary | Outcome::MultiLabel => format!("log-odds of {name}"),
+            Outcome::Multiclass => format!("logit of {name} above the mean of the {} classes", count(self.classes())),
+            Outcome::Regression | Outcome::MultiRegression => {
+                let unit = self.description.targets.get(output.index).and_then(|target| target.unit.as_deref());
+                unit.map_or_else(|| name.clone(), |unit| format!("{name} ({})", harmless(unit)))
+            }
+        }
+    }
+
+    fn classes(&self) -> usize {
+        let classes = self.description.targets.first().and_then(|target| target.classes.as_ref());
+        classes.map_or(0, Vec::len)
+    }
+}
+
+fn by_words(by: By) -> &'static str {
+    match by {
+        By::Feature => "by feature",
+        By::Node => "by node: what its own features did",
+        By::Distance => "by distance",
+        By::FeatureAndDistance => "by feature and distance",
+        By::NodeAndFeature => "by node and feature",
+        By::Receiver => "by receiving node: what it heard",
+    }
+}
+
+fn percent(probability: Option<f64>) -> String {
+    probability.map(|p| format!(", probability {:.1} %", 100.0 * p)).unwrap_or_default()
+}

@@ -1,0 +1,71 @@
+//! `gnan export`: the whole model as tables from which its predictions can be computed by hand.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use gnan::Model;
+
+use crate::args::heading::OUTPUT;
+use crate::args::{ForceArgs, OutputArgs};
+use crate::cli::examples;
+use crate::exit::{Answer, Result};
+
+const EXAMPLES: &str = examples!(
+    "gnan export model.gnan > model.json",
+    "gnan export model.gnan --format csv -o model.csv",
+    "gnan export model.gnan | jq '.features[] | {name, levels: [.levels[].name]}'",
+);
+
+const FORMULA: &str = "\
+The tables hold all that a prediction needs: the base value, rho and the structure curve over
+t = 1 / (1 + distance), and every shape function by its levels or its exact knots and outer slopes.
+
+  output = base + sum over receivers and distances that occur of structure(t)
+                + sum over receivers, sources and features of (f * rho(t) - centre(t)) / n
+
+n is the number of nodes at that distance from the receiver (1 where normalisation is off; structure
+is then times n); curves are linear between their points; t is 0 for unreachable nodes.";
+
+/// How the tables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One document
+    Json,
+    /// One table, a number per row
+    Csv,
+}
+
+/// Arguments of `gnan export`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, after_long_help = concat_help())]
+pub struct ExportArgs {
+    /// The model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// How to write it
+    #[arg(long, value_name = "json|csv", hide_possible_values = true, default_value = "json", help_heading = OUTPUT)]
+    format: Format,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+fn concat_help() -> String {
+    format!("{FORMULA}\n\n{EXAMPLES}")
+}
+
+/// Runs `gnan export`; `--json` is the same as the format json.
+pub fn run(args: &ExportArgs, json: bool) -> Result<Answer> {
+    args.output.check(args.force)?;
+    let tables = Model::load(&args.model)?.canonical().tables();
+    let text = match args.format {
+        Format::Csv if !json => tables.csv()?,
+        _ => tables.json()?,
+    };
+    args.output.write(&text, "the model's tables")?;
+    Ok(Answer::Done)
+}

@@ -1,0 +1,12 @@
+//! Names with values, in order.
+
+use serde::{Serialize, Serializer};
+
+/// Names and values as a JSON object that keeps their order.
+pub struct Named<'a, T>(pub Vec<(&'a str, T)>);
+
+impl<T: Serialize> Serialize for Named<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}

@@ -1,0 +1,145 @@
+//! One small panel with the exact curves of a continuous feature over the data's density.
+
+use super::shapes::{Bin, ShapeFunction, Shapes};
+use super::{Estimate, Interval};
+use crate::axis::{self, Scale};
+use crate::colour::{CLASS_COLOURS, Colour};
+use crate::scene::Element;
+use crate::text;
+
+/// Height of the strip below a panel that shows where the data are.
+pub(crate) const STRIP: f64 = 16.0;
+
+/// Points per curve that say their numbers when pointed at.
+const POINTS: usize = 24;
+
+/// A panel: what is drawn and where.
+pub(crate) struct CurvePanel<'a> {
+    pub shapes: &'a Shapes,
+    pub feature: &'a ShapeFunction,
+    pub knots: &'a [Vec<[f64; 2]>],
+    pub bands: &'a [Vec<(f64, Interval)>],
+    pub bins: &'a [Bin],
+    pub left: f64,
+    pub width: f64,
+    pub top: f64,
+    pub height: f64,
+}
+
+impl CurvePanel<'_> {
+    /// Draws bands, curves, density strip and the x-axis.
+    pub fn draw(&self, out: &mut Vec<Element>, y: &Scale) {
+        let x = self.horizontal();
+        let (right, bottom) = (self.left + self.width, self.top + self.height);
+        for bin in self.bins.iter().filter(|bin| bin.support.nodes < self.shapes.enough) {
+            let (from, to) = (x.at(bin.from), x.at(bin.to));
+            out.push(Element::rectangle(from, self.top, to - from, self.height, Colour::Grid).hatch(Colour::Grid));
+        }
+        let several = self.knots.len() > 1;
+        for (series, knots) in self.knots.iter().enumerate() {
+            let colour = Colour::Class(series);
+            let mut curve = Vec::new();
+            let places = |points: &[[f64; 2]]| {
+                let within = clipped(points, x.value(self.left), x.value(right));
+                within.into_iter().map(|[at, value]| [x.at(at), y.at(value)]).collect::<Vec<_>>()
+            };
+            let band = self.bands.get(series).into_iter().flatten();
+            let band = band.filter(|(at, band)| finite(&[*at, band.low, band.high]));
+            let (high, low): (Vec<_>, Vec<_>) = band.map(|(at, band)| ([*at, band.high], [*at, band.low])).unzip();
+            let mut area = places(&high);
+            area.extend(places(&low).into_iter().rev());
+            curve.push(Element::polygon(area, colour).opacity(0.16));
+            let knots: Vec<[f64; 2]> = knots.iter().copied().filter(|knot| finite(knot)).collect();
+            let line = Element::polyline(places(&knots)).stroke(colour, 1.8);
+            curve.push(if series / CLASS_COLOURS % 2 == 1 { line.dashed(6.0, 3.0) } else { line });
+            self.points(&mut curve, series, &knots, &x, y);
+            out.push(if several { Element::group(curve).series(series) } else { Element::group(curve) });
+        }
+        self.strip(out, &x, bottom + 3.0);
+        let ticks = axis::fitting_width(&x, self.width);
+        out.extend(axis::labels_below(&x, bottom + STRIP + 16.0, ticks, [self.left, right]));
+        let unit = if self.feature.unit.is_empty() { &self.feature.name } else { &self.feature.unit };
+        out.push(axis::horizontal_unit(unit, self.left, right, bottom + STRIP + 31.0));
+    }
+
+    /// The x-axis: all knots and bins, or where the data are if knots lie far outside of them.
+    fn horizontal(&self) -> Scale {
+        let bins: Vec<f64> = self.bins.iter().flat_map(|bin| [bin.from, bin.to]).filter(|x| x.is_finite()).collect();
+        let knots = self.knots.iter().flatten().map(|&[x, _]| x).filter(|x| x.is_finite());
+        let values: Vec<f64> = if bins.is_empty() { knots.collect() } else { bins };
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+        Scale::between(low, high, self.left, self.left + self.width)
+    }
+
+    /// Invisible places along the curve that say x, value, interval and support.
+    fn points(&self, out: &mut Vec<Element>, series: usize, knots: &[[f64; 2]], x: &Scale, y: &Scale) {
+        for k in 0..=POINTS {
+            let at = x.value(self.left + self.width * k as f64 / POINTS as f64);
+            let Some(value) = interpolated(knots, at) else { continue };
+            let band = self.bands.get(series).and_then(|band| band_at(band, at));
+            let estimate = Estimate { value, interval: band };
+            let bin = self.bins.iter().find(|bin| bin.from <= at && at <= bin.to);
+            let support = bin.map_or(String::new(), |bin| format!("\n{} here", bin.support.words()));
+            let words = format!(
+                "{} = {}{}\n{}{support}",
+                text::one_line(&self.feature.name),
+                text::number(at, 4),
+                self.shapes.of_output(series),
+                estimate.words(&self.shapes.unit)
+            );
+            let mark = Element::circle([x.at(at), y.at(value)], 0.5 * self.width / POINTS as f64, Colour::Surface);
+            out.push(mark.opacity(0.0).tooltip(words));
+        }
+    }
+
+    fn strip(&self, out: &mut Vec<Element>, x: &Scale, top: f64) {
+        // Density, not count: bins may be of different widths.
+        let density = |bin: &Bin| {
+            let wide = (x.at(bin.to) - x.at(bin.from)).abs();
+            if wide.is_finite() { bin.support.nodes as f64 / wide.max(0.5) } else { 0.0 }
+        };
+        let largest = self.bins.iter().map(density).fold(0.0, f64::max);
+        for bin in self.bins {
+            let height = if largest > 0.0 { (STRIP - 3.0) * density(bin) / largest } else { 0.0 };
+            let (from, to) = (x.at(bin.from), x.at(bin.to));
+            let bar = Element::rectangle(from, top + STRIP - 3.0 - height, to - from, height, Colour::Muted);
+            out.push(bar.opacity(0.45).tooltip(format!(
+                "{} to {}\n{}",
+                text::number(bin.from, 4),
+                text::number(bin.to, 4),
+                bin.support.words()
+            )));
+        }
+        let base = top + STRIP - 3.0;
+        out.push(Element::line([self.left, base], [self.left + self.width, base]).stroke(Colour::Grid, 1.0));
+    }
+}
+
+fn finite(numbers: &[f64]) -> bool {
+    numbers.iter().all(|number| number.is_finite())
+}
+
+/// The part of a curve between two x.
+fn clipped(points: &[[f64; 2]], low: f64, high: f64) -> Vec<[f64; 2]> {
+    let end = |x: f64| interpolated(points, x).map(|value| [x, value]);
+    let within = points.iter().copied().filter(|&[x, _]| low < x && x < high);
+    end(low).into_iter().chain(within).chain(end(high)).collect()
+}
+
+/// The curve's value between its knots; nothing outside of them.
+fn interpolated(knots: &[[f64; 2]], x: f64) -> Option<f64> {
+    let pair = knots.windows(2).find(|pair| pair[0][0] <= x && x <= pair[1][0])?;
+    let ([x0, y0], [x1, y1]) = (pair[0], pair[1]);
+    Some(if x1 > x0 { y0 + (y1 - y0) * (x - x0) / (x1 - x0) } else { y0 })
+}
+
+/// The band between the places where it is known.
+fn band_at(band: &[(f64, Interval)], x: f64) -> Option<Interval> {
+    let along = |pick: fn(&Interval) -> f64| {
+        let knots: Vec<[f64; 2]> = band.iter().map(|(at, interval)| [*at, pick(interval)]).collect();
+        interpolated(&knots, x)
+    };
+    Some(Interval { low: along(|interval| interval.low)?, high: along(|interval| interval.high)? })
+}

@@ -1,0 +1,169 @@
+//! The letters of the drawing: symbols of atoms with hydrogens and charge where there is room for them, and names of
+//! other nodes where they cover nothing.
+
+use super::{Label, Sheet};
+use crate::colour::Colour;
+use crate::placement::Point;
+use crate::scene::{Anchor, Element};
+use crate::text;
+
+/// Letters are written on atoms from this length of a bond on; below, only where a disc is large.
+const LEGIBLE: f64 = 13.0;
+
+/// At most so many nodes that are not atoms have their names written beside them.
+const MOST_NAMES: usize = 40;
+
+impl Sheet<'_> {
+    /// All letters; names stay within the width.
+    pub(super) fn labels(&self, width: f64) -> Vec<Element> {
+        let atoms = (0..self.at.len()).flat_map(|node| self.atom(node));
+        atoms.chain(self.names(width)).collect()
+    }
+
+    /// Whether letters are written on an atom.
+    fn is_lettered(&self, node: usize) -> bool {
+        let Label::Atom { element, charge, .. } = &self.figure.nodes[node].label else { return false };
+        let room = self.unit >= LEGIBLE || self.radii[node] >= 0.62 * self.size;
+        room && (element != "C" || *charge != 0 || self.neighbours[node].is_empty())
+    }
+
+    fn letter_size(&self, element: &str) -> f64 {
+        if element == "H" { 0.8 * self.size } else { self.size }
+    }
+
+    /// How far from the middle of a node its bonds begin.
+    pub(super) fn letter_gap(&self, node: usize) -> f64 {
+        match &self.figure.nodes[node].label {
+            Label::Atom { element, .. } if self.is_lettered(node) => {
+                0.5 * self.letter_size(element) * if element.len() > 1 { 1.3 } else { 1.12 } + 1.0
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The symbol in the middle, hydrogens where the bonds leave most room, the charge behind it all.
+    fn atom(&self, node: usize) -> Vec<Element> {
+        if !self.is_lettered(node) {
+            return Vec::new();
+        }
+        let Label::Atom { element, hydrogens, charge } = &self.figure.nodes[node].label else { return Vec::new() };
+        let size = self.letter_size(element);
+        let [x, y] = self.at[node];
+        let write = |at: Point, words: String, anchor| Element::text(at, words).size(size).anchor(anchor).centred();
+        let attached = match hydrogens {
+            0 => String::new(),
+            1 => "H".to_string(),
+            count => format!("H{}", small(*count, SUBSCRIPTS)),
+        };
+        let charge = match charge {
+            0 => String::new(),
+            1 => "⁺".to_string(),
+            -1 => "⁻".to_string(),
+            many => format!("{}{}", small(many.unsigned_abs(), SUPERSCRIPTS), if *many > 0 { "⁺" } else { "⁻" }),
+        };
+        let half = text::width(element, size) / 2.0;
+        let mut letters = vec![write([x, y], text::shortened(element, size, 40.0), Anchor::Middle)];
+        let mut behind = charge;
+        match self.free_side(node) {
+            _ if attached.is_empty() => {}
+            Side::Right => behind = attached + &behind,
+            Side::Left => letters.push(write([x - half, y], attached, Anchor::End)),
+            Side::Above => letters.push(write([x, y - 0.92 * size], attached, Anchor::Middle)),
+            Side::Below => letters.push(write([x, y + 0.92 * size], attached, Anchor::Middle)),
+        }
+        if !behind.is_empty() {
+            letters.push(write([x + half, y], behind, Anchor::Start));
+        }
+        letters
+    }
+
+    /// The side on which the bonds of a node leave most room.
+    fn free_side(&self, node: usize) -> Side {
+        let [x, y] = self.at[node];
+        let bonds: Vec<f64> =
+            self.neighbours[node].iter().map(|&other| (self.at[other][1] - y).atan2(self.at[other][0] - x)).collect();
+        let room = |angle: f64| bonds.iter().map(|bond| (bond - angle).cos()).fold(-1.0, f64::max);
+        let sides = [(Side::Right, 0.0), (Side::Left, 180.0), (Side::Above, -90.0), (Side::Below, 90.0_f64)];
+        let mut best = (Side::Right, f64::INFINITY);
+        for (side, degrees) in sides {
+            // Above and below, letters are harder to read: they must be worth it.
+            let penalty = if matches!(side, Side::Above | Side::Below) { 0.3 } else { 0.0 };
+            let crowding = room(degrees.to_radians()) + penalty;
+            if crowding < best.1 - 0.05 {
+                best = (side, crowding);
+            }
+        }
+        best.0
+    }
+
+    /// Names of nodes that are not atoms, the strongest first, each where it covers no disc and no other name.
+    fn names(&self, width: f64) -> Vec<Element> {
+        let size = 11.0;
+        let mut order: Vec<usize> = (0..self.at.len()).collect();
+        order.sort_by(|&one, &other| self.radii[other].total_cmp(&self.radii[one]).then(one.cmp(&other)));
+        let mut taken: Vec<[f64; 4]> =
+            self.at.iter().zip(&self.radii).map(|(at, &radius)| around(*at, radius.max(2.5))).collect();
+        let mut names = Vec::new();
+        let few = self.at.len() <= MOST_NAMES;
+        for node in order {
+            let Label::Words(words) = &self.figure.nodes[node].label else { continue };
+            if names.len() >= MOST_NAMES || words.is_empty() || (!few && self.radii[node] < 5.0) {
+                continue;
+            }
+            let words = text::shortened(words, size, 90.0);
+            let length = text::width(&words, size);
+            let radius = self.radii[node].max(2.5);
+            let [x, y] = self.at[node];
+            if length + 4.0 <= 1.9 * radius {
+                names.push(Element::text([x, y], words).size(size).anchor(Anchor::Middle).centred());
+                continue;
+            }
+            let away = radius + 3.0;
+            let places = [
+                [x + away, y - 0.5 * size],
+                [x - away - length, y - 0.5 * size],
+                [x - length / 2.0, y - away - size],
+                [x - length / 2.0, y + away],
+                [x + 0.75 * away, y - 0.75 * away - size],
+                [x + 0.75 * away, y + 0.75 * away],
+                [x - 0.75 * away - length, y - 0.75 * away - size],
+                [x - 0.75 * away - length, y + 0.75 * away],
+            ];
+            let boxes = places.map(|[left, top]| [left, top, left + length, top + size]);
+            let free = |place: &&[f64; 4]| {
+                let inside = place[0] >= 2.0 && place[2] <= width - 2.0;
+                inside && !taken.iter().enumerate().any(|(k, other)| k != node && overlap(place, other))
+            };
+            if let Some(place) = boxes.iter().find(free) {
+                taken.push(*place);
+                let label = Element::text([place[0], (place[1] + place[3]) / 2.0], words).size(size).centred();
+                names.push(label.stroke(Colour::Surface, 2.5));
+            }
+        }
+        names
+    }
+}
+
+/// Where the hydrogens of an atom are written.
+#[derive(Clone, Copy)]
+enum Side {
+    Right,
+    Left,
+    Above,
+    Below,
+}
+
+const SUBSCRIPTS: [char; 10] = ['₀', '₁', '₂', '₃', '₄', '₅', '₆', '₇', '₈', '₉'];
+const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+
+fn small(number: u8, digits: [char; 10]) -> String {
+    number.to_string().bytes().map(|digit| digits[(digit - b'0') as usize]).collect()
+}
+
+fn around([x, y]: Point, radius: f64) -> [f64; 4] {
+    [x - radius, y - radius, x + radius, y + radius]
+}
+
+fn overlap(one: &[f64; 4], other: &[f64; 4]) -> bool {
+    one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
+}

@@ -1,0 +1,319 @@
+//! Feature by distance: the product `rho(l) * f_k(1)`, which is what a feature at that distance adds. Colours diverge
+//! from a neutral zero and mean the same in all panels; cells with little support are hatched, those whose interval
+//! contains zero are marked, those without data are blank.
+
+use super::{Estimate, plural};
+use crate::axis::{SMALL, Scale};
+use crate::colour::Colour;
+use crate::layout::{self, MARGIN};
+use crate::scene::{Anchor, Element, Scene};
+use crate::text;
+
+/// What the figure shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heatmap {
+    /// Title of the figure.
+    pub title: String,
+    /// What a cell is and its unit, for instance "contribution (log-odds)".
+    pub unit: String,
+    /// What the columns are, with their unit.
+    pub column_unit: String,
+    /// Names of the columns: distances.
+    pub columns: Vec<String>,
+    /// Whether the last column, "unreachable", stands apart.
+    pub last_apart: bool,
+    /// Names of the rows, most important first.
+    pub rows: Vec<String>,
+    /// What the rows are.
+    pub row_kind: RowKind,
+    /// Name and unit of the rows, written above their names, for instance "feature" or "logP"; may be empty.
+    pub row_unit: String,
+    /// How many rows are shown at most.
+    pub most: usize,
+    /// One panel per class.
+    pub panels: Vec<Panel>,
+    /// Smaller counts than this are little support.
+    pub enough: u64,
+    /// What is counted, for instance "node".
+    pub counted: String,
+}
+
+/// What the rows of a heatmap are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// Features; each has its name written.
+    #[default]
+    Features,
+    /// Levels of one feature; each has its name written.
+    Levels,
+    /// Values in order, of which not every one needs its name written.
+    Values,
+}
+
+/// One panel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// The class; not written if it is the only panel.
+    pub name: String,
+    /// `cells[row][column]`; nothing where there are no data.
+    pub cells: Vec<Vec<Option<Cell>>>,
+}
+
+/// One cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// The number and its interval.
+    pub estimate: Estimate,
+    /// How many stand behind it.
+    pub support: u64,
+}
+
+/// The places of everything in a panel.
+struct Grid {
+    names: f64,
+    wide: f64,
+    high: f64,
+    apart: f64,
+    rows: usize,
+}
+
+impl Heatmap {
+    /// Lays the figure out at a width in pixels.
+    pub fn scene(&self, width: f64) -> Scene {
+        let width = layout::figure_width(width);
+        let mut elements = Vec::new();
+        let mut y = layout::heading(&mut elements, &self.title, width);
+        let grid = self.grid(width);
+        let largest = self.largest(grid.rows);
+        y = self.colour_bar(&mut elements, largest, y + 2.0, width);
+        let body = grid.wide * self.columns.len() as f64 + grid.apart;
+        // Names of panels and columns need some room even where a panel is narrow.
+        let pitch = if self.panels.len() > 1 { body.max(100.0) } else { body } + 14.0;
+        let room = width - 2.0 * MARGIN - grid.names;
+        let across = (((room + 14.0) / pitch) as usize).clamp(1, self.panels.len().max(1));
+        let title = if self.panels.len() > 1 || !self.row_unit.is_empty() { 20.0 } else { 6.0 };
+        let height = title + grid.high * grid.rows as f64 + 38.0;
+        for (index, panel) in self.panels.iter().enumerate() {
+            let (row, column) = (index / across, index % across);
+            let x = MARGIN + grid.names + column as f64 * pitch;
+            let top = y + row as f64 * height + title;
+            if self.panels.len() > 1 {
+                elements.push(Element::name([x, top - 6.0], &panel.name, 12.0, 0.93 * (pitch - 14.0)).bold());
+            }
+            if column == 0 {
+                self.row_names(&mut elements, &grid, x, top);
+            }
+            self.cells(&mut elements, panel, &grid, largest, [x, top]);
+            self.column_names(&mut elements, &grid, x, top + grid.high * grid.rows as f64);
+        }
+        y += self.panels.len().div_ceil(across) as f64 * height;
+        y = self.notes(&mut elements, &grid, y, width);
+        let mut scene = Scene::new(width, y + MARGIN, text::one_line(&self.title));
+        scene.description = format!("{} by {}.", self.unit, self.column_unit);
+        scene.elements = elements;
+        scene
+    }
+
+    fn grid(&self, width: f64) -> Grid {
+        let rows = self.rows.len().min(self.most.max(1));
+        let names =
+            layout::names_room(self.rows.iter().take(rows).chain([&self.row_unit]).map(String::as_str), 0.32 * width)
+                + 10.0;
+        let apart = if self.last_apart && self.columns.len() > 1 { 8.0 } else { 0.0 };
+        let columns = self.columns.len().max(1) as f64;
+        let room = width - 2.0 * MARGIN - names - apart;
+        let panels = self.panels.len().max(1) as f64;
+        // As wide as a number needs where all panels fit beside each other, else one to four panels in a line.
+        let all = (room - (panels - 1.0) * (14.0 + apart)) / panels / columns;
+        let wide = if all >= 22.0 { all.min(54.0) } else { (room / columns).min(38.0) };
+        let high = if self.row_kind != RowKind::Values || rows <= 30 { 19.0 } else { (480.0 / rows as f64).max(3.0) };
+        Grid { names, wide, high, apart, rows }
+    }
+
+    /// The largest absolute value shown: the end of the colours.
+    fn largest(&self, rows: usize) -> f64 {
+        let cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(rows).flatten().flatten());
+        let values = cells.map(|cell| cell.estimate.value.abs()).filter(|value| value.is_finite());
+        values.fold(0.0, f64::max)
+    }
+
+    /// The meaning of the colours, with its unit.
+    fn colour_bar(&self, elements: &mut Vec<Element>, largest: f64, y: f64, width: f64) -> f64 {
+        elements.push(Element::name([MARGIN, y + 5.0], &self.unit, 12.0, width - 2.0 * MARGIN).centred());
+        let beside = MARGIN + text::width(&self.unit, 12.0) + 14.0;
+        let (x, y) = if beside + 200.0 < width { (beside + 24.0, y) } else { (MARGIN + 24.0, y + 18.0) };
+        let (steps, long) = (40, 160.0);
+        for k in 0..steps {
+            let value = 2.0 * (k as f64 + 0.5) / steps as f64 - 1.0;
+            let step = long / steps as f64;
+            elements.push(Element::rectangle(
+                x + k as f64 * step,
+                y,
+                if k + 1 < steps { step + 1.0 } else { step },
+                10.0,
+                Colour::Diverging(value),
+            ));
+        }
+        let ends = [(0.0, -largest), (0.5, 0.0), (1.0, largest)];
+        for (share, value) in ends {
+            let at = x + share * long;
+            elements.push(Element::line([at, y + 10.0], [at, y + 13.0]).stroke(Colour::Muted, 1.0));
+            let words = if largest > 0.0 || share == 0.5 { text::signed(value, 3) } else { String::new() };
+            let number = Element::text([at, y + 24.0], words).size(SMALL).fill(Colour::Muted);
+            elements.push(number.anchor(Anchor::Middle));
+        }
+        y + 32.0
+    }
+
+    fn row_names(&self, elements: &mut Vec<Element>, grid: &Grid, x: f64, top: f64) {
+        if !self.row_unit.is_empty() {
+            let label = Element::name([x - 6.0, top - 6.0], &self.row_unit, 12.0, grid.names - 10.0);
+            elements.push(label.anchor(Anchor::End).fill(Colour::Muted));
+        }
+        let every = if self.row_kind == RowKind::Values { (15.0 / grid.high).ceil().max(1.0) as usize } else { 1 };
+        for (row, name) in self.rows.iter().enumerate().take(grid.rows).step_by(every) {
+            let y = top + (row as f64 + 0.5) * grid.high;
+            elements.push(layout::row_name(name, x - 6.0, y, grid.names - 10.0));
+        }
+    }
+
+    fn left_of(&self, column: usize, grid: &Grid, x: f64) -> f64 {
+        let apart = if column + 1 == self.columns.len() { grid.apart } else { 0.0 };
+        x + column as f64 * grid.wide + apart
+    }
+
+    fn column_names(&self, elements: &mut Vec<Element>, grid: &Grid, x: f64, bottom: f64) {
+        let widest = self.columns.iter().map(|name| text::width(name, SMALL)).fold(6.0, f64::max).min(40.0);
+        let every = ((widest + 4.0) / grid.wide).ceil().max(1.0) as usize;
+        let last = self.columns.len().saturating_sub(1);
+        for (column, name) in self.columns.iter().enumerate() {
+            let apart = grid.apart > 0.0 && column == last;
+            let crowded = grid.apart > 0.0 && last - column < every && column != last && every > 1;
+            if (column.is_multiple_of(every) && !crowded) || apart {
+                let at = self.left_of(column, grid, x) + 0.5 * grid.wide;
+                let label = Element::name([at, bottom + 13.0], name, SMALL, 44.0);
+                elements.push(label.fill(Colour::Muted).anchor(Anchor::Middle));
+            }
+        }
+        let body = grid.wide * self.columns.len() as f64 + grid.apart;
+        let middle = x + 0.5 * body;
+        let unit = Element::name([middle, bottom + 28.0], &self.column_unit, 12.0, body.max(100.0));
+        elements.push(unit.anchor(Anchor::Middle));
+    }
+
+    fn cells(&self, elements: &mut Vec<Element>, panel: &Panel, grid: &Grid, largest: f64, [x, top]: [f64; 2]) {
+        let numbers = self.numbers_fit(grid);
+        for (row, cells) in panel.cells.iter().enumerate().take(grid.rows) {
+            for (column, cell) in cells.iter().enumerate().take(self.columns.len()) {
+                let Some(cell) = cell.filter(|cell| cell.estimate.value.is_finite()) else { continue };
+                let (left, y) = (self.left_of(column, grid, x), top + row as f64 * grid.high);
+                let share = if largest > 0.0 { cell.estimate.value / largest } else { 0.0 };
+                let air = if grid.high > 8.0 && grid.wide > 8.0 { 1.0 } else { 0.0 };
+                let (wide, high) = (grid.wide - air, grid.high - air);
+                let weak = cell.support < self.enough;
+                let mut parts = vec![Element::rectangle(left, y, wide, high, Colour::Diverging(share))];
+                if weak {
+                    let lines = Element::rectangle(left, y, wide, high, Colour::Muted).hatch(Colour::Surface);
+                    parts.push(lines.opacity(0.75));
+                    let lines = Element::rectangle(left + 0.5, y + 0.5, wide - 1.0, high - 1.0, Colour::Muted);
+                    parts.push(lines.hollow().stroke(Colour::Muted, 0.5).dashed(2.0, 2.0));
+                }
+                let ink = if share.abs() > 0.62 { Colour::Surface } else { Colour::Ink };
+                if numbers {
+                    let number = short_number(cell.estimate.value, largest);
+                    let at = [left + 0.5 * wide, y + 0.5 * high];
+                    let label = Element::text(at, number).size(10.0).fill(ink).anchor(Anchor::Middle).centred();
+                    parts.push(if weak { label.stroke(Colour::Diverging(share), 2.5) } else { label });
+                }
+                if cell.estimate.uncertain() {
+                    parts.push(corner(left + wide, y, wide.min(high)));
+                }
+                elements.push(Element::group(parts).tooltip(self.words(panel, row, column, &cell)));
+            }
+        }
+    }
+
+    /// Whether the widest number fits into a cell.
+    fn numbers_fit(&self, grid: &Grid) -> bool {
+        let cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(grid.rows).flatten().flatten());
+        let largest = self.largest(grid.rows);
+        let widest =
+            cells.map(|cell| text::width(&short_number(cell.estimate.value, largest), 10.0)).fold(0.0, f64::max);
+        grid.high >= 14.0 && widest + 5.0 <= grid.wide
+    }
+
+    fn has_marks(&self, rows: usize) -> bool {
+        let mut cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(rows).flatten().flatten());
+        cells.any(|cell| cell.estimate.uncertain())
+    }
+
+    fn words(&self, panel: &Panel, row: usize, column: usize, cell: &Cell) -> String {
+        let class = if self.panels.len() > 1 { format!("{}: ", text::one_line(&panel.name)) } else { String::new() };
+        let row = self.rows.get(row).map_or(String::new(), |name| text::one_line(name));
+        let column = self.columns.get(column).map_or(String::new(), |name| text::one_line(name));
+        let support = plural(cell.support, &self.counted);
+        format!("{class}{row}\n{}: {column}\n{}\n{support}", self.column_unit, cell.estimate.words(&self.unit))
+    }
+
+    fn notes(&self, elements: &mut Vec<Element>, grid: &Grid, y: f64, width: f64) -> f64 {
+        let mut y = y;
+        let hidden = self.rows.len() - grid.rows;
+        if hidden > 0 {
+            let noun = if self.row_kind == RowKind::Features { "weaker feature" } else { "weaker level" };
+            let words = format!("and {}, not drawn", plural(hidden as u64, noun));
+            y = layout::note(elements, &words, y, width);
+        }
+        let mut cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(grid.rows).flatten().flatten());
+        if cells.any(|cell| cell.support < self.enough) {
+            let words = format!("fewer than {}: little support", plural(self.enough, &self.counted));
+            y = layout::key_of_hatching(elements, &words, y, width);
+        }
+        if self.has_marks(grid.rows) {
+            let cell =
+                Element::rectangle(MARGIN, y + 6.0, 14.0, 10.0, Colour::Diverging(0.0)).stroke(Colour::Grid, 1.0);
+            y = layout::key(
+                elements,
+                vec![cell, corner(MARGIN + 14.0, y + 6.0, 14.0)],
+                "95 % interval contains 0",
+                y,
+                width,
+            );
+        }
+        y
+    }
+}
+
+/// The mark of a cell whose interval contains zero: its upper right corner.
+fn corner(right: f64, top: f64, size: f64) -> Element {
+    let leg = (0.4 * size).min(5.5);
+    let points = vec![[right - leg, top], [right, top], [right, top + leg]];
+    Element::polygon(points, Colour::Ink).opacity(0.55)
+}
+
+/// A number for a small cell: decimals as the largest cell needs them.
+fn short_number(value: f64, largest: f64) -> String {
+    let decimals = match largest {
+        _ if !(1e-3..1e4).contains(&largest) => return text::number(value, 1),
+        _ if largest < 0.1 => 3,
+        _ if largest < 10.0 => 2,
+        _ if largest < 100.0 => 1,
+        _ => 0,
+    };
+    let text = format!("{value:.decimals$}");
+    if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
+        "0".into()
+    } else {
+        text.replace('-', "−")
+    }
+}
+
+/// Names of evenly spaced values, with as many decimals as they need.
+pub(crate) fn value_names(values: &[f64]) -> Vec<String> {
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    if low > high {
+        return values.iter().map(|_| "not a number".into()).collect();
+    }
+    let scale = Scale::between(low, high, 0.0, 1.0);
+    values.iter().map(|&value| if value.is_finite() { scale.label(value, 20) } else { "not a number".into() }).collect()
+}

@@ -1,0 +1,238 @@
+//! One prediction from base to sum: every term a step to the right or to the left of where the last one ended, the
+//! largest first, the small ones summed into one step and never dropped. What is printed adds up to the prediction.
+
+use super::plural;
+use crate::axis::{self, Scale};
+use crate::colour::Colour;
+use crate::layout::{self, MARGIN};
+use crate::scene::{Element, Scene};
+use crate::text;
+
+/// What the figure shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waterfall {
+    /// Title of the figure.
+    pub title: String,
+    /// Name and unit of the axis, for instance "log-odds of mutagenic".
+    pub unit: String,
+    /// The output bias from which the sum starts.
+    pub base: f64,
+    /// What the shape of the graph alone contributes.
+    pub structure: Option<f64>,
+    /// The terms, in any order.
+    pub terms: Vec<Term>,
+    /// What the model says; the terms must sum to it.
+    pub prediction: f64,
+    /// How many terms are shown at most, besides the sum of the others.
+    pub most: usize,
+    /// The probability at the base and at the prediction.
+    pub probability: Option<[f64; 2]>,
+}
+
+/// One term.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// What contributed.
+    pub name: String,
+    /// How much, signed.
+    pub value: f64,
+    /// More for the tooltip, for instance "3 nodes"; may be empty.
+    pub detail: String,
+}
+
+/// One row of the figure.
+struct Row {
+    name: String,
+    kind: Kind,
+    from: f64,
+    to: f64,
+    detail: String,
+}
+
+/// Where the sum starts, one of its terms (or the sum of the small ones), where it ends.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Base,
+    Step(f64),
+    Rest(f64),
+    Prediction,
+}
+
+impl Row {
+    fn is_level(&self) -> bool {
+        matches!(self.kind, Kind::Base | Kind::Prediction)
+    }
+}
+
+const HEIGHT: f64 = 21.0;
+
+/// Values beyond this are drawn as this: sums of them must stay finite.
+const LARGEST: f64 = 1e290;
+
+impl Waterfall {
+    /// Lays the figure out at a width in pixels.
+    pub fn scene(&self, width: f64) -> Scene {
+        let width = layout::figure_width(width);
+        let mut elements = Vec::new();
+        let top = layout::heading(&mut elements, &self.title, width) + 2.0;
+        let rows = self.rows();
+        let names = layout::names_room(rows.iter().map(|row| row.name.as_str()), 0.38 * width);
+        let label = |row: &Row| self.label(row);
+        let room = rows.iter().map(|row| text::width(&label(row), 11.0)).fold(20.0, f64::max) + 10.0;
+        let left = MARGIN + names + 10.0;
+        let (from, to) = (left + 4.0, (width - MARGIN - room).max(left + 60.0));
+        let scale = scale(&rows, from, to);
+        let bottom = top + HEIGHT * rows.len() as f64 + 2.0;
+        elements.extend(axis::horizontal(&scale, top, bottom, axis::fitting_width(&scale, to - from)));
+        for (k, row) in rows.iter().enumerate() {
+            let y = top + HEIGHT * k as f64 + 1.0;
+            let mut name = layout::row_name(&row.name, left - 8.0, y + 0.5 * HEIGHT, names);
+            if row.is_level() {
+                name = name.bold();
+            }
+            elements.push(name);
+            elements.extend(self.bar(row, &scale, y));
+            if k + 1 < rows.len() {
+                let x = scale.at(row.to);
+                let line = Element::line([x, y + HEIGHT - 3.0], [x, y + HEIGHT + 3.0]);
+                elements.push(line.stroke(Colour::Muted, 1.0));
+            }
+            let start = if row.is_level() && !scale.shows_zero() { row.to } else { row.from };
+            let x = scale.at(row.to).max(scale.at(start)) + 6.0;
+            elements.push(Element::text([x, y + 0.5 * HEIGHT], label(row)).size(11.0).centred());
+        }
+        elements.push(axis::horizontal_unit(&self.unit, left, to, bottom + 30.0));
+        let mut y = bottom + 36.0;
+        if let Some(words) = self.mismatch() {
+            y = layout::note(&mut elements, &words, y, width);
+        }
+        let mut scene = Scene::new(width, y + MARGIN, text::one_line(&self.title));
+        scene.description = format!("From {} to {}.", text::number(self.base, 6), text::number(self.prediction, 6));
+        scene.elements = elements;
+        scene
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let base = finite(self.base);
+        let mut sum = base;
+        let level = |name: &str, kind: Kind, to: f64| {
+            let detail = String::new();
+            Row { name: name.into(), kind, from: 0.0, to, detail }
+        };
+        let mut rows = vec![level("base", Kind::Base, base)];
+        let mut push = |name: String, kind: Kind, value: f64, detail: String| {
+            rows.push(Row { name, kind, from: sum, to: sum + finite(value), detail });
+            sum += finite(value);
+        };
+        if let Some(value) = self.structure {
+            push("structure term".into(), Kind::Step(value), value, "the shape of the graph alone".into());
+        }
+        let mut order: Vec<&Term> = self.terms.iter().collect();
+        order.sort_by(|a, b| finite(b.value).abs().total_cmp(&finite(a.value).abs()));
+        let shown = if order.len() <= self.most.saturating_add(1) { order.len() } else { self.most };
+        for term in &order[..shown] {
+            push(term.name.clone(), Kind::Step(term.value), term.value, term.detail.clone());
+        }
+        if let Some(others @ [_, ..]) = order.get(shown..) {
+            let value: f64 = others.iter().map(|term| finite(term.value)).sum();
+            let detail = format!("the sum of {} with smaller values", plural(others.len() as u64, "term"));
+            push(format!("{} (sum)", plural(others.len() as u64, "other")), Kind::Rest(value), value, detail);
+        }
+        rows.push(level("prediction", Kind::Prediction, finite(self.prediction)));
+        rows
+    }
+
+    /// The number at the end of a row, with the probability at the first and the last.
+    fn label(&self, row: &Row) -> String {
+        let (level, share) = match row.kind {
+            Kind::Step(step) | Kind::Rest(step) if step.is_finite() => return text::signed(step, 3),
+            Kind::Step(_) | Kind::Rest(_) => return "absent".into(),
+            Kind::Base => (self.base, self.probability.map(|[start, _]| start)),
+            Kind::Prediction => (self.prediction, self.probability.map(|[_, end]| end)),
+        };
+        if !level.is_finite() {
+            return "absent".into();
+        }
+        let number = text::number(level, 4);
+        match share {
+            Some(share) if (0.0..=1.0).contains(&share) => format!("{number} ({})", probability(share)),
+            _ => number,
+        }
+    }
+
+    fn bar(&self, row: &Row, scale: &Scale, y: f64) -> Vec<Element> {
+        let (y, height) = (y + 3.0, HEIGHT - 6.0);
+        let mut words = format!("{}\n", text::one_line(&row.name));
+        let mut elements = Vec::new();
+        let end = scale.at(row.to);
+        match row.kind {
+            Kind::Step(step) | Kind::Rest(step) => {
+                let colour = match row.kind {
+                    Kind::Rest(_) => Colour::Muted,
+                    _ if step < 0.0 => Colour::Negative,
+                    _ => Colour::Positive,
+                };
+                let start = scale.at(row.from);
+                elements.push(Element::rectangle(start, y, end - start, height, colour));
+                if (end - start).abs() < 1.0 {
+                    elements.push(Element::line([start, y], [start, y + height]).stroke(colour, 1.5));
+                }
+                words += &format!("{}: {}\n", text::one_line(&self.unit), text::signed(step, 6));
+                words += &format!("sum so far {}", text::number(row.to, 6));
+                if !row.detail.is_empty() {
+                    words += &format!("\n{}", row.detail);
+                }
+            }
+            Kind::Base | Kind::Prediction => {
+                let start = if scale.shows_zero() { scale.at(0.0) } else { end - 3.0 };
+                elements.push(Element::rectangle(start, y, end - start, height, Colour::Muted).opacity(0.45));
+                elements.push(Element::line([end, y - 2.0], [end, y + height + 2.0]).stroke(Colour::Ink, 2.0));
+                words += &format!("{}: {}", text::one_line(&self.unit), text::number(row.to, 6));
+            }
+        }
+        let (low, high) = (end.min(scale.at(row.from)), end.max(scale.at(row.from)));
+        let low = if row.is_level() { end } else { low };
+        let high = if row.is_level() { end } else { high };
+        let field = Element::rectangle(low - 4.0, y - 3.0, high - low + 8.0, HEIGHT, Colour::Surface);
+        elements.push(field.opacity(0.0).tooltip(words));
+        elements
+    }
+
+    /// A note where the parts do not sum to the prediction.
+    fn mismatch(&self) -> Option<String> {
+        let parts =
+            || self.terms.iter().map(|term| finite(term.value)).chain([self.base, self.structure.unwrap_or(0.0)]);
+        let (sum, size): (f64, f64) = (parts().map(finite).sum(), parts().map(|part| finite(part).abs()).sum());
+        let gap = (sum - self.prediction).abs();
+        (!gap.is_finite() || gap > 1e-5 * size.max(1.0)).then(|| {
+            let prediction = text::number(self.prediction, 6);
+            format!("Careful: these parts sum to {}, the prediction is {prediction}.", text::number(sum, 6))
+        })
+    }
+}
+
+/// A scale over all steps; zero is shown unless it is so far away that the steps would vanish.
+fn scale(rows: &[Row], from: f64, to: f64) -> Scale {
+    let ends = rows.iter().flat_map(|row| if row.is_level() { [row.to, row.to] } else { [row.from, row.to] });
+    let (low, high) =
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let span = high - low;
+    let far = low.max(-high).max(0.0);
+    if far <= 2.0 * span || span == 0.0 {
+        return Scale::with_zero([low, high], from, to);
+    }
+    Scale::between(low - 0.08 * span, high + 0.08 * span, from, to)
+}
+
+/// A probability, never rounded to certainty.
+fn probability(share: f64) -> String {
+    match share {
+        _ if share > 0.0 && share < 0.001 => "p < 0.001".into(),
+        _ if share > 0.999 && share < 1.0 => "p > 0.999".into(),
+        _ => format!("p = {share:.3}"),
+    }
+}
+
+fn finite(value: f64) -> f64 {
+    if value.is_finite() { value.clamp(-LARGEST, LARGEST) } else { 0.0 }
+}

@@ -1,0 +1,169 @@
+//! What to be careful about: everything that makes a part of the model, or a prediction, less trustworthy than it looks.
+
+use gnan::dataset::Outcome;
+use gnan::explain::{LITTLE_SUPPORT, Overview};
+use gnan::files::Task;
+use gnan::model::Rho;
+use gnan::{Dataset, Model};
+
+use super::judged::{Judged, Part};
+use crate::text::{count, number};
+
+/// Names that one sentence lists.
+const MOST_NAMES: usize = 8;
+/// A class with less than this share of the items is rare.
+const RARE: f64 = 0.1;
+/// A rho that moves by less than this over the distances seen is flat.
+const FLAT: f64 = 0.1;
+/// Graphs that are looked at for disconnected parts.
+const MOST_GRAPHS: usize = 2000;
+
+/// Sentences, each with its numbers.
+pub(super) fn cautions(model: &Model, data: &Dataset, judged: &Judged, overview: &Overview) -> Vec<String> {
+    let mut sentences = Vec::new();
+    sentences.extend(of_evidence(model, judged));
+    sentences.extend(little_support(model, overview));
+    sentences.extend(judged.outputs.novelty.iter().map(|sentence| format!("The judged data hold {sentence}.")));
+    sentences.extend(flat_rho(model, overview));
+    sentences.extend(rare_distances(overview));
+    sentences.extend(disconnected(data));
+    sentences.extend(imbalance(model, data));
+    sentences.push(
+        "Contributions say what the model did with these values, not what would happen if somebody changed them: \
+         correlated features share what either could explain."
+            .to_owned(),
+    );
+    sentences
+}
+
+fn of_evidence(model: &Model, judged: &Judged) -> Vec<String> {
+    let record = &model.description().record;
+    let mut sentences = Vec::new();
+    match judged.part {
+        Part::Test => {}
+        _ if judged.targets.is_empty() => {
+            sentences.push("The data hold no targets: nothing here says how good the model is.".to_owned())
+        }
+        _ => sentences.push(format!("The model was judged on {}.", judged.part_words())),
+    }
+    if judged.beats_baseline() == Some(false) {
+        sentences.push(
+            "The model is not clearly better than saying always the same: read its curves as hypotheses at most."
+                .to_owned(),
+        );
+    }
+    if record.best_epoch == 0 {
+        sentences.push("No epoch of training was better than the untrained model.".to_owned());
+    }
+    if record.epochs > 0 && record.best_epoch + 1 >= record.epochs {
+        sentences.push("Training was still improving when it ended: more epochs may change the curves.".to_owned());
+    }
+    sentences
+}
+
+fn little_support(model: &Model, overview: &Overview) -> Option<String> {
+    let task = model.description().task;
+    let mut weak = Vec::new();
+    for feature in &overview.features {
+        let several = feature.levels.len() > 1;
+        for level in feature.levels.iter().filter(|level| level.support.is_little(task)) {
+            let name = if several { format!("{}: {}", feature.name, level.name) } else { feature.name.clone() };
+            weak.push(format!("{name} ({})", count(level.support.nodes)));
+        }
+        if feature.levels.is_empty() && feature.support.is_little(task) {
+            weak.push(format!("{} ({})", feature.name, count(feature.support.nodes)));
+        }
+    }
+    let behind = if task == Task::Graph { "graphs" } else { "nodes" };
+    (!weak.is_empty()).then(|| {
+        let sentence = format!("Fewer than {LITTLE_SUPPORT} training {behind} stand behind");
+        format!(
+            "{sentence} {} (number of nodes in brackets): what the model says of them is little more than chance.",
+            listed(&weak)
+        )
+    })
+}
+
+fn flat_rho(model: &Model, overview: &Overview) -> Option<String> {
+    let seen = |slot: usize| overview.receivers.get(slot).is_some_and(|count| *count > 0.0);
+    let is_flat = |values: &[Vec<f64>], c: usize| {
+        let mut found = values.iter().enumerate().filter(|(slot, _)| seen(*slot)).map(|(_, row)| row[c]);
+        let first = found.next().unwrap_or(0.0);
+        let (low, high) = found.fold((first, first), |(low, high), value| (low.min(value), high.max(value)));
+        high - low < FLAT
+    };
+    // The bias's own rho is part of the structure curve.
+    let skipped = usize::from(model.description().rho == Rho::PerFeature);
+    let flat: Vec<String> = overview.rho[skipped..]
+        .iter()
+        .filter(|rho| (0..overview.outputs.len()).all(|c| is_flat(&rho.values, c)))
+        .map(|rho| rho.name.clone())
+        .collect();
+    (!flat.is_empty()).then(|| {
+        format!(
+            "Rho is nearly flat for {}: where in the graph a node is hardly matters there, only that it is there.",
+            listed(&flat)
+        )
+    })
+}
+
+fn rare_distances(overview: &Overview) -> Option<String> {
+    let finite = overview.receivers.len().saturating_sub(1);
+    let first = (0..finite)
+        .find(|slot| overview.receivers[*slot] > 0.0 && overview.receivers[*slot] < LITTLE_SUPPORT as f64)?;
+    Some(format!(
+        "Few nodes hear anything from distance {first} on (fewer than {LITTLE_SUPPORT} in training): the far end of every curve over \
+         distance rests on them."
+    ))
+}
+
+fn disconnected(data: &Dataset) -> Option<String> {
+    let graphs = data.graphs();
+    let every = graphs.len().div_ceil(MOST_GRAPHS).max(1);
+    let looked: Vec<usize> = graphs.into_iter().step_by(every).collect();
+    let apart = looked.iter().filter(|graph| data.graph(**graph).components().1 > 1).count();
+    match (apart, looked.len()) {
+        (0, _) => None,
+        (_, 1) => Some(
+            "The graph falls into parts that cannot reach each other: they are heard as \"unreachable\".".to_owned(),
+        ),
+        (apart, looked) => Some(format!(
+            "{} % of the graphs fall into parts that cannot reach each other (salts, fragments): these are heard as \
+             \"unreachable\".",
+            number(100.0 * apart as f64 / looked as f64, 2)
+        )),
+    }
+}
+
+fn imbalance(model: &Model, data: &Dataset) -> Option<String> {
+    if !matches!(model.description().outcome, Outcome::Binary | Outcome::Multiclass) {
+        return None;
+    }
+    let target = model.align_targets(data).ok()?.into_iter().next()?;
+    let classes = target.classes.as_ref()?;
+    let mut counts = vec![0.0; classes.len()];
+    let known = data.items().iter().map(|item| target.values[*item as usize]).filter(|value| !value.is_nan());
+    known.for_each(|class| counts[class as usize] += 1.0);
+    let total: f64 = counts.iter().sum();
+    let rare: Vec<String> = classes
+        .iter()
+        .zip(&counts)
+        .filter(|(_, count)| **count < RARE * total)
+        .map(|(class, count)| format!("{class} ({} %)", number(100.0 * count / total, 2)))
+        .collect();
+    (!rare.is_empty()).then(|| {
+        format!(
+            "Rare classes: {}. Accuracy says little about them; look at balanced accuracy and the table of mistakes.",
+            listed(&rare)
+        )
+    })
+}
+
+/// The first names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    let first = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}

@@ -1,0 +1,137 @@
+//! Which predictions a report shows: the most confident, the most wrong and the most typical.
+
+use gnan::dataset::Outcome;
+use gnan::explain::Explainer;
+use gnan::metric::{most_probable, probabilities};
+use gnan::{Model, Result};
+
+use super::judged::Judged;
+
+/// Most items that are compared to find a typical one.
+const MOST_COMPARED: usize = 400;
+
+/// A prediction worth showing.
+pub(super) struct Example {
+    /// Position in the judged part.
+    pub position: usize,
+    /// Why it is shown.
+    pub why: String,
+    /// The output that is explained, of those that are shown.
+    pub output: usize,
+}
+
+/// Chooses examples; no item is shown twice.
+pub(super) fn choose(model: &Model, judged: &Judged, explainer: &Explainer<'_>) -> Result<Vec<Example>> {
+    let mut examples: Vec<Example> = Vec::new();
+    let mut add = |found: Option<usize>, why: &str| {
+        if let Some(position) = found
+            && examples.iter().all(|example| example.position != position)
+        {
+            let output = explained_output(model, judged, position);
+            examples.push(Example { position, why: why.to_owned(), output });
+        }
+    };
+    let all = || 0..judged.data.len();
+    if model.description().outcome.is_regression() {
+        let value = |position: &usize| f64::from(judged.row(*position)[0]);
+        let error = |position: &usize| judged.target(*position).map_or(-1.0, |target| (value(position) - target).abs());
+        add(all().max_by(|a, b| value(a).total_cmp(&value(b))), "the highest prediction");
+        add(all().min_by(|a, b| value(a).total_cmp(&value(b))), "the lowest prediction");
+        add(all().filter(|p| error(p) > 0.0).max_by(|a, b| error(a).total_cmp(&error(b))), "the most wrong");
+    } else {
+        let sure = |position: &usize| confidence(model, judged, *position);
+        for class in predicted_classes(model, judged).into_iter().take(3) {
+            let of_class = |p: &usize| class_of(judged, *p) == class && wrong(model, judged, *p) != Some(true);
+            let found = all().filter(of_class).max_by(|a, b| sure(a).total_cmp(&sure(b)));
+            let name = class_name(model, class);
+            let why = if judged.targets.is_empty() {
+                format!("the most confident \"{name}\"")
+            } else {
+                format!("the most confident \"{name}\", rightly so")
+            };
+            add(found, &why);
+        }
+        let mistakes = |p: &usize| wrong(model, judged, *p) == Some(true);
+        add(
+            all().filter(mistakes).max_by(|a, b| sure(a).total_cmp(&sure(b))),
+            "the most wrong: confident, and mistaken",
+        );
+    }
+    add(typical(judged, explainer)?, "the most typical: its parts are nearest to those of a middling prediction");
+    Ok(examples)
+}
+
+/// The shown output that explains the prediction best: that of the predicted class.
+fn explained_output(model: &Model, judged: &Judged, position: usize) -> usize {
+    match model.description().outcome {
+        Outcome::Multiclass => class_of(judged, position),
+        _ => 0,
+    }
+}
+
+fn class_of(judged: &Judged, position: usize) -> usize {
+    most_probable(&probabilities(judged.row(position)))
+}
+
+/// How far from undecided a prediction is: its largest probability, by the logit where probabilities are all 1.
+fn confidence(model: &Model, judged: &Judged, position: usize) -> f64 {
+    let row = judged.row(position);
+    match (model.description().outcome, row) {
+        (Outcome::Binary, [logit]) => f64::from(logit.abs()),
+        (Outcome::MultiLabel, row) => row.iter().map(|logit| f64::from(logit.abs())).fold(f64::INFINITY, f64::min),
+        (_, row) => {
+            let mut sorted: Vec<f64> = row.iter().map(|logit| f64::from(*logit)).collect();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            sorted.first().zip(sorted.get(1)).map_or(0.0, |(first, second)| first - second)
+        }
+    }
+}
+
+/// Whether the prediction of one class is mistaken; `None` where that is not known.
+fn wrong(model: &Model, judged: &Judged, position: usize) -> Option<bool> {
+    if !matches!(model.description().outcome, Outcome::Binary | Outcome::Multiclass) {
+        return None;
+    }
+    judged.target(position).map(|target| target as usize != class_of(judged, position))
+}
+
+/// The classes that are predicted at all, the most frequent first.
+fn predicted_classes(model: &Model, judged: &Judged) -> Vec<usize> {
+    if model.description().outcome == Outcome::MultiLabel {
+        return vec![class_of(judged, 0)];
+    }
+    let mut counts: Vec<usize> = Vec::new();
+    for position in 0..judged.data.len() {
+        let class = class_of(judged, position);
+        counts.resize(counts.len().max(class + 1), 0);
+        counts[class] += 1;
+    }
+    let mut classes: Vec<usize> = (0..counts.len()).filter(|class| counts[*class] > 0).collect();
+    classes.sort_by_key(|class| (std::cmp::Reverse(counts[*class]), *class));
+    classes
+}
+
+fn class_name(model: &Model, class: usize) -> String {
+    let target = model.description().targets.first();
+    target.and_then(|target| target.classes.as_ref()?.get(class).cloned()).unwrap_or_default()
+}
+
+/// The item whose contributions by feature, with the structure term, lie nearest to the medians over the items.
+fn typical(judged: &Judged, explainer: &Explainer<'_>) -> Result<Option<usize>> {
+    let every = judged.data.len().div_ceil(MOST_COMPARED).max(1);
+    let positions: Vec<usize> = (0..judged.data.len()).step_by(every).collect();
+    let mut rows: Vec<Vec<f64>> = Vec::with_capacity(positions.len());
+    for position in &positions {
+        rows.push(explainer.by_feature(*position)?);
+    }
+    let Some(width) = rows.first().map(Vec::len) else { return Ok(None) };
+    let median = |column: usize| {
+        let mut values: Vec<f64> = rows.iter().map(|row| row[column]).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let middle: Vec<f64> = (0..width).map(median).collect();
+    let far = |row: &Vec<f64>| row.iter().zip(&middle).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+    let nearest = (0..rows.len()).min_by(|a, b| far(&rows[*a]).total_cmp(&far(&rows[*b])));
+    Ok(nearest.map(|row| positions[row]))
+}

@@ -1,0 +1,210 @@
+//! How well the model does, on which part of the data, and how sure that is.
+
+use std::collections::BTreeMap;
+
+use gnan::baseline::{self, baseline};
+use gnan::confidence::intervals;
+use gnan::dataset::{Outcome, Split, Target};
+use gnan::metric::{Metrics, Scored, most_probable, probabilities, score};
+use gnan::predict::Outputs;
+use gnan::{Dataset, Model, Result};
+
+use super::html::{Cell, paragraph, table};
+use crate::album::Figure;
+use crate::figure::scatter::{Item, Scatter};
+use crate::text;
+
+/// Points of a scatter plot.
+const MOST_POINTS: usize = 1500;
+
+/// Which items the model is judged on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Items that training never saw.
+    Test,
+    /// Items that decided when training stopped.
+    Validation,
+    /// The items it was fitted on.
+    Training,
+    /// Items of which it is not known whether training saw them.
+    Unknown,
+}
+
+/// The items a report judges the model on, with what it says about them.
+pub(super) struct Judged {
+    pub part: Part,
+    /// Where the parts of the data come from.
+    pub origin: &'static str,
+    pub data: Dataset,
+    pub outputs: Outputs,
+    /// The targets as the model numbers their classes; empty if the data have none.
+    pub targets: Vec<Target>,
+    pub metrics: Metrics,
+    confidence: BTreeMap<&'static str, [f64; 2]>,
+    baseline: Metrics,
+    outcome: Outcome,
+}
+
+impl Judged {
+    pub(super) fn new(model: &Model, data: &Dataset, test_share: Option<f64>) -> Result<Judged> {
+        let record = &model.description().record;
+        let outcome = model.description().outcome;
+        let targets = model.align_targets(data).unwrap_or_default();
+        let labelled = data.labelled();
+        if targets.is_empty() || labelled.is_empty() {
+            let outputs = model.outputs_on(data)?;
+            return Ok(Judged {
+                part: Part::Unknown,
+                origin: "all items",
+                data: data.clone(),
+                outputs,
+                targets: Vec::new(),
+                metrics: Metrics::default(),
+                confidence: BTreeMap::new(),
+                baseline: Metrics::default(),
+                outcome,
+            });
+        }
+        let (split, origin) = data.parts(test_share, record.seed)?;
+        let known = split.train.len() == record.train_items && split.valid.len() == record.valid_items;
+        let Split { train, valid, test } = split;
+        let (part, judged) = match (known, test.is_empty(), valid.is_empty()) {
+            (false, ..) => (Part::Unknown, labelled),
+            (true, false, _) => (Part::Test, test),
+            (true, true, false) => (Part::Validation, valid),
+            (true, true, true) => (Part::Training, train.clone()),
+        };
+        let outputs = model.outputs_on(&judged)?;
+        let scored = Scored { outcome, width: outputs.width, outputs: &outputs.values };
+        let metrics = score(&scored, &targets, judged.items());
+        let confidence = intervals(&scored, &targets, judged.items(), record.seed);
+        let baseline = baseline(&train, &judged)?;
+        Ok(Judged { part, origin, data: judged, outputs, targets, metrics, confidence, baseline, outcome })
+    }
+
+    /// The outputs of the item at a position.
+    pub(super) fn row(&self, position: usize) -> &[f32] {
+        &self.outputs.values[position * self.outputs.width..][..self.outputs.width]
+    }
+
+    /// The known target of the item at a position.
+    pub(super) fn target(&self, position: usize) -> Option<f64> {
+        let item = self.data.items()[position] as usize;
+        self.targets.first().map(|target| target.values[item]).filter(|value| !value.is_nan())
+    }
+
+    /// Which items these are, in words.
+    pub(super) fn part_words(&self) -> String {
+        let items = text::count(self.data.len() as u64);
+        match self.part {
+            Part::Test => format!("{items} items of the test part ({}), which training never saw", self.origin),
+            Part::Validation => {
+                format!(
+                    "{items} items of the validation part, which decided when training stopped: slightly optimistic"
+                )
+            }
+            Part::Training => format!("the {items} items it was trained on: optimistic"),
+            Part::Unknown if self.targets.is_empty() => format!("{items} items without known targets"),
+            Part::Unknown => format!(
+                "{items} items, of which some may have been used in training (their number differs from what the model \
+                 was trained on)"
+            ),
+        }
+    }
+
+    /// The section.
+    pub(super) fn html(&self) -> String {
+        if self.metrics.values.is_empty() {
+            return paragraph("These data hold no known targets, so that the model cannot be judged on them.");
+        }
+        let mut html = paragraph(&format!("Judged on {}.", self.part_words()));
+        let rows = self.metrics.in_order().map(|(name, value)| {
+            let interval =
+                self.confidence.get(name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
+            vec![
+                Cell::Words(metric_name(name)),
+                Cell::Number(metric(value)),
+                Cell::Number(interval.unwrap_or_default()),
+                Cell::Number(self.baseline.get(name).map(metric).unwrap_or_default()),
+            ]
+        });
+        let reference = format!("always the {}", baseline::words(self.outcome));
+        html += &table(&["metric", "this model", "95 % confidence", &reference], rows.collect());
+        html += &self.confusion();
+        html
+    }
+
+    /// Predicted against measured, for one quantity.
+    pub(super) fn scatter(&self, unit: &str, width: f64) -> Option<Figure> {
+        if self.outcome != Outcome::Regression || self.targets.is_empty() {
+            return None;
+        }
+        let item = |position: usize| {
+            let name = self.data.item_id(self.data.items()[position]);
+            Some(Item { name, measured: self.target(position)?, predicted: f64::from(self.row(position)[0]) })
+        };
+        let scatter = Scatter {
+            title: "Predicted against measured".to_owned(),
+            unit: unit.to_owned(),
+            items: (0..self.data.len()).filter_map(item).collect(),
+            most: MOST_POINTS,
+        };
+        Some(Figure {
+            name: "predicted-against-measured".to_owned(),
+            caption: "Every point is an item the model was judged on; on the dashed line predictions are right."
+                .to_owned(),
+            scene: scatter.scene(width),
+        })
+    }
+
+    /// How often each class was taken for which.
+    fn confusion(&self) -> String {
+        const MOST_CLASSES: usize = 12;
+        let Some(classes) = self.targets.first().and_then(|target| target.classes.as_ref()) else {
+            return String::new();
+        };
+        if !matches!(self.outcome, Outcome::Binary | Outcome::Multiclass) || classes.len() > MOST_CLASSES {
+            return String::new();
+        }
+        let mut counts = vec![vec![0u64; classes.len()]; classes.len()];
+        for position in 0..self.data.len() {
+            if let Some(target) = self.target(position) {
+                counts[target as usize][most_probable(&probabilities(self.row(position)))] += 1;
+            }
+        }
+        let mut header = vec!["in truth".to_owned()];
+        header.extend(classes.iter().map(|class| format!("predicted {class}")));
+        let rows = classes.iter().zip(counts).map(|(class, counts)| {
+            let numbers = counts.into_iter().map(|count| Cell::Number(text::count(count)));
+            [Cell::Words(class.clone())].into_iter().chain(numbers).collect()
+        });
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        table(&header, rows.collect())
+    }
+
+    /// Whether the chief metric is clearly better than saying always the same; `None` without metrics.
+    pub(super) fn beats_baseline(&self) -> Option<bool> {
+        let (name, _) = self.metrics.chief()?;
+        let [low, high] = *self.confidence.get(name)?;
+        let reference = self.baseline.get(name)?;
+        Some(if matches!(name, "log_loss" | "mae" | "rmse") { high < reference } else { low > reference })
+    }
+}
+
+/// A metric to four decimals, unless it is too large or small for them.
+pub(super) fn metric(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 || (1e-3..1e5).contains(&size) { format!("{value:.3}") } else { text::number(value, 3) }
+}
+
+/// The name of a metric, for people.
+pub(super) fn metric_name(name: &str) -> String {
+    match name {
+        "roc_auc" => "ROC-AUC".to_owned(),
+        "f1" => "F1".to_owned(),
+        "r2" => "R²".to_owned(),
+        "mae" => "mean absolute error".to_owned(),
+        "rmse" => "root mean square error".to_owned(),
+        other => other.replace('_', " "),
+    }
+}

@@ -1,0 +1,93 @@
+//! What a model is, in words: used by the report and the command line alike.
+
+use gnan::dataset::Outcome;
+use gnan::files::Task;
+use gnan::model::{Description, Rho};
+use gnan::model_file::parameter_count;
+
+use crate::text::{count, one_line};
+
+/// What kind of prediction it is: "one of two classes".
+pub fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Binary => "one of two classes",
+        Outcome::Multiclass => "one of several classes",
+        Outcome::Regression => "a quantity",
+        Outcome::MultiLabel => "several yes-or-no targets",
+        Outcome::MultiRegression => "several quantities",
+    }
+}
+
+/// What is predicted of what: "toxic of graphs, one of two classes".
+pub fn prediction(description: &Description) -> String {
+    let targets: Vec<String> = description
+        .targets
+        .iter()
+        .take(5)
+        .map(|target| match &target.unit {
+            Some(unit) => format!("{} [{}]", one_line(&target.name), one_line(unit)),
+            None => one_line(&target.name),
+        })
+        .collect();
+    let more = description.targets.len().saturating_sub(targets.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let of = if description.task == Task::Graph { "graphs" } else { "nodes" };
+    format!("{}{more} of {of}, {}", targets.join(", "), outcome(description.outcome))
+}
+
+/// Whether rho is "shared" or "per feature".
+pub fn rho(rho: Rho) -> &'static str {
+    match rho {
+        Rho::Shared => "shared",
+        Rho::PerFeature => "per feature",
+    }
+}
+
+/// What the model looks like: "rho per feature, one logit, 3 layers of 64, 52,000 parameters".
+pub fn architecture(description: &Description) -> String {
+    let size = description.architecture;
+    let logits = match (description.outcome, size.outputs) {
+        (Outcome::Binary, 1) => ", one logit",
+        (Outcome::Binary, _) => ", two logits",
+        _ => "",
+    };
+    let cap = description.hop_cap.map(|cap| format!(", nothing beyond distance {cap}")).unwrap_or_default();
+    let normalise = if description.normalise { "" } else { ", not normalised" };
+    format!(
+        "rho {}{logits}, {}{cap}{normalise}, {} parameters",
+        rho(description.rho),
+        if size.layers == 1 { "lines".to_owned() } else { format!("{} layers of {}", size.layers, size.hidden) },
+        count(parameter_count(description) as u64)
+    )
+}
+
+/// How it was fitted: "learning rate 0.001, weight decay 0.005, seed 0".
+pub fn settings(description: &Description) -> String {
+    let record = &description.record;
+    let mut words = vec![
+        format!("{} loss", record.loss),
+        format!("learning rate {}", short(record.learning_rate)),
+        format!("weight decay {}", short(record.weight_decay)),
+    ];
+    if record.dropout > 0.0 {
+        words.push(format!("dropout {}", short(record.dropout)));
+    }
+    if record.batch > 0 {
+        words.push(format!("batches of {}", count(record.batch as u64)));
+    }
+    words.push(format!("seed {}", record.seed));
+    words.join(", ")
+}
+
+/// How training went: "345 epochs, the best was 245: the validation loss stopped improving".
+pub fn ending(description: &Description) -> String {
+    let record = &description.record;
+    let epochs =
+        if record.epochs == 1 { "1 epoch".to_owned() } else { format!("{} epochs", count(record.epochs as u64)) };
+    format!("{epochs}, the best was {}: {}", count(record.best_epoch as u64), record.ended)
+}
+
+/// A setting without needless zeros.
+fn short(value: f64) -> String {
+    format!("{value:.3e}").parse::<f64>().map_or_else(|_| value.to_string(), |rounded| rounded.to_string())
+}

@@ -1,0 +1,125 @@
+//! Every figure in every odd case: well-formed, escaped, with its labels, without overlapping words, the same twice.
+
+mod cases;
+
+use std::collections::BTreeSet;
+
+use gnan_report::{Palette, page, text};
+use resvg::tiny_skia::Pixmap;
+use resvg::usvg::roxmltree::{Document, Node};
+
+#[test]
+fn figures_are_well_formed_and_hold_their_labels() {
+    let known: BTreeSet<&str> =
+        "svg title desc rect circle line polyline polygon text g defs pattern path".split(' ').collect();
+    for case in cases::all() {
+        let (file, part) = (case.scene.svg(), case.scene.svg_for_page("one"));
+        for text in [&file, &part] {
+            let document = Document::parse(text).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            for node in document.descendants().filter(Node::is_element) {
+                assert!(known.contains(node.tag_name().name()), "{}: {}", case.name, node.tag_name().name());
+                for attribute in node.attributes() {
+                    let name = attribute.name();
+                    assert!(!name.starts_with("on") && name != "href", "{}: {name}", case.name);
+                    let drawn = !name.starts_with("data-") && name != "aria-label";
+                    assert!(!drawn || !attribute.value().contains("NaN"), "{}: {name}", case.name);
+                }
+            }
+        }
+        for word in &case.words {
+            assert!(file.contains(word) || part.contains(word), "{}: no {word}", case.name);
+        }
+    }
+}
+
+#[test]
+fn hatching_refers_to_patterns_of_the_same_figure() {
+    for case in cases::all() {
+        let text = case.scene.svg_for_page("fig-7");
+        for reference in text.split("url(#").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(reference.starts_with("fig-7-"), "{}", case.name);
+            assert!(text.contains(&format!("id=\"{reference}\"")), "{}: {reference}", case.name);
+        }
+    }
+}
+
+#[test]
+fn words_stay_inside_and_do_not_overlap() {
+    for case in cases::all().iter().filter(|case| !case.name.starts_with("huge") && !case.name.starts_with("tiny")) {
+        let text = case.scene.svg();
+        let document = Document::parse(&text).unwrap();
+        let boxes: Vec<([f64; 4], String)> = document.descendants().filter_map(|node| place_of_words(&node)).collect();
+        for (k, (one, words)) in boxes.iter().enumerate() {
+            let inside = one[0] >= -1.0 && one[1] <= case.scene.width + 1.0 && one[3] <= case.scene.height;
+            assert!(inside, "{}: {words} at {one:?} of {} x {}", case.name, case.scene.width, case.scene.height);
+            for (other, others) in &boxes[..k] {
+                let apart = one[0] >= other[1] || other[0] >= one[1] || one[2] >= other[3] || other[2] >= one[3];
+                assert!(apart, "{}: {words} at {one:?} over {others} at {other:?}", case.name);
+            }
+        }
+    }
+}
+
+/// Left, right, top and bottom of the ink of words, and the words.
+fn place_of_words(node: &Node) -> Option<([f64; 4], String)> {
+    if !node.has_tag_name("text") {
+        return None;
+    }
+    let words: String = node.children().filter(Node::is_text).filter_map(|child| child.text()).collect();
+    let number = |name: &str| node.attribute(name).and_then(|value| value.parse::<f64>().ok());
+    let (x, y, size) = (number("x")?, number("y")?, number("font-size")?);
+    let bold = node.attribute("font-weight").is_some();
+    let width = if bold { text::width_bold(&words, size) } else { text::width(&words, size) };
+    let share = match node.attribute("text-anchor") {
+        Some("middle") => 0.5,
+        Some("end") => 1.0,
+        _ => 0.0,
+    };
+    let [left, right, up, down] = [-share * width, (1.0 - share) * width, -0.72 * size, 0.2 * size];
+    let turned = node.attribute("transform").is_some_and(|transform| transform.starts_with("rotate(-90 "));
+    let place = if turned { [x + up, x + down, y - right, y - left] } else { [x + left, x + right, y + up, y + down] };
+    Some((place, words))
+}
+
+#[test]
+fn the_same_data_give_the_same_bytes() {
+    for (one, two) in cases::all().into_iter().zip(cases::all()) {
+        assert_eq!(one.scene.svg(), two.scene.svg(), "{}", one.name);
+        assert_eq!(one.scene.html(), two.scene.html(), "{}", one.name);
+    }
+    let scene = cases::heatmap(4, 3, 1).scene(400.0);
+    assert_eq!(scene.png(1.0).unwrap(), scene.png(1.0).unwrap());
+}
+
+#[test]
+fn pictures_decode_and_are_not_blank() {
+    for case in cases::all().iter().filter(|case| case.scene.height < 1500.0 && !case.name.ends_with("half")) {
+        let bytes = case.scene.png(0.5).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let picture = Pixmap::decode_png(&bytes).unwrap();
+        let dark = picture.pixels().iter().filter(|pixel| pixel.red() < 140).count();
+        assert!(dark > 20, "{}: {dark} dark pixels", case.name);
+    }
+}
+
+#[test]
+fn a_page_asks_for_nothing_and_shows_names_as_text() {
+    let scenes: Vec<_> = cases::all().into_iter().filter(|case| case.name.starts_with("hostile")).collect();
+    let scenes: Vec<_> = scenes.into_iter().map(|case| case.scene).collect();
+    let page = page::page("</title><script>alert(1)</script>", &scenes);
+    assert_eq!(page.matches("<script>").count(), 1);
+    assert_eq!(page.matches("http").count(), scenes.len() + 1, "only the names of the SVG space and http-equiv");
+    for request in ["src=\"", "href=", "@import", "url(h", "fetch(", "<img", "<link"] {
+        assert!(!page.contains(request), "{request}");
+    }
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "ids are unique");
+}
+
+#[test]
+fn the_papers_colours_are_a_choice() {
+    let scene = cases::waterfall(5).scene(600.0);
+    assert!(scene.svg().contains("#0072b2"));
+    let scene = scene.with_palette(Palette::GreenRed);
+    assert!(scene.svg().contains("#1a7f37") && !scene.svg().contains("#0072b2"));
+    assert!(page::figure(&scene, "a").contains("green-red"));
+}

@@ -1,0 +1,82 @@
+//! Confidence: how far a metric would move if other items had been judged.
+
+use std::collections::BTreeMap;
+
+use crate::dataset::Target;
+use crate::metric::{Metrics, ORDER, Scored, score};
+use crate::random::Stream;
+
+/// Resamples of the judged items.
+const RESAMPLES: u64 = 400;
+/// Share of the resamples beyond each end of an interval.
+const TAIL: f64 = 0.025;
+
+/// The 95 % percentile interval of every metric over resamples of the items (bootstrap), by name.
+pub fn intervals(
+    scored: &Scored<'_>,
+    targets: &[Target],
+    items: &[u32],
+    seed: u64,
+) -> BTreeMap<&'static str, [f64; 2]> {
+    let resample = |index: u64| -> Metrics {
+        let mut random = Stream::named(seed, "confidence", index);
+        let mut outputs = Vec::with_capacity(scored.outputs.len());
+        let drawn: Vec<u32> = (0..items.len())
+            .map(|_| {
+                let row = random.below(items.len());
+                outputs.extend_from_slice(&scored.outputs[row * scored.width..][..scored.width]);
+                items[row]
+            })
+            .collect();
+        score(&Scored { outputs: &outputs, ..*scored }, targets, &drawn)
+    };
+    if items.is_empty() {
+        return BTreeMap::new();
+    }
+    let found: Vec<Metrics> = (0..RESAMPLES).map(resample).collect();
+    let interval = |name: &'static str| {
+        let mut values: Vec<f64> = found.iter().filter_map(|metrics| metrics.get(name)).collect();
+        values.sort_by(f64::total_cmp);
+        (!values.is_empty()).then(|| (name, [quantile(&values, TAIL), quantile(&values, 1.0 - TAIL)]))
+    };
+    ORDER.into_iter().filter_map(interval).collect()
+}
+
+/// A quantile of sorted values, on the line between the two nearest.
+///
+/// # Panics
+/// If there are no values.
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = share.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
+    let (below, rest) = (place.floor() as usize, place.fract());
+    let above = (below + 1).min(sorted.len() - 1);
+    sorted[below] + rest * (sorted[above] - sorted[below])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Outcome;
+
+    #[test]
+    fn quantiles_lie_on_the_line_between_neighbours() {
+        let sorted = [1.0, 2.0, 4.0];
+        assert_eq!([0.0, 0.25, 0.5, 0.75, 1.0].map(|share| quantile(&sorted, share)), [1.0, 1.5, 2.0, 3.0, 4.0]);
+    }
+
+    /// The standard error of a share of one half over 400 items is sqrt(0.25 / 400) = 0.025, so 95 % lie within 0.049.
+    #[test]
+    fn the_interval_of_an_accuracy_is_the_binomial_one() {
+        let items: Vec<u32> = (0..400).collect();
+        let outputs: Vec<f32> = items.iter().map(|item| if item % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let target = Target {
+            name: "y".to_owned(),
+            unit: None,
+            classes: Some(vec!["no".to_owned(), "yes".to_owned()]),
+            values: vec![1.0; 400],
+        };
+        let scored = Scored { outcome: Outcome::Binary, width: 1, outputs: &outputs };
+        let [low, high] = intervals(&scored, &[target], &items, 0)["accuracy"];
+        assert!((low - 0.451).abs() < 0.012 && (high - 0.549).abs() < 0.012, "{low} {high}");
+    }
+}

@@ -1,0 +1,158 @@
+//! A ledger: one output of one prediction as terms that add up, by whichever marginal is asked for.
+
+use serde::Serialize;
+
+use super::explanation::Explanation;
+
+/// What the terms of a ledger are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// Features.
+    Feature,
+    /// Source nodes: what their own features did.
+    Node,
+    /// Distances.
+    Distance,
+    /// Pairs of feature and distance.
+    FeatureAndDistance,
+    /// Pairs of source node and feature.
+    NodeAndFeature,
+    /// Receiving nodes; graph tasks only.
+    Receiver,
+}
+
+/// One term of a ledger.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Term {
+    /// What it is.
+    pub name: String,
+    /// What it adds, in the unit of the output.
+    pub amount: f64,
+}
+
+/// Terms that, with base and structure term, add up to an output.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ledger {
+    /// Id of the item.
+    pub id: String,
+    /// Name of the output.
+    pub output: String,
+    /// What the terms are.
+    pub by: By,
+    /// `b0`.
+    pub base: f64,
+    /// What the shape of the graph alone adds.
+    pub structure: f64,
+    /// The terms.
+    pub terms: Vec<Term>,
+    /// How many terms are summed up in the last place, and their sum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rest: Option<(usize, f64)>,
+    /// Base, structure, terms and rest together.
+    pub total: f64,
+    /// What the engine computed.
+    pub prediction: f64,
+    /// The probability that goes with it, where the output is one of a class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
+}
+
+impl By {
+    /// Every marginal.
+    pub const ALL: [By; 6] =
+        [By::Feature, By::Node, By::Distance, By::FeatureAndDistance, By::NodeAndFeature, By::Receiver];
+}
+
+/// The name of a slot of `slots`.
+pub fn distance_name(slot: usize, slots: usize) -> String {
+    match slot {
+        slot if slot + 1 == slots => "unreachable".to_owned(),
+        0 => "itself".to_owned(),
+        slot => format!("distance {slot}"),
+    }
+}
+
+impl Explanation {
+    /// The probability that goes with an output, where the model predicts classes.
+    pub fn probability(&self, output: usize) -> Option<f64> {
+        // A binary task shows one output, that of its second class.
+        let second = usize::from(self.probabilities.len() > self.outputs.len());
+        self.probabilities.get(output + second).copied()
+    }
+
+    /// A node as it is called in ledgers: its id, and its label where it has one.
+    pub fn node_name(&self, node: usize) -> String {
+        match self.labels.get(node).map(String::as_str) {
+            None | Some("") => self.nodes[node].clone(),
+            Some(label) => format!("{} ({label})", self.nodes[node]),
+        }
+    }
+
+    /// One output as a ledger. Terms are in the order of features, nodes and distances; those that are exactly 0 because
+    /// nothing is there (a distance that does not occur) are left out of pairs.
+    pub fn ledger(&self, output: usize, by: By) -> Ledger {
+        let slots = self.structure_by_distance.len();
+        let term = |(name, amount): (String, f64)| Term { name, amount };
+        let terms: Vec<Term> = match by {
+            By::Feature => self.features.iter().cloned().zip(self.by_feature(output)).map(term).collect(),
+            By::Node => {
+                let amounts = self.by_node(output).into_iter().enumerate();
+                amounts.map(|(node, amount)| term((self.node_name(node), amount))).collect()
+            }
+            By::Distance => {
+                let amounts = self.by_distance(output).into_iter().enumerate().filter(|(slot, _)| self.occurs(*slot));
+                amounts.map(|(slot, amount)| term((distance_name(slot, slots), amount))).collect()
+            }
+            By::FeatureAndDistance => {
+                let features = self.features.iter().zip(&self.by_feature_and_distance);
+                let pairs = features.flat_map(|(name, row)| row.iter().enumerate().map(move |cell| (name, cell)));
+                pairs
+                    .filter(|(_, (slot, values))| self.occurs(*slot) && values[output] != 0.0)
+                    .map(|(name, (slot, values))| {
+                        term((format!("{name}, {}", distance_name(slot, slots)), values[output]))
+                    })
+                    .collect()
+            }
+            By::NodeAndFeature => (self.by_node_and_feature.iter())
+                .map(|part| {
+                    let name = format!("{}, {}", self.node_name(part.node), self.features[part.feature]);
+                    term((name, part.values[output]))
+                })
+                .collect(),
+            By::Receiver => {
+                let amounts = self.by_receiver.iter().enumerate();
+                amounts.map(|(node, values)| term((self.node_name(node), values[output]))).collect()
+            }
+        };
+        let (base, structure) = (self.base[output], self.structure(output));
+        Ledger {
+            id: self.id.clone(),
+            output: self.outputs[output].clone(),
+            by,
+            base,
+            structure,
+            total: base + structure + terms.iter().map(|term| term.amount).sum::<f64>(),
+            terms,
+            rest: None,
+            prediction: self.prediction[output],
+            probability: self.probability(output),
+        }
+    }
+
+    fn occurs(&self, slot: usize) -> bool {
+        self.receivers.get(slot).is_some_and(|receivers| *receivers > 0)
+    }
+}
+
+impl Ledger {
+    /// The largest `count` terms, largest first, and the sum of the others.
+    pub fn top(mut self, count: usize) -> Ledger {
+        self.terms.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
+        if self.terms.len() > count {
+            let others = self.terms.split_off(count);
+            self.rest = Some((others.len(), others.iter().map(|term| term.amount).sum()));
+        }
+        self
+    }
+}

@@ -1,0 +1,326 @@
+//! The whole model as tables: what `gnan export` writes, and all that is needed to compute its predictions by hand.
+//!
+//! With `t = 1 / (1 + distance)` (0 for unreachable), `n` the number of sources at that distance from a receiver (1
+//! where normalisation is off), every `f` read off its table and every curve in `t` linear between its points,
+//!
+//! ```text
+//! output = base + sum over receivers and distances that occur of structure(t)   (normalisation off: times n)
+//!               + sum over receivers, sources and features of (f * rho(t) - centre(t)) / n
+//! ```
+//!
+//! where `centre` is 0 unless a feature has one. Rho, structure and centre are 0 beyond the hop cap (and for unreachable
+//! nodes, where there is a cap); `structure_at_distance_0` replaces the curve there. A level that is not listed
+//! contributes 0. In a softmax the outputs are those of the model up to a number common to all classes.
+
+use serde::Serialize;
+
+use crate::dataset::Outcome;
+use crate::error::{Error, Result};
+use crate::files::{Kind, Task};
+use crate::model::{Support, TargetSchema};
+use crate::shape::PiecewiseLinear;
+
+use super::canonical::{Canonical, Value};
+
+/// The version of the table form.
+pub const TABLES_VERSION: u32 = 1;
+
+/// A model as tables, in canonical form.
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelTables {
+    /// What this is: "gnan tables".
+    pub format: &'static str,
+    /// The version of the form.
+    pub version: u32,
+    /// Whether it predicts graphs or nodes.
+    pub task: Task,
+    /// What it predicts.
+    pub outcome: Outcome,
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// The targets.
+    pub targets: Vec<TargetSchema>,
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// Whether shells are divided by their size.
+    pub normalise: bool,
+    /// Rho is 0 beyond this distance.
+    pub hop_cap: Option<usize>,
+    /// `b0`, per output.
+    pub base: Vec<f64>,
+    /// Every rho.
+    pub rho: Vec<RhoTable>,
+    /// The structure curve.
+    pub structure: DistanceTable,
+    /// Its value at distance 0, where that is not on the curve.
+    pub structure_at_distance_0: Option<Vec<f64>>,
+    /// Every feature.
+    pub features: Vec<FeatureTable>,
+}
+
+/// A curve over `t = 1 / (1 + distance)` from 0 to 1, linear between its points.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DistanceTable {
+    /// Where the points are, ascending from 0 to 1.
+    pub t: Vec<f64>,
+    /// The values there, `[points][outputs]`.
+    pub values: Vec<Vec<f64>>,
+}
+
+/// A rho.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RhoTable {
+    /// What it weighs.
+    pub name: String,
+    /// The curve.
+    #[serde(flatten)]
+    pub curve: DistanceTable,
+}
+
+/// A feature: a curve, or levels, or both where values may be missing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FeatureTable {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// The unit of its values.
+    pub unit: Option<String>,
+    /// What stands behind it in training.
+    pub support: Support,
+    /// The range of its values in training.
+    pub range: Option<[f64; 2]>,
+    /// The curve of a continuous or sparse feature, a function of the value itself; its rho is that of the feature.
+    pub curve: Option<PiecewiseLinear>,
+    /// Which rho the curve is heard with.
+    pub rho: usize,
+    /// Its levels, the 1 of a binary feature, and `missing` where training had it.
+    pub levels: Vec<LevelTable>,
+    /// What is taken off every product at a distance, where every level has a rho of its own.
+    pub centre: Option<DistanceTable>,
+}
+
+/// A level of a feature.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LevelTable {
+    /// Its name.
+    pub name: String,
+    /// Whether it stands for missing values.
+    pub missing: bool,
+    /// Which rho it is heard with.
+    pub rho: usize,
+    /// Its value, per output.
+    pub values: Vec<f64>,
+    /// What stands behind it in training.
+    pub support: Support,
+}
+
+impl Canonical {
+    /// The whole model as tables.
+    pub fn tables(&self) -> ModelTables {
+        let description = self.description();
+        let names = self.rho_names();
+        ModelTables {
+            format: "gnan tables",
+            version: TABLES_VERSION,
+            task: description.task,
+            outcome: description.outcome,
+            outputs: description.output_names(),
+            targets: description.targets.clone(),
+            directed: description.directed,
+            normalise: description.normalise,
+            hop_cap: description.hop_cap,
+            base: self.output_bias().to_vec(),
+            rho: names.into_iter().enumerate().map(|(r, name)| RhoTable { name, curve: self.rho_table(r) }).collect(),
+            structure: self.structure_table(),
+            structure_at_distance_0: self.folds_structure().then(|| vec![0.0; self.outputs()]),
+            features: (0..description.features.len()).map(|k| self.feature_table(k)).collect(),
+        }
+    }
+
+    fn rho_table(&self, r: usize) -> DistanceTable {
+        let (nothing, scale) = (vec![0.0; self.outputs()], self.scale[r].iter());
+        let factors: Vec<f64> = scale.map(|a| if *a == 0.0 { 0.0 } else { 1.0 / a }).collect();
+        distance_table(&self.raw_rho_curve(r).rescaled(&nothing, &factors))
+    }
+
+    /// Raw rho as a function of `t`.
+    fn raw_rho_curve(&self, r: usize) -> PiecewiseLinear {
+        let (bank, scale) = (&self.model.parameters().rhos, self.description().rho_scale);
+        bank.architecture().knots(bank.block(r)).of_unscaled(scale.shift, scale.scale)
+    }
+
+    /// `b * rho_b(t)` and what centring takes out of every feature.
+    fn structure_table(&self) -> DistanceTable {
+        let bias = self.model.parameters().bias.iter().map(|b| f64::from(*b)).collect();
+        let mut terms = vec![(bias, 0)];
+        (0..self.description().features.len()).for_each(|k| terms.extend(self.centre_terms(k)));
+        self.sum_of_rhos(terms)
+    }
+
+    /// What centring takes out of a feature: the sum of these factors times their raw rhos.
+    fn centre_terms(&self, k: usize) -> Vec<(Vec<f64>, usize)> {
+        if !self.has_level_rhos(k) {
+            return vec![(self.mean_effect(k), self.rho_of(k, 0))];
+        }
+        let feature = &self.description().features[k];
+        let levels = feature.levels.iter().map(|level| Value::Level(&level.name)).chain([Value::Missing]);
+        let shares = levels.zip(feature.level_shares());
+        shares
+            .filter_map(|(value, share)| {
+                let (said, rho) = self.said(k, value)?;
+                Some((said.into_iter().map(|said| said * share).collect(), rho))
+            })
+            .collect()
+    }
+
+    /// The sum of raw rhos, each times a factor per output.
+    fn sum_of_rhos(&self, mut terms: Vec<(Vec<f64>, usize)>) -> DistanceTable {
+        terms.retain(|(factors, _)| factors.iter().any(|factor| *factor != 0.0));
+        terms.sort_by_key(|(_, rho)| *rho);
+        terms.dedup_by(|next, kept| {
+            let same = next.1 == kept.1;
+            if same {
+                kept.0.iter_mut().zip(&next.0).for_each(|(kept, next)| *kept += next);
+            }
+            same
+        });
+        let nothing = vec![0.0; self.outputs()];
+        let curves: Vec<PiecewiseLinear> =
+            terms.iter().map(|(factors, rho)| self.raw_rho_curve(*rho).rescaled(&nothing, factors)).collect();
+        let mut t: Vec<f64> = vec![0.0, 1.0];
+        t.extend(curves.iter().flat_map(|curve| &curve.knots).copied().filter(|t| *t > 0.0 && *t < 1.0));
+        t.sort_by(f64::total_cmp);
+        t.dedup();
+        let at = |t: &f64| {
+            let mut sum = nothing.clone();
+            for curve in &curves {
+                sum.iter_mut().zip(curve.evaluate(*t)).for_each(|(sum, value)| *sum += value);
+            }
+            sum
+        };
+        let values = t.iter().map(at).collect();
+        DistanceTable { t, values }
+    }
+
+    fn feature_table(&self, k: usize) -> FeatureTable {
+        let feature = &self.description().features[k];
+        let levels = self.levels_of(k, feature).into_iter().enumerate().map(|(index, level)| LevelTable {
+            name: level.name,
+            missing: level.missing,
+            rho: self.rho_of(k, index),
+            values: level.values,
+            support: level.support,
+        });
+        FeatureTable {
+            name: feature.name.clone(),
+            kind: feature.kind,
+            unit: feature.unit.clone(),
+            support: feature.support,
+            range: feature.scale.map(|scale| [scale.min, scale.max]),
+            curve: self.shape_curve(k),
+            rho: self.rho_of(k, 0),
+            levels: levels.collect(),
+            centre: self.has_level_rhos(k).then(|| self.sum_of_rhos(self.centre_terms(k))),
+        }
+    }
+}
+
+fn distance_table(curve: &PiecewiseLinear) -> DistanceTable {
+    let (t, values) = curve.points_between(0.0, 1.0).into_iter().unzip();
+    DistanceTable { t, values }
+}
+
+impl ModelTables {
+    /// The tables as one JSON document.
+    pub fn json(&self) -> Result<Vec<u8>> {
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|error| Error::input(format!("the tables cannot be written as JSON: {error}")))?;
+        text.push(b'\n');
+        Ok(text)
+    }
+
+    /// The tables as one CSV table, a number per row.
+    pub fn csv(&self) -> Result<Vec<u8>> {
+        let mut rows = Rows { outputs: &self.outputs, writer: csv::Writer::from_writer(Vec::new()) };
+        rows.write(["table", "feature", "level", "rho", "at", "output", "value", "nodes", "graphs"])?;
+        let switch = |on: bool| if on { "1" } else { "0" };
+        rows.write(["setting", "normalise", "", "", "", "", switch(self.normalise), "", ""])?;
+        if let Some(cap) = self.hop_cap {
+            rows.write(["setting", "hop cap", "", "", "", "", &cap.to_string(), "", ""])?;
+        }
+        let plain = Place::default();
+        rows.values(&Place { table: "base", ..plain }, &self.base)?;
+        for rho in &self.rho {
+            rows.curve(&Place { table: "rho", rho: &rho.name, ..plain }, &rho.curve)?;
+        }
+        rows.curve(&Place { table: "structure", ..plain }, &self.structure)?;
+        if let Some(values) = &self.structure_at_distance_0 {
+            rows.values(&Place { table: "structure at distance 0", ..plain }, values)?;
+        }
+        for feature in &self.features {
+            let place = Place { feature: &feature.name, rho: &self.rho[feature.rho].name, ..plain };
+            if let Some(curve) = &feature.curve {
+                rows.values(&Place { table: "left slope", ..place }, &curve.left_slope)?;
+                for (x, values) in curve.knots.iter().zip(&curve.values) {
+                    rows.values(&Place { table: "knot", at: Some(*x), ..place }, values)?;
+                }
+                rows.values(&Place { table: "right slope", ..place }, &curve.right_slope)?;
+            }
+            for level in &feature.levels {
+                let table = if level.missing { "missing" } else { "level" };
+                let rho = &self.rho[level.rho].name;
+                let support = Some(level.support);
+                rows.values(&Place { table, level: &level.name, rho, support, ..place }, &level.values)?;
+            }
+            if let Some(centre) = &feature.centre {
+                rows.curve(&Place { table: "centre", rho: "", ..place }, centre)?;
+            }
+        }
+        rows.writer.into_inner().map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
+    }
+}
+
+/// What a number of the CSV table belongs to.
+#[derive(Clone, Copy, Default)]
+struct Place<'a> {
+    table: &'a str,
+    feature: &'a str,
+    level: &'a str,
+    rho: &'a str,
+    at: Option<f64>,
+    support: Option<Support>,
+}
+
+struct Rows<'a> {
+    outputs: &'a [String],
+    writer: csv::Writer<Vec<u8>>,
+}
+
+impl Rows<'_> {
+    fn write<const N: usize>(&mut self, row: [&str; N]) -> Result<()> {
+        self.writer.write_record(row).map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
+    }
+
+    /// One row per output.
+    fn values(&mut self, place: &Place<'_>, values: &[f64]) -> Result<()> {
+        let at = place.at.map(|at| at.to_string()).unwrap_or_default();
+        let [nodes, graphs] = match place.support {
+            Some(support) => [support.nodes.to_string(), support.graphs.to_string()],
+            None => [String::new(), String::new()],
+        };
+        for (output, value) in self.outputs.iter().zip(values) {
+            let value = value.to_string();
+            self.write([place.table, place.feature, place.level, place.rho, &at, output, &value, &nodes, &graphs])?;
+        }
+        Ok(())
+    }
+
+    /// One row per point and output.
+    fn curve(&mut self, place: &Place<'_>, curve: &DistanceTable) -> Result<()> {
+        for (t, values) in curve.t.iter().zip(&curve.values) {
+            self.values(&Place { at: Some(*t), ..*place }, values)?;
+        }
+        Ok(())
+    }
+}

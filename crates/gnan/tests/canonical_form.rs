@@ -1,0 +1,216 @@
+//! The canonical form does not depend on how a model happens to be written down: scale and sign of every rho against
+//! what it weighs, constants moved between features and bias, constants inside shape networks.
+
+mod common;
+mod oracle;
+
+use common::{CaseShape, ModelShape, random_case, random_model, random_model_shape, random_plan};
+use gnan::Model;
+use gnan::explain::{Canonical, Value};
+use gnan::files::Kind;
+use gnan::model::{Layout, Rho};
+use gnan::random::Stream;
+use proptest::prelude::*;
+
+/// Agreement of two tables, relative to the largest number of either (and 1). Parameters are f32: what rounding
+/// changes in a weight is 6e-8 of it.
+const TOLERANCE: f64 = 1e-5;
+
+/// Values that numeric features are asked for.
+const NUMBERS: [f64; 5] = [-2.0, 0.0, 0.3, 1.0, 7.5];
+
+/// Every table of a canonical form, by name.
+fn tables(model: &Model) -> Vec<(String, Vec<f64>)> {
+    let canonical = model.canonical();
+    let mut tables = products(&canonical);
+    for rho in canonical.rhos() {
+        tables.push((format!("rho {}", rho.name), rho.values.into_iter().flatten().collect()));
+    }
+    for feature in canonical.features() {
+        for level in feature.levels {
+            tables.push((format!("{} at {}", feature.name, level.name), level.values));
+        }
+    }
+    for (k, feature) in model.description().features.iter().enumerate() {
+        for value in NUMBERS.map(Value::Number).into_iter().chain([Value::Missing]) {
+            tables.extend(canonical.shape(k, value).map(|shape| (format!("{} at {value:?}", feature.name), shape)));
+        }
+    }
+    tables
+}
+
+/// The tables that hold even where levels have a rho each: heatmap cells, structure curve, output bias.
+fn products(canonical: &Canonical) -> Vec<(String, Vec<f64>)> {
+    let mut tables = vec![
+        ("structure".to_owned(), canonical.structure().iter().flatten().copied().collect()),
+        ("output bias".to_owned(), canonical.output_bias().to_vec()),
+    ];
+    for (k, feature) in canonical.model().description().features.iter().enumerate() {
+        let levels = feature.levels.iter().map(|level| Value::Level(&level.name));
+        for value in levels.chain(NUMBERS.map(Value::Number)).chain([Value::Missing]) {
+            let cells = (0..canonical.slots()).flat_map(|slot| canonical.product(k, value, slot));
+            tables.push((format!("{} x distance at {value:?}", feature.name), cells.collect()));
+        }
+    }
+    tables
+}
+
+/// The name of the first table in which two lists differ.
+fn difference(a: &[(String, Vec<f64>)], b: &[(String, Vec<f64>)]) -> Option<String> {
+    if a.len() != b.len() {
+        return Some("the number of tables".to_owned());
+    }
+    let differs = |((name, a), (other, b)): (&(String, Vec<f64>), &(String, Vec<f64>))| {
+        let size = a.iter().chain(b).fold(1.0f64, |size, x| size.max(x.abs()));
+        let same =
+            name == other && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= TOLERANCE * size);
+        (!same).then(|| format!("{name}: {a:?} and {b:?}"))
+    };
+    a.iter().zip(b).find_map(differs)
+}
+
+/// A random model of the wanted task and rho; every sort of outcome comes up.
+fn model(seed: u64, graph_task: bool, rho: Rho) -> Model {
+    let mut random = Stream::named(seed, "canonical form", 0);
+    let shape = ModelShape { rho, ..random_model_shape(&mut random) };
+    let plan = random_plan(&mut random);
+    let case = random_case(&mut random, CaseShape { graph_task, graphs: 3, nodes: [2, 9] }, &plan);
+    random_model(&mut random, shape, &case)
+}
+
+fn rho_of(per_feature: bool) -> Rho {
+    if per_feature { Rho::PerFeature } else { Rho::Shared }
+}
+
+/// The rho of each row of free values.
+fn value_rhos(model: &Model, layout: &Layout) -> Vec<usize> {
+    let description = model.description();
+    let mut rhos = vec![0; layout.values];
+    for (feature, place) in description.features.iter().zip(&layout.features) {
+        let own = feature.kind == Kind::Categorical && description.rho == Rho::PerFeature;
+        let count = feature.levels.len() + usize::from(feature.missing.is_some());
+        (0..count).for_each(|level| rhos[place.first_value + level] = place.first_rho + if own { level } else { 0 });
+    }
+    rhos
+}
+
+/// `(a * rho, f / a, b / a)` with a factor of its own for every rho and output.
+fn rescaled(model: &Model, mut factor: impl FnMut() -> f32) -> Model {
+    let (mut description, mut parameters) = (model.description().clone(), model.parameters().clone());
+    let layout = Layout::new(&description.features, description.rho);
+    let architecture = parameters.rhos.architecture();
+    let outputs = architecture.outputs;
+    let factors: Vec<Vec<f32>> = (0..layout.rhos).map(|_| (0..outputs).map(|_| factor()).collect()).collect();
+    let inverse: Vec<Vec<f32>> = factors.iter().map(|row| row.iter().map(|a| 1.0 / a).collect()).collect();
+    for (rho, factors) in factors.iter().enumerate() {
+        architecture.scale_outputs(parameters.rhos.block_mut(rho), factors);
+    }
+    for (feature, place) in description.features.iter_mut().zip(&layout.features) {
+        let inverse = &inverse[place.first_rho];
+        if let Some(network) = place.network {
+            architecture.scale_outputs(parameters.shapes.block_mut(network), inverse);
+        }
+        feature.mean_effect.iter_mut().zip(inverse).for_each(|(mean, a)| *mean *= f64::from(*a));
+    }
+    for (row, rho) in parameters.values.chunks_exact_mut(outputs).zip(value_rhos(model, &layout)) {
+        row.iter_mut().zip(&inverse[rho]).for_each(|(value, a)| *value *= a);
+    }
+    parameters.bias.iter_mut().zip(&inverse[0]).for_each(|(bias, a)| *bias *= a);
+    Model::from_parts(description, parameters)
+}
+
+/// Adds a constant per output to all free values of each categorical feature, and takes it out of the bias.
+fn shifted(model: &Model, random: &mut Stream) -> Model {
+    let (description, mut parameters) = (model.description().clone(), model.parameters().clone());
+    let layout = Layout::new(&description.features, description.rho);
+    let outputs = model.outputs();
+    for (feature, place) in description.features.iter().zip(&layout.features) {
+        if feature.kind != Kind::Categorical {
+            continue;
+        }
+        let count = feature.levels.len() + usize::from(feature.missing.is_some());
+        for c in 0..outputs {
+            let constant = random.normal() as f32;
+            (0..count).for_each(|level| parameters.values[(place.first_value + level) * outputs + c] += constant);
+            parameters.bias[c] -= constant;
+        }
+    }
+    Model::from_parts(description, parameters)
+}
+
+/// Moves the output bias of every shape network, which the reference takes out again.
+fn moved(model: &Model, random: &mut Stream) -> Model {
+    let mut parameters = model.parameters().clone();
+    let parts = parameters.shapes.architecture().parts();
+    let part = parts.iter().find(|part| part.name == "output.bias").expect("an output bias");
+    for network in 0..parameters.shapes.len() {
+        parameters.shapes.block_mut(network)[part.range.clone()].iter_mut().for_each(|b| *b += random.normal() as f32);
+    }
+    Model::from_parts(model.description().clone(), parameters)
+}
+
+/// Up to twenty times larger or smaller, half of the time with the sign turned.
+fn any_factor(random: &mut Stream) -> f32 {
+    let size = 20f64.powf(2.0 * random.uniform() - 1.0);
+    (if random.below(2) == 0 { size } else { -size }) as f32
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn scale_and_sign_do_not_show(seed: u64, graph_task: bool, per_feature: bool) {
+        let model = model(seed, graph_task, rho_of(per_feature));
+        let mut random = Stream::named(seed, "factors", 0);
+        let other = rescaled(&model, || any_factor(&mut random));
+        prop_assert_eq!(difference(&tables(&model), &tables(&other)), None);
+    }
+
+    #[test]
+    fn sign_alone_does_not_show(seed: u64, graph_task: bool, per_feature: bool) {
+        let model = model(seed, graph_task, rho_of(per_feature));
+        prop_assert_eq!(difference(&tables(&model), &tables(&rescaled(&model, || -1.0))), None);
+    }
+
+    #[test]
+    fn constants_of_categories_do_not_show(seed: u64, graph_task: bool) {
+        let model = model(seed, graph_task, Rho::Shared);
+        let other = shifted(&model, &mut Stream::named(seed, "constants", 0));
+        prop_assert_eq!(difference(&tables(&model), &tables(&other)), None);
+    }
+
+    /// With a rho per level a constant can move to the bias where all those rhos are the bias's own.
+    #[test]
+    fn constants_of_levels_with_equal_rhos_do_not_show_in_products(seed: u64, graph_task: bool) {
+        let model = model(seed, graph_task, Rho::PerFeature);
+        let layout = Layout::new(&model.description().features, Rho::PerFeature);
+        let mut parameters = model.parameters().clone();
+        let of_bias = parameters.rhos.block(0).to_vec();
+        (1..layout.rhos).for_each(|rho| parameters.rhos.block_mut(rho).copy_from_slice(&of_bias));
+        let model = Model::from_parts(model.description().clone(), parameters);
+        let other = shifted(&model, &mut Stream::named(seed, "constants", 0));
+        prop_assert_eq!(difference(&products(&model.canonical()), &products(&other.canonical())), None);
+    }
+
+    #[test]
+    fn output_biases_of_shape_networks_do_not_show(seed: u64, graph_task: bool, per_feature: bool) {
+        let model = model(seed, graph_task, rho_of(per_feature));
+        let other = moved(&model, &mut Stream::named(seed, "biases", 0));
+        prop_assert_eq!(difference(&tables(&model), &tables(&other)), None);
+    }
+}
+
+/// The properties above would hold of tables of zeros: a change of the function does show.
+#[test]
+fn another_function_has_other_tables() {
+    let (mut shown, mut asked) = (0, 0);
+    for seed in 0..60 {
+        let model = model(seed, seed % 2 == 0, rho_of(seed % 3 == 0));
+        let mut parameters = model.parameters().clone();
+        parameters.scale_sources(&vec![1.01; model.outputs()]);
+        let other = Model::from_parts(model.description().clone(), parameters);
+        asked += 1;
+        shown += usize::from(difference(&tables(&model), &tables(&other)).is_some());
+    }
+    assert!(shown > asked * 9 / 10, "{shown} of {asked}");
+}

@@ -1,0 +1,261 @@
+//! The exported tables alone give the predictions back: read as plain JSON, and as plain CSV.
+
+mod common;
+mod oracle;
+
+use std::collections::HashMap;
+
+use common::{CaseShape, dataset_for, random_case, random_model, random_model_shape, random_plan};
+use gnan::random::Stream;
+use oracle::{Case, Value};
+use serde_json::Value as Json;
+
+/// A curve given by points joined by lines, and slopes beyond them.
+#[derive(Clone, Default)]
+struct Curve {
+    at: Vec<f64>,
+    values: Vec<Vec<f64>>,
+    slopes: [Vec<f64>; 2],
+}
+
+impl Curve {
+    fn read(&self, x: f64) -> Vec<f64> {
+        let beyond = |end: usize, slopes: &[f64]| {
+            self.values[end].iter().zip(slopes).map(|(y, slope)| y + slope * (x - self.at[end])).collect::<Vec<f64>>()
+        };
+        let last = self.at.len() - 1;
+        if x <= self.at[0] {
+            return if x == self.at[0] { self.values[0].clone() } else { beyond(0, &self.slopes[0]) };
+        }
+        if x >= self.at[last] {
+            return if x == self.at[last] { self.values[last].clone() } else { beyond(last, &self.slopes[1]) };
+        }
+        let right = self.at.iter().position(|knot| *knot > x).unwrap();
+        let share = (x - self.at[right - 1]) / (self.at[right] - self.at[right - 1]);
+        let ends = self.values[right - 1].iter().zip(&self.values[right]);
+        ends.map(|(left, right)| left * (1.0 - share) + right * share).collect()
+    }
+}
+
+/// A feature as the tables give it: what to look up for a value, and what to take off the products.
+#[derive(Default)]
+struct Feature {
+    curve: Option<(Curve, usize)>,
+    levels: HashMap<String, (Vec<f64>, usize)>,
+    missing: Option<(Vec<f64>, usize)>,
+    centre: Option<Curve>,
+}
+
+/// Nothing but what the tables say.
+struct Tables {
+    normalise: bool,
+    hop_cap: Option<usize>,
+    base: Vec<f64>,
+    rho: Vec<Curve>,
+    structure: Curve,
+    structure_at_0: Option<Vec<f64>>,
+    features: HashMap<String, Feature>,
+}
+
+fn numbers(json: &Json) -> Vec<f64> {
+    json.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn rows(json: &Json) -> Vec<Vec<f64>> {
+    json.as_array().unwrap().iter().map(numbers).collect()
+}
+
+impl Tables {
+    fn from_json(text: &[u8]) -> Tables {
+        let json: Json = serde_json::from_slice(text).unwrap();
+        let in_t = |json: &Json| Curve { at: numbers(&json["t"]), values: rows(&json["values"]), ..Curve::default() };
+        let feature = |json: &Json| {
+            let mut feature = Feature::default();
+            if let curve @ Json::Object(_) = &json["curve"] {
+                let slopes = [numbers(&curve["left_slope"]), numbers(&curve["right_slope"])];
+                let knots = Curve { at: numbers(&curve["knots"]), values: rows(&curve["values"]), slopes };
+                feature.curve = Some((knots, json["rho"].as_u64().unwrap() as usize));
+            }
+            for level in json["levels"].as_array().unwrap() {
+                let found = (numbers(&level["values"]), level["rho"].as_u64().unwrap() as usize);
+                if level["missing"].as_bool().unwrap() {
+                    feature.missing = Some(found);
+                } else {
+                    feature.levels.insert(level["name"].as_str().unwrap().to_owned(), found);
+                }
+            }
+            feature.centre = json["centre"].is_object().then(|| in_t(&json["centre"]));
+            (json["name"].as_str().unwrap().to_owned(), feature)
+        };
+        Tables {
+            normalise: json["normalise"].as_bool().unwrap(),
+            hop_cap: json["hop_cap"].as_u64().map(|cap| cap as usize),
+            base: numbers(&json["base"]),
+            rho: json["rho"].as_array().unwrap().iter().map(in_t).collect(),
+            structure: in_t(&json["structure"]),
+            structure_at_0: json["structure_at_distance_0"]
+                .is_array()
+                .then(|| numbers(&json["structure_at_distance_0"])),
+            features: json["features"].as_array().unwrap().iter().map(feature).collect(),
+        }
+    }
+
+    /// Rows of the CSV table, one per output, joined again.
+    fn from_csv(text: &[u8]) -> Tables {
+        let mut joined: Vec<(Vec<String>, Vec<f64>)> = Vec::new();
+        for row in csv::Reader::from_reader(text).records() {
+            let row = row.unwrap();
+            let key: Vec<String> = row.iter().take(5).map(str::to_owned).collect();
+            let value: f64 = row[6].parse().unwrap();
+            match joined.last_mut() {
+                Some((last, values)) if *last == key => values.push(value),
+                _ => joined.push((key, vec![value])),
+            }
+        }
+        let mut tables = Tables {
+            normalise: false,
+            hop_cap: None,
+            base: Vec::new(),
+            rho: Vec::new(),
+            structure: Curve::default(),
+            structure_at_0: None,
+            features: HashMap::new(),
+        };
+        let mut rho_names: Vec<String> = Vec::new();
+        let add = |curve: &mut Curve, at: &str, values: Vec<f64>| {
+            curve.at.push(at.parse().unwrap());
+            curve.values.push(values);
+        };
+        for (key, values) in joined {
+            let [table, feature, level, rho, at] = [0, 1, 2, 3, 4].map(|column| key[column].as_str());
+            let place = rho_names.iter().position(|name| name == rho);
+            match (table, feature) {
+                ("setting", "normalise") => tables.normalise = values[0] == 1.0,
+                ("setting", "hop cap") => tables.hop_cap = Some(values[0] as usize),
+                ("base", _) => tables.base = values,
+                ("rho", _) => {
+                    let place = place.unwrap_or_else(|| {
+                        rho_names.push(rho.to_owned());
+                        tables.rho.push(Curve::default());
+                        rho_names.len() - 1
+                    });
+                    add(&mut tables.rho[place], at, values);
+                }
+                ("structure", _) => add(&mut tables.structure, at, values),
+                ("structure at distance 0", _) => tables.structure_at_0 = Some(values),
+                (table, name) => {
+                    let feature = tables.features.entry(name.to_owned()).or_default();
+                    let curve = || (Curve::default(), place.unwrap());
+                    match table {
+                        "left slope" => feature.curve.get_or_insert_with(curve).0.slopes[0] = values,
+                        "right slope" => feature.curve.get_or_insert_with(curve).0.slopes[1] = values,
+                        "knot" => add(&mut feature.curve.get_or_insert_with(curve).0, at, values),
+                        "level" => {
+                            feature.levels.insert(level.to_owned(), (values, place.unwrap()));
+                        }
+                        "missing" => feature.missing = Some((values, place.unwrap())),
+                        "centre" => add(feature.centre.get_or_insert_with(Curve::default), at, values),
+                        other => panic!("an unknown table {other}"),
+                    }
+                }
+            }
+        }
+        tables
+    }
+
+    /// A curve over distance; nothing beyond the hop cap.
+    fn at_distance(&self, curve: &Curve, distance: Option<usize>) -> Vec<f64> {
+        let silent = self.hop_cap.is_some_and(|cap| distance.is_none_or(|distance| distance > cap));
+        let t = distance.map_or(0.0, |distance| 1.0 / (1.0 + distance as f64));
+        if silent { vec![0.0; self.base.len()] } else { curve.read(t) }
+    }
+
+    fn said(&self, feature: &Feature, value: &Value) -> Option<(Vec<f64>, usize)> {
+        match value {
+            Value::Missing => feature.missing.clone(),
+            Value::Category(name) => feature.levels.get(name).cloned(),
+            Value::Number(x) => match &feature.curve {
+                Some((curve, rho)) => Some((curve.read(*x), *rho)),
+                // Of a binary feature only the 1 is listed.
+                None => feature.levels.get("1").filter(|_| *x == 1.0).cloned(),
+            },
+        }
+    }
+
+    /// Outputs of every item and the sum of the sizes of their terms.
+    fn outputs(&self, case: &Case) -> Vec<(Vec<f64>, f64)> {
+        let mut outputs = vec![(self.base.clone(), 0.0); case.items()];
+        for receiver in case.receivers() {
+            let mut counts: HashMap<Option<usize>, f64> = HashMap::new();
+            receiver.distances.iter().for_each(|distance| *counts.entry(*distance).or_default() += 1.0);
+            let (output, size) = &mut outputs[receiver.item];
+            let mut add = |c: usize, term: f64| {
+                output[c] += term;
+                *size += term.abs();
+            };
+            for (distance, count) in &counts {
+                let beta = match (&self.structure_at_0, distance) {
+                    (Some(values), Some(0)) => values.clone(),
+                    _ => self.at_distance(&self.structure, *distance),
+                };
+                let times = if self.normalise { 1.0 } else { *count };
+                beta.iter().enumerate().for_each(|(c, beta)| add(c, beta * times));
+            }
+            for (source, distance) in receiver.distances.iter().enumerate() {
+                let share = if self.normalise { 1.0 / counts[distance] } else { 1.0 };
+                for column in &case.features {
+                    let feature = &self.features[&column.name];
+                    let Some((said, rho)) = self.said(feature, &column.values[receiver.first + source]) else {
+                        continue;
+                    };
+                    let rho = self.at_distance(&self.rho[rho], *distance);
+                    let centre = feature.centre.as_ref().map(|centre| self.at_distance(centre, *distance));
+                    for c in 0..said.len() {
+                        let centre = centre.as_ref().map_or(0.0, |centre| centre[c]);
+                        add(c, (said[c] * rho[c] - centre) * share);
+                    }
+                }
+            }
+        }
+        outputs
+    }
+}
+
+#[test]
+fn exported_tables_give_the_predictions_back() {
+    let mut compared = 0;
+    for seed in 0..250 {
+        let mut random = Stream::named(seed, "export", 0);
+        let shape = random_model_shape(&mut random);
+        let graph_task = random.below(2) == 0;
+        let mut plan = random_plan(&mut random);
+        let training = random_case(&mut random, CaseShape { graph_task, graphs: 3, nodes: [1, 10] }, &plan);
+        let model = random_model(&mut random, shape, &training);
+        // Levels that training had not seen, and longer distances, take part.
+        plan.iter_mut().for_each(|plan| plan.distinct += usize::from(plan.kind == "categorical"));
+        let case = random_case(&mut random, CaseShape { graph_task, graphs: 2, nodes: [0, 12] }, &plan);
+        if case.items() == 0 {
+            continue;
+        }
+        let data = dataset_for(&case, &model);
+        let engine = model.outputs_on(&data).unwrap();
+        let exported = model.canonical().tables();
+        for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
+            for (item, (found, size)) in tables.outputs(&case).into_iter().enumerate() {
+                let row: Vec<f64> =
+                    engine.values[item * engine.width..][..engine.width].iter().map(|y| f64::from(*y)).collect();
+                // A softmax is given up to a number common to all classes, which centring removes.
+                let (found, expected) = (model.description().shown(&found), model.description().shown(&row));
+                for (found, expected) in found.iter().zip(expected) {
+                    let tolerated = 1e-5 * size.max(1.0);
+                    assert!(
+                        (found - expected).abs() <= tolerated,
+                        "seed {seed} item {item}: {found} {expected} of {size}"
+                    );
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 2000, "{compared}");
+}
