@@ -17,4 +17,4 @@ mod verdict;
 pub use bands::Band;
 pub use intervals::{ImportanceBands, Intervals};
 pub use replicates::{Replicates, ReplicatesHeader};
-pub use run::{Bootstrap, BootstrapEvent, BootstrapMonitor};
+pub use run::{Bootstrap, BootstrapEvent, BootstrapMonitor, RESAMPLES};

@@ -17,7 +17,7 @@ use crate::random::Stream;
 use crate::statistics::Statistics;
 
 use super::finish::mean_effects;
-use super::fit::gain_of;
+use super::fit::{add_output_bias, gain_of, source_gain};
 use super::lane_loss::{LaneGoals, LaneLoss};
 use super::settings::Settled;
 use super::stopping::{Next, Stopping};
@@ -79,15 +79,22 @@ impl Retraining {
         }
         let statistics = Arc::new(model.statistics(&data, &model.features_of(&data)?)?);
         let record = &description.record;
-        let scale = match record.target_scale.len() {
-            count if count == data.targets().len() => TargetScale::from_pairs(&record.target_scale),
-            _ => TargetScale::new(&data, &settled),
+        // A model file may say anything.
+        let usable = record.target_scale.len() == data.targets().len()
+            && record.target_scale.iter().all(|(shift, scale)| shift.is_finite() && scale.is_finite() && *scale > 0.0);
+        let scale = match usable && settled.outcome.is_regression() {
+            true => TargetScale::from_pairs(&record.target_scale),
+            false => TargetScale::new(&data, &settled),
         };
         let balanced = if record.balance_classes { class_weights(&data, settled.outcome) } else { Vec::new() };
         Ok(Retraining {
             rows: statistics.rows_of(&data)?,
             goals: scale.goals(&data, &balanced),
-            gain: if data.task() == Task::Node { 1.0 } else { gain_of(record.train_items, record.nodes) },
+            gain: match (data.task(), record.train_items, record.nodes) {
+                (Task::Node, ..) => 1.0,
+                (Task::Graph, 0, _) | (Task::Graph, _, 0) => source_gain(&data),
+                (Task::Graph, graphs, nodes) => gain_of(graphs, nodes),
+            },
             layout: Layout::new(&description.features, description.rho),
             description,
             settled,
@@ -275,7 +282,7 @@ impl<'a> Group<'a> {
             let lanes = bias[replicate..].iter_mut().step_by(replicates);
             lanes.zip(&member.parameters.output_bias).for_each(|(lane, b0)| *lane = *b0);
         }
-        super::fit::add_output_bias(&mut self.outputs, &bias);
+        add_output_bias(&mut self.outputs, &bias);
         self.goals.evaluate(&self.outputs, &mut self.gradient)
     }
 
