@@ -1,6 +1,6 @@
 //! Speed of the bootstrap: CPU seconds for 200 replicates of a model of Mutagenicity, 1000 epochs each.
 //!
-//! `cargo run --release -p gnan --example replicates -- Mutagenicity.zip [replicates] [epochs] [one-hot]`: shared rho, one
+//! `cargo run --release -p gnan --example replicates -- Mutagenicity.zip [resamples] [epochs] [one-hot]`: shared rho, one
 //! logit, full batch, no early stopping. With `one-hot` every atom type is a binary feature with a network of its own,
 //! as in the paper; else there is one categorical feature with a free value per type.
 
@@ -8,19 +8,20 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
+use gnan::bootstrap::{Bootstrap, Intervals};
 use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, ReadOptions, Values};
-use gnan::train::{LogitChoice, Retraining, RhoChoice};
+use gnan::train::{LogitChoice, RhoChoice};
 use gnan::{Dataset, DatasetOptions, Training};
 
 fn main() -> gnan::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize, usual: usize| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(usual);
     let Some(path) = arguments.first() else {
-        println!("usage: replicates DATA [replicates] [epochs] [one-hot]");
+        println!("usage: replicates DATA [resamples] [epochs] [one-hot]");
         return Ok(());
     };
-    let (replicates, epochs) = (number(1, 200), number(2, 1000));
+    let (resamples, epochs) = (number(1, 200), number(2, 1000));
     let mut tables = files::read(path, &ReadOptions::default())?;
     if arguments.iter().any(|argument| argument == "one-hot") {
         tables.node_columns = tables.node_columns.into_iter().flat_map(one_hot).collect();
@@ -34,20 +35,20 @@ fn main() -> gnan::Result<()> {
     println!("point estimate: {:.2} s of CPU, {:.2} s", cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
 
     let (cpu, wall) = (ProcessTime::now(), Instant::now());
-    let retraining = Retraining::new(&model, &data)?;
-    let size = retraining.group_size();
-    let mut spread = Vec::new();
-    for first in (0..replicates).step_by(size) {
-        let group = first..(first + size).min(replicates);
-        let found = retraining.fit(group, 0, &mut |_, _| ControlFlow::Continue(()))?;
-        spread.extend(found.into_iter().flatten().map(|replicate| replicate.best_epoch));
-    }
-    let mean = spread.iter().sum::<usize>() as f64 / spread.len().max(1) as f64;
+    let bootstrap = Bootstrap { resamples, ..Bootstrap::default() };
+    let replicates = bootstrap.run(&model, &data, None, &|_| ControlFlow::Continue(()))?;
     println!(
-        "{replicates} replicates of {epochs} epochs in groups of {size}: {:.2} s of CPU, {:.2} s; mean best epoch {mean:.0}",
+        "{resamples} replicates of {epochs} epochs: {:.2} s of CPU, {:.2} s",
         cpu.elapsed().as_secs_f64(),
         wall.elapsed().as_secs_f64()
     );
+    let cpu = ProcessTime::now();
+    let intervals = Intervals::new(&model, &replicates)?;
+    println!("intervals: {:.2} s of CPU", cpu.elapsed().as_secs_f64());
+    println!("rho: {}", intervals.rho_verdicts[0][0]);
+    for (feature, verdicts) in model.description().features.iter().zip(&intervals.shape_verdicts) {
+        println!("{}: {}", feature.name, verdicts[0]);
+    }
     Ok(())
 }
 

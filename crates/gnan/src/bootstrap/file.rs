@@ -117,6 +117,9 @@ impl Replicates {
         if rows.len() != header.done {
             return Err(broken(format!("it holds {} replicates and claims {}", rows.len(), header.done)));
         }
+        if rows.last_key_value().is_some_and(|(number, _)| *number >= header.wanted) {
+            return Err(broken("it holds a replicate that nobody asked for".to_owned()));
+        }
         Ok(Replicates { header, shape, rows })
     }
 }

@@ -143,3 +143,30 @@ impl Importances {
         [&mut self.by_feature, &mut self.by_distance, &mut self.structure]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Training;
+    use crate::explain::Explainer;
+    use crate::train::RhoChoice;
+
+    #[test]
+    fn importances_are_those_of_the_explainer() {
+        let data = Dataset::open("solubility").unwrap();
+        let data = data.subset(&(0..data.len()).step_by(10).collect::<Vec<_>>());
+        for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
+            let model = Training { hidden: 16, ..Training::default().epochs(20) }.rho(rho).fit(&data).unwrap();
+            let statistics = model.statistics(&data, &model.features_of(&data).unwrap()).unwrap();
+            let found = ItemCells::new(&model, &data, &statistics).unwrap().importances(&model);
+            let expected = Explainer::new(&model, &data).unwrap().importance().unwrap();
+            let close = |found: &[f64], expected: &[f64]| {
+                found.len() == expected.len()
+                    && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5 * (1.0 + b.abs()))
+            };
+            assert!(close(&found.by_feature, &expected.by_feature.concat()), "{found:?} {expected:?}");
+            assert!(close(&found.by_distance, &expected.by_distance.concat()), "{found:?} {expected:?}");
+            assert!(close(&found.structure, &expected.structure), "{found:?} {expected:?}");
+        }
+    }
+}

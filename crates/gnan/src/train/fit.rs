@@ -324,7 +324,7 @@ fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {
     features.iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node)).collect()
 }
 
-fn source_gain(train: &Dataset) -> f32 {
+pub(super) fn source_gain(train: &Dataset) -> f32 {
     let nodes = train.items().iter().map(|item| train.nodes_of(*item as usize).len());
     if train.task() == Task::Node { 1.0 } else { gain_of(train.len(), nodes.sum()) }
 }

@@ -17,7 +17,7 @@ use crate::random::Stream;
 use crate::statistics::Statistics;
 
 use super::finish::mean_effects;
-use super::fit::gain_of;
+use super::fit::{add_output_bias, gain_of, source_gain};
 use super::lane_loss::{LaneGoals, LaneLoss};
 use super::settings::Settled;
 use super::stopping::{Next, Stopping};
@@ -79,15 +79,22 @@ impl Retraining {
         }
         let statistics = Arc::new(model.statistics(&data, &model.features_of(&data)?)?);
         let record = &description.record;
-        let scale = match record.target_scale.len() {
-            count if count == data.targets().len() => TargetScale::from_pairs(&record.target_scale),
-            _ => TargetScale::new(&data, &settled),
+        // A model file may say anything.
+        let usable = record.target_scale.len() == data.targets().len()
+            && record.target_scale.iter().all(|(shift, scale)| shift.is_finite() && scale.is_finite() && *scale > 0.0);
+        let scale = match usable && settled.outcome.is_regression() {
+            true => TargetScale::from_pairs(&record.target_scale),
+            false => TargetScale::new(&data, &settled),
         };
         let balanced = if record.balance_classes { class_weights(&data, settled.outcome) } else { Vec::new() };
         Ok(Retraining {
             rows: statistics.rows_of(&data)?,
             goals: scale.goals(&data, &balanced),
-            gain: if data.task() == Task::Node { 1.0 } else { gain_of(record.train_items, record.nodes) },
+            gain: match (data.task(), record.train_items, record.nodes) {
+                (Task::Node, ..) => 1.0,
+                (Task::Graph, 0, _) | (Task::Graph, _, 0) => source_gain(&data),
+                (Task::Graph, graphs, nodes) => gain_of(graphs, nodes),
+            },
             layout: Layout::new(&description.features, description.rho),
             description,
             settled,
@@ -275,7 +282,7 @@ impl<'a> Group<'a> {
             let lanes = bias[replicate..].iter_mut().step_by(replicates);
             lanes.zip(&member.parameters.output_bias).for_each(|(lane, b0)| *lane = *b0);
         }
-        super::fit::add_output_bias(&mut self.outputs, &bias);
+        add_output_bias(&mut self.outputs, &bias);
         self.goals.evaluate(&self.outputs, &mut self.gradient)
     }
 
@@ -343,5 +350,33 @@ impl Member {
             Next::End => self.ended = Some(Ended::Patience),
         }
         next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Training;
+
+    /// Every item once, from the same start: a plain full-batch fit that stops by its own loss, up to rounding.
+    #[test]
+    fn every_item_once_is_a_plain_fit() {
+        let data = Dataset::open("solubility").unwrap();
+        let data = data.subset(&(0..data.len()).step_by(10).collect::<Vec<_>>());
+        for dropout in [0.0, 0.3] {
+            let training =
+                Training { hidden: 16, dropout, patience: Some(0), ..Training::default().epochs(25).seed(9) };
+            let nothing = data.subset(&[]);
+            let plain = training.fit_watched(&data, Some(&nothing), &mut |_| ControlFlow::Continue(())).unwrap();
+            let retraining = Retraining::new(&plain.model, &data).unwrap();
+            let counts = vec![vec![1; data.len()]; 2];
+            let go_on = &mut |_, _| ControlFlow::Continue(());
+            let found = retraining.fit_counts(counts, &[3, 9], go_on).unwrap().unwrap();
+            assert_eq!(found[1].best_epoch, plain.model.description().record.best_epoch);
+            let outputs = |model: &Model| model.outputs_on(&data).unwrap().values;
+            let (found, expected) = (outputs(&found[1].model), outputs(&plain.model));
+            let largest = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(largest < 2e-3, "{largest}");
+        }
     }
 }
