@@ -10,7 +10,7 @@ use gnan::files::BondOrder;
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
 use crate::placement::{Point, apart, bounds};
-use crate::scene::{Element, Scene};
+use crate::scene::{Anchor, Element, Scene};
 use crate::text;
 
 /// What the figure shows.
@@ -119,9 +119,7 @@ impl GraphFigure {
         let mut elements = Vec::new();
         let top = layout::heading(&mut elements, &self.title, width) + 4.0;
         let (sheet, bottom, middle) = self.sheet(width, top);
-        for ring in &self.rings {
-            elements.extend(sheet.ring(ring, middle));
-        }
+        elements.extend(self.rings.iter().map(|ring| sheet.ring(ring, middle)));
         if !self.molecule {
             elements.extend(sheet.edges());
         }
@@ -129,6 +127,7 @@ impl GraphFigure {
         if self.molecule {
             elements.extend(sheet.bonds());
         }
+        elements.extend(self.rings.iter().map(|ring| sheet.ring_number(ring, middle)));
         elements.extend(sheet.labels(width));
         elements.extend((0..self.nodes.len()).map(|node| sheet.target(node)));
         let mut y = sheet.legend(&mut elements, bottom + 8.0, width);
@@ -256,10 +255,15 @@ impl Sheet<'_> {
         circle.class("node").data("node", node.to_string()).tooltip(format!("{tooltip}\n{value}"))
     }
 
-    /// A ring of equal distance, with the distance on top of it.
-    fn ring(&self, ring: &Ring, middle: Point) -> Vec<Element> {
-        let radius = ring.radius * self.unit;
-        let circle = Element::circle(middle, radius, Colour::Surface).hollow().stroke(Colour::Grid, 1.0);
-        vec![circle]
+    /// A ring of equal distance.
+    fn ring(&self, ring: &Ring, middle: Point) -> Element {
+        let circle = Element::circle(middle, ring.radius * self.unit, Colour::Surface);
+        circle.hollow().stroke(Colour::Grid, 1.2)
+    }
+
+    /// The distance of a ring, on top of it, where no branch stands.
+    fn ring_number(&self, ring: &Ring, middle: Point) -> Element {
+        let number = Element::text([middle[0], middle[1] - ring.radius * self.unit], ring.distance.to_string());
+        number.size(10.0).anchor(Anchor::Middle).centred().fill(Colour::Muted).stroke(Colour::Surface, 3.0)
     }
 }
