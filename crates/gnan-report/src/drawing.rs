@@ -54,6 +54,9 @@ pub fn neighbourhood(data: &Dataset, receiver: usize, contributions: &[f64], wor
         figure.nodes.push(Node { place, label: Label::Words(id), contribution: value(contributions, node), tooltip });
     }
     figure.edges = plain_edges(&structure, &arranged.nodes);
+    let on_path =
+        |[one, other]: [usize; 2]| arranged.parents[one] == Some(other) || arranged.parents[other] == Some(one);
+    figure.edges.iter_mut().for_each(|edge| edge.faint = !on_path(edge.nodes));
     figure.rings = arranged.radii.iter().zip(1..).map(|(&radius, distance)| Ring { radius, distance }).collect();
     let others =
         [("nodes, farther or weaker", &arranged.left_out), ("nodes without a path to it", &arranged.unreachable)];
@@ -88,6 +91,7 @@ pub fn of_molecule(found: &Molecule, contributions: &[f64], id: impl Fn(usize) -
         nodes: bond.atoms.map(|atom| atom as usize),
         order,
         directed: false,
+        faint: false,
     });
     GraphFigure { molecule: true, nodes: nodes.collect(), edges: edges.collect(), ..GraphFigure::default() }
 }
@@ -114,7 +118,9 @@ pub fn of_graph(graph: &Graph, contributions: &[f64], id: impl Fn(usize) -> Stri
 
 fn plain_edges(graph: &Graph, nodes: &[usize]) -> Vec<Edge> {
     let edges = part::edges_between(graph, nodes).into_iter();
-    edges.map(|(nodes, both_ways)| Edge { nodes, order: BondOrder::Single, directed: !both_ways }).collect()
+    edges
+        .map(|(nodes, both_ways)| Edge { nodes, order: BondOrder::Single, directed: !both_ways, faint: false })
+        .collect()
 }
 
 /// The line that counts and sums what is not drawn.

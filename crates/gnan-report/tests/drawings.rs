@@ -171,8 +171,12 @@ fn hostile_figures_are_drawn() {
         contribution,
         tooltip: "</svg>\u{202e}<b>".into(),
     };
-    let edge =
-        |one: usize, other: usize| Edge { nodes: [one, other], order: gnan::files::BondOrder::Triple, directed: true };
+    let edge = |one: usize, other: usize| Edge {
+        nodes: [one, other],
+        order: gnan::files::BondOrder::Triple,
+        directed: true,
+        faint: false,
+    };
     let values = [f64::NAN, f64::INFINITY, -1e300, 1e-300, 0.0, 1.0];
     let nodes = values.iter().map(|&value| node([value, 0.0], value)).collect();
     for molecule in [false, true] {

@@ -10,8 +10,11 @@ use crate::text;
 /// Letters are written on atoms from this length of a bond on; below, only where a disc is large.
 const LEGIBLE: f64 = 13.0;
 
-/// At most so many nodes that are not atoms have their names written beside them.
-const MOST_NAMES: usize = 40;
+/// A graph of at most so many nodes has all names written that fit.
+const FEW: usize = 40;
+
+/// In a larger one, so many of the strongest have their names written.
+const STRONGEST: usize = 15;
 
 impl Sheet<'_> {
     /// All letters; names stay within the width.
@@ -87,7 +90,7 @@ impl Sheet<'_> {
         let mut best = (Side::Right, f64::INFINITY);
         for (side, degrees) in sides {
             // Above and below, letters are harder to read: they must be worth it.
-            let penalty = if matches!(side, Side::Above | Side::Below) { 0.3 } else { 0.0 };
+            let penalty = if matches!(side, Side::Above | Side::Below) { 0.5 } else { 0.0 };
             let crowding = room(degrees.to_radians()) + penalty;
             if crowding < best.1 - 0.05 {
                 best = (side, crowding);
@@ -104,10 +107,10 @@ impl Sheet<'_> {
         let mut taken: Vec<[f64; 4]> =
             self.at.iter().zip(&self.radii).map(|(at, &radius)| around(*at, radius.max(2.5))).collect();
         let mut names = Vec::new();
-        let few = self.at.len() <= MOST_NAMES;
+        let few = self.at.len() <= FEW;
         for node in order {
             let Label::Words(words) = &self.figure.nodes[node].label else { continue };
-            if names.len() >= MOST_NAMES || words.is_empty() || (!few && self.radii[node] < 5.0) {
+            if words.is_empty() || (!few && (names.len() >= STRONGEST || self.radii[node] < 5.0)) {
                 continue;
             }
             let words = text::shortened(words, size, 90.0);

@@ -38,7 +38,7 @@ impl Sheet<'_> {
             elements.push(Element::text([x + across + 6.0, y], words).size(SIZE).centred());
             x += length + 18.0;
         }
-        layout::note(elements, &self.sentence(), y + 6.0_f64.max(tallest / 4.0), width)
+        layout::note(elements, &self.sentence(), y + 4.0_f64.max(tallest / 2.0 - 4.0), width)
     }
 
     /// What area means.

@@ -84,6 +84,8 @@ pub struct Edge {
     pub order: BondOrder,
     /// Whether it points from the first to the second.
     pub directed: bool,
+    /// Whether it is drawn faintly, because it is not on a path that matters.
+    pub faint: bool,
 }
 
 /// A ring of equal distance.
