@@ -13,7 +13,8 @@ use crate::scene::Element;
 const LARGEST_RING: usize = 8;
 
 impl Sheet<'_> {
-    fn drawn_edges(&self) -> impl Iterator<Item = &Edge> {
+    /// The edges that can be drawn.
+    pub(super) fn drawn_edges(&self) -> impl Iterator<Item = &Edge> {
         let count = self.at.len();
         self.figure
             .edges

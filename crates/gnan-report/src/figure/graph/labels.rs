@@ -3,7 +3,7 @@
 
 use super::{Label, Sheet};
 use crate::colour::Colour;
-use crate::placement::Point;
+use crate::placement::{Point, apart};
 use crate::scene::{Anchor, Element};
 use crate::text;
 
@@ -75,7 +75,12 @@ impl Sheet<'_> {
             Side::Below => letters.push(write([x, y + 0.92 * size], attached, Anchor::Middle)),
         }
         if !behind.is_empty() {
-            letters.push(write([x + half, y], behind, Anchor::Start));
+            // A bond to the right runs below the charge.
+            let crowded = self.neighbours[node].iter().any(|&other| {
+                let [dx, dy] = [self.at[other][0] - x, self.at[other][1] - y];
+                dx > 0.0 && dy.abs() < 0.4 * dx
+            });
+            letters.push(write([x + half, if crowded { y - 0.3 * size } else { y }], behind, Anchor::Start));
         }
         letters
     }
@@ -137,13 +142,58 @@ impl Sheet<'_> {
                 let inside = place[0] >= 2.0 && place[2] <= width - 2.0;
                 inside && !taken.iter().enumerate().any(|(k, other)| k != node && overlap(place, other))
             };
-            if let Some(place) = boxes.iter().find(free) {
+            let clear = |place: &&[f64; 4]| free(place) && !self.edge_crosses(place);
+            if let Some(place) = boxes.iter().find(clear).or_else(|| boxes.iter().find(free)) {
                 taken.push(*place);
                 let label = Element::text([place[0], (place[1] + place[3]) / 2.0], words).size(size).centred();
                 names.push(label.stroke(Colour::Surface, 2.5));
             }
         }
         names
+    }
+
+    /// Whether an edge runs through a rectangle.
+    fn edge_crosses(&self, [left, top, right, bottom]: &[f64; 4]) -> bool {
+        self.drawn_edges().any(|edge| {
+            let [from, to] = edge.nodes.map(|node| self.at[node]);
+            // The part of the edge between two parallel sides, along its length from 0 to 1.
+            let between = |axis: usize, low: f64, high: f64| {
+                let run = to[axis] - from[axis];
+                if run.abs() < 1e-9 {
+                    let inside = low <= from[axis] && from[axis] <= high;
+                    return if inside { [0.0, 1.0] } else { [1.0, 0.0] };
+                }
+                let [one, other] = [(low - from[axis]) / run, (high - from[axis]) / run];
+                [one.min(other), one.max(other)]
+            };
+            let [across, down] = [between(0, *left, *right), between(1, *top, *bottom)];
+            across[0].max(down[0]).max(0.0) < across[1].min(down[1]).min(1.0)
+        })
+    }
+
+    /// The direction in which the numbers of rings stand, all of them, farthest from all nodes.
+    pub(super) fn ring_axis(&self, middle: Point) -> Point {
+        let axis = |step: u32| (step as f64 * std::f64::consts::PI / 18.0 - std::f64::consts::FRAC_PI_2).sin_cos();
+        let room = |(sine, cosine): (f64, f64)| {
+            let numbers = self.figure.rings.iter().map(|ring| {
+                let radius = ring.radius * self.unit;
+                [middle[0] + radius * cosine, middle[1] + radius * sine]
+            });
+            let gap = |number: Point| {
+                let gaps = self.at.iter().zip(&self.radii).map(|(&at, radius)| apart(at, number) - radius);
+                gaps.fold(f64::INFINITY, f64::min)
+            };
+            numbers.map(gap).fold(f64::INFINITY, f64::min)
+        };
+        let mut best = (0, room(axis(0)));
+        for step in 1..36 {
+            let found = room(axis(step));
+            if found > best.1 + 1.0 {
+                best = (step, found);
+            }
+        }
+        let (sine, cosine) = axis(best.0);
+        [cosine, sine]
     }
 }
 

@@ -129,7 +129,8 @@ impl GraphFigure {
         if self.molecule {
             elements.extend(sheet.bonds());
         }
-        elements.extend(self.rings.iter().map(|ring| sheet.ring_number(ring, middle)));
+        let axis = sheet.ring_axis(middle);
+        elements.extend(self.rings.iter().map(|ring| sheet.ring_number(ring, middle, axis)));
         elements.extend(sheet.labels(width));
         elements.extend((0..self.nodes.len()).map(|node| sheet.target(node)));
         let mut y = sheet.legend(&mut elements, bottom + 8.0, width);
@@ -263,9 +264,10 @@ impl Sheet<'_> {
         circle.hollow().stroke(Colour::Grid, 1.2)
     }
 
-    /// The distance of a ring, on top of it, where no branch stands.
-    fn ring_number(&self, ring: &Ring, middle: Point) -> Element {
-        let number = Element::text([middle[0], middle[1] - ring.radius * self.unit], ring.distance.to_string());
+    /// The distance of a ring, on it.
+    fn ring_number(&self, ring: &Ring, middle: Point, [x, y]: Point) -> Element {
+        let radius = ring.radius * self.unit;
+        let number = Element::text([middle[0] + radius * x, middle[1] + radius * y], ring.distance.to_string());
         number.size(10.0).anchor(Anchor::Middle).centred().fill(Colour::Muted).stroke(Colour::Surface, 3.0)
     }
 }
