@@ -59,7 +59,7 @@ impl Sheet<'_> {
     fn samples(&self) -> Vec<f64> {
         let values = self.figure.nodes.iter().map(|node| node.contribution.abs()).filter(|value| value.is_finite());
         let largest = values.fold(0.0, f64::max);
-        if largest < f64::MIN_POSITIVE || largest > 1e12 {
+        if !(f64::MIN_POSITIVE..=1e12).contains(&largest) {
             return Vec::new();
         }
         let large = round(largest);

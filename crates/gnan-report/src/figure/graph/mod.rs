@@ -97,6 +97,9 @@ pub struct Ring {
     pub distance: u32,
 }
 
+/// The radius that the largest disc has at least, in pixels.
+const SEEN: f64 = 3.0;
+
 /// The drawing in pixels.
 struct Sheet<'a> {
     figure: &'a GraphFigure,
@@ -181,7 +184,8 @@ impl GraphFigure {
         if largest == 0.0 {
             return 0.0;
         }
-        let limit = if self.molecule { 0.47 * unit } else { (0.45 * unit).min(24.0) };
+        // In a crowd, discs may cover each other before they are too small to be seen.
+        let limit = if self.molecule { 0.47 * unit } else { (0.45 * unit).min(24.0) }.max(SEEN);
         let mut scale = limit / largest;
         for one in 0..at.len() {
             for other in one + 1..at.len() {
@@ -192,7 +196,7 @@ impl GraphFigure {
             }
         }
         // Two nodes at one place must not make all others vanish.
-        scale.max(0.2 * limit / largest)
+        scale.max((0.2 * limit).max(SEEN) / largest)
     }
 
     fn description(&self) -> String {
