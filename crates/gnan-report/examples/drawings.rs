@@ -64,7 +64,7 @@ fn molecules(album: &Album) -> Outcome {
     for (name, smiles) in MOLECULES.iter().filter(|(name, _)| album.wants(name)) {
         let started = Instant::now();
         let molecule = Molecule::parse(smiles)?;
-        let mut figure = drawing::of_molecule(&molecule, &made_up(molecule.atoms.len()));
+        let mut figure = drawing::of_molecule(&molecule, &made_up(molecule.atoms.len()), |atom| atom.to_string());
         let Words { title, output, unit, by } = words(name, By::Receiver);
         figure = GraphFigure { title, output, unit, by, ..figure };
         album.add(name, figure, started)?;
@@ -121,7 +121,7 @@ fn shapes(album: &Album) -> Outcome {
     ];
     for (name, graph) in graphs.iter().filter(|(name, _)| album.wants(name)) {
         let started = Instant::now();
-        let figure = drawing::part_of_graph(graph, &made_up(graph.len()), "log-odds");
+        let figure = drawing::of_graph(graph, &made_up(graph.len()), |node| node.to_string(), "log-odds");
         let Words { title, output, unit, by } = words(name, By::Source);
         album.add(name, GraphFigure { title, output, unit, by, ..figure }, started)?;
     }

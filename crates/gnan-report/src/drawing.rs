@@ -27,25 +27,12 @@ pub struct Words {
 /// drawn, and a note says so. A node without a contribution is shown as unknown.
 pub fn graph(data: &Dataset, graph: usize, contributions: &[f64], words: Words) -> GraphFigure {
     let nodes = data.nodes_of(graph);
-    let mut figure = if nodes.len() > MOST_NODES {
-        part_of_graph(&data.graph(graph), contributions, &words.unit)
-    } else if let Some(found) = data.molecule(graph) {
-        of_molecule(&found, contributions)
-    } else {
-        part_of_graph(&data.graph(graph), contributions, &words.unit)
+    let id = |node: usize| data.node_id(nodes.start + node);
+    let found = if nodes.len() <= MOST_NODES { data.molecule(graph) } else { None };
+    let figure = match found {
+        Some(found) => of_molecule(&found, contributions, id),
+        None => of_graph(&data.graph(graph), contributions, id, &words.unit),
     };
-    for node in &mut figure.nodes {
-        let place = node.tooltip.parse::<usize>().unwrap_or(0);
-        let id = data.node_id(nodes.start + place);
-        node.tooltip = match &node.label {
-            Label::Atom { element, .. } if !id.starts_with(element.as_str()) => format!("node {id}, {element}"),
-            Label::Atom { .. } => id.clone(),
-            Label::Words(_) => format!("node {id}"),
-        };
-        if let Label::Words(label) = &mut node.label {
-            *label = id;
-        }
-    }
     named(figure, words)
 }
 
@@ -67,16 +54,14 @@ pub fn neighbourhood(data: &Dataset, receiver: usize, contributions: &[f64], wor
         figure.nodes.push(Node { place, label: Label::Words(id), contribution: value(contributions, node), tooltip });
     }
     figure.edges = plain_edges(&structure, &arranged.nodes);
+    let on_path =
+        |[one, other]: [usize; 2]| arranged.parents[one] == Some(other) || arranged.parents[other] == Some(one);
+    figure.edges.iter_mut().for_each(|edge| edge.faint = !on_path(edge.nodes));
     figure.rings = arranged.radii.iter().zip(1..).map(|(&radius, distance)| Ring { radius, distance }).collect();
-    let others = [("farther or weaker", &arranged.left_out), ("without a path to it", &arranged.unreachable)];
-    for (which, left_out) in others {
-        if !left_out.is_empty() {
-            let sum: f64 = left_out.iter().map(|&node| value(contributions, node)).filter(|x| x.is_finite()).sum();
-            let count = text::count(left_out.len() as u64);
-            let unit = text::one_line(&words.unit);
-            let note = format!("Not drawn: {count} nodes {which}, together {} {unit}.", text::signed(sum, 3));
-            figure.notes.push(note);
-        }
+    let others =
+        [("nodes, farther or weaker", &arranged.left_out), ("nodes without a path to it", &arranged.unreachable)];
+    for (which, nodes) in others.into_iter().filter(|(_, nodes)| !nodes.is_empty()) {
+        figure.notes.push(left_out(nodes.iter().copied(), contributions, which, &words.unit));
     }
     named(figure, words)
 }
@@ -89,47 +74,59 @@ fn value(contributions: &[f64], node: usize) -> f64 {
     contributions.get(node).copied().unwrap_or(f64::NAN)
 }
 
-/// A molecule; tooltips are the numbers of its atoms.
-pub fn of_molecule(found: &Molecule, contributions: &[f64]) -> GraphFigure {
+/// A molecule with what each of its atoms contributes; `id` says what an atom is called.
+pub fn of_molecule(found: &Molecule, contributions: &[f64], id: impl Fn(usize) -> String) -> GraphFigure {
     let depiction = molecule::depict(found);
-    let nodes = found.atoms.iter().zip(&depiction.places).enumerate().map(|(row, (atom, &place))| Node {
-        place,
-        label: Label::Atom { element: atom.element.to_string(), hydrogens: atom.hydrogens, charge: atom.charge },
-        contribution: value(contributions, row),
-        tooltip: row.to_string(),
+    let nodes = found.atoms.iter().zip(&depiction.places).enumerate().map(|(row, (atom, &place))| {
+        let id = id(row);
+        Node {
+            place,
+            label: Label::Atom { element: atom.element.to_string(), hydrogens: atom.hydrogens, charge: atom.charge },
+            contribution: value(contributions, row),
+            // Atoms read from SMILES are called after their element.
+            tooltip: if id.starts_with(atom.element) { id } else { format!("node {id}, {}", atom.element) },
+        }
     });
     let edges = found.bonds.iter().zip(&depiction.orders).map(|(bond, &order)| Edge {
         nodes: bond.atoms.map(|atom| atom as usize),
         order,
         directed: false,
+        faint: false,
     });
     GraphFigure { molecule: true, nodes: nodes.collect(), edges: edges.collect(), ..GraphFigure::default() }
 }
 
-/// A graph by its distances, or what can be drawn of it; tooltips are the numbers of its nodes.
-pub fn part_of_graph(graph: &Graph, contributions: &[f64], unit: &str) -> GraphFigure {
+/// A graph by its distances, or what can be drawn of it; `id` says what a node is called.
+pub fn of_graph(graph: &Graph, contributions: &[f64], id: impl Fn(usize) -> String, unit: &str) -> GraphFigure {
     let chosen = part::strongest_part(graph, contributions);
     let places = stress::stress(&part::subgraph(graph, &chosen));
     let nodes = chosen.iter().zip(places).map(|(&node, place)| Node {
         place,
-        label: Label::Words(node.to_string()),
+        label: Label::Words(id(node)),
         contribution: value(contributions, node),
-        tooltip: node.to_string(),
+        tooltip: format!("node {}", id(node)),
     });
     let mut figure = GraphFigure { nodes: nodes.collect(), ..GraphFigure::default() };
     figure.edges = plain_edges(graph, &chosen);
     if chosen.len() < graph.len() {
-        let all: f64 = contributions.iter().filter(|x| x.is_finite()).sum();
-        let drawn: f64 = figure.nodes.iter().map(|node| node.contribution).filter(|x| x.is_finite()).sum();
-        let [count, total] = [graph.len() - chosen.len(), graph.len()].map(|number| text::count(number as u64));
-        let sum = text::signed(all - drawn, 3);
-        let unit = text::one_line(unit);
-        figure.notes.push(format!("Not drawn: {count} of {total} nodes, farther or weaker, together {sum} {unit}."));
+        let rest = (0..graph.len()).filter(|node| chosen.binary_search(node).is_err());
+        let total = text::count(graph.len() as u64);
+        figure.notes.push(left_out(rest, contributions, &format!("of {total} nodes, farther or weaker"), unit));
     }
     figure
 }
 
 fn plain_edges(graph: &Graph, nodes: &[usize]) -> Vec<Edge> {
     let edges = part::edges_between(graph, nodes).into_iter();
-    edges.map(|(nodes, both_ways)| Edge { nodes, order: BondOrder::Single, directed: !both_ways }).collect()
+    edges
+        .map(|(nodes, both_ways)| Edge { nodes, order: BondOrder::Single, directed: !both_ways, faint: false })
+        .collect()
+}
+
+/// The line that counts and sums what is not drawn.
+fn left_out(nodes: impl Iterator<Item = usize>, contributions: &[f64], which: &str, unit: &str) -> String {
+    let values: Vec<f64> = nodes.map(|node| value(contributions, node)).collect();
+    let sum: f64 = values.iter().filter(|value| value.is_finite()).sum();
+    let count = text::count(values.len() as u64);
+    format!("Not drawn: {count} {which}, together {} {}.", text::signed(sum, 3), text::one_line(unit))
 }

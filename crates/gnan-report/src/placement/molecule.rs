@@ -8,13 +8,17 @@ use chematic_depict::layout::{BOND_LEN, compute_layout};
 use gnan::files::{BondOrder, Molecule};
 use gnan::graph::Graph;
 
-use super::{Point, bounds, closest, pack, stress, turned};
+use super::part::subgraph;
+use super::{Point, apart, bounds, closest, pack, stress, turned};
 
 /// Length of a bond to a hydrogen that is drawn.
 const HYDROGEN_BOND: f64 = 0.68;
 
 /// A larger skeleton is drawn as any other graph: placing it takes more than linear time.
 const MOST_ATOMS: usize = 250;
+
+/// A hydrogen that is drawn has at least this much room, where there is any.
+const HYDROGEN_ROOM: f64 = 0.6;
 
 /// Two atoms closer than this cover each other.
 const LEAST_GAP: f64 = 0.35;
@@ -30,69 +34,58 @@ pub struct Depiction {
 
 /// Draws a molecule; fragments stand side by side.
 pub fn depict(molecule: &Molecule) -> Depiction {
-    let neighbours = neighbours(molecule);
-    let hangs_on = |atom: usize| hydrogen_parent(molecule, &neighbours, atom);
-    let skeleton: Vec<usize> = (0..molecule.atoms.len()).filter(|&atom| hangs_on(atom).is_none()).collect();
-    let bonds = || molecule.bonds.iter().map(|bond| bond.atoms);
-    let whole = Graph::new(
-        molecule.atoms.len(),
-        bonds().filter(|ends| ends.iter().all(|&end| (end as usize) < molecule.atoms.len())),
-        false,
-    );
-    let (component_of, count) = whole.components();
-    let mut members = vec![Vec::new(); count];
-    for &atom in &skeleton {
-        members[component_of[atom] as usize].push(atom);
-    }
-    let mut places = vec![[0.0; 2]; molecule.atoms.len()];
+    let count = molecule.atoms.len();
+    let known = |ends: &[u32; 2]| ends.iter().all(|&end| (end as usize) < count);
+    let graph = Graph::new(count, molecule.bonds.iter().map(|bond| bond.atoms).filter(known), false);
+    let (component_of, components) = graph.components();
+    let mut members = vec![Vec::new(); components];
+    component_of.iter().enumerate().for_each(|(atom, &component)| members[component as usize].push(atom));
+    let mut places = vec![[0.0; 2]; count];
     for atoms in &members {
-        for (&atom, place) in atoms.iter().zip(fragment(molecule, atoms, &whole)) {
-            places[atom] = place;
-        }
+        place_fragment(molecule, &graph, atoms, &mut places);
     }
-    for &atom in &skeleton {
-        place_hydrogens(&neighbours[atom], |other| hangs_on(other) == Some(atom), atom, &mut places);
-    }
-    let mut all = vec![Vec::new(); count];
-    component_of.iter().enumerate().for_each(|(atom, &component)| all[component as usize].push(atom));
-    let mut parts: Vec<Vec<Point>> = all.iter().map(|atoms| flat(atoms.iter().map(|&atom| places[atom]))).collect();
+    let mut parts: Vec<Vec<Point>> = members.iter().map(|atoms| flat(atoms, &graph, &places)).collect();
     pack::side_by_side(&mut parts);
-    for (atoms, part) in all.iter().zip(&parts) {
+    for (atoms, part) in members.iter().zip(&parts) {
         atoms.iter().zip(part).for_each(|(&atom, &place)| places[atom] = place);
     }
     Depiction { places, orders: kekule_orders(molecule) }
 }
 
-fn neighbours(molecule: &Molecule) -> Vec<Vec<usize>> {
-    let mut neighbours = vec![Vec::new(); molecule.atoms.len()];
-    for [one, other] in molecule.bonds.iter().map(|bond| bond.atoms.map(|atom| atom as usize)) {
-        if one != other && one < neighbours.len() && other < neighbours.len() {
-            neighbours[one].push(other);
-            neighbours[other].push(one);
+/// Places the atoms of one fragment: the skeleton, then the hydrogens around it.
+fn place_fragment(molecule: &Molecule, graph: &Graph, atoms: &[usize], places: &mut [Point]) {
+    let hangs_on = |atom: usize| hydrogen_parent(molecule, graph, atom);
+    let skeleton: Vec<usize> = atoms.iter().copied().filter(|&atom| hangs_on(atom).is_none()).collect();
+    for (&atom, place) in skeleton.iter().zip(skeleton_places(molecule, &skeleton, graph)) {
+        places[atom] = place;
+    }
+    for &atom in &skeleton {
+        place_hydrogens(graph.successors(atom), |other| hangs_on(other) == Some(atom), atom, places);
+    }
+    for &atom in atoms {
+        if let Some(parent) = hangs_on(atom) {
+            clear_hydrogen(atom, parent, atoms, places);
         }
     }
-    neighbours
 }
 
 /// The atom that a hydrogen hangs on, if it is one with a single bond to something else.
-fn hydrogen_parent(molecule: &Molecule, neighbours: &[Vec<usize>], atom: usize) -> Option<usize> {
-    match neighbours[atom].as_slice() {
-        &[parent] if molecule.atoms[atom].element == "H" && molecule.atoms[parent].element != "H" => Some(parent),
+fn hydrogen_parent(molecule: &Molecule, graph: &Graph, atom: usize) -> Option<usize> {
+    let element = |atom: usize| molecule.atoms[atom].element;
+    match graph.successors(atom) {
+        &[parent] if element(atom) == "H" && element(parent as usize) != "H" => Some(parent as usize),
         _ => None,
     }
 }
 
 /// Places for the atoms of one connected skeleton.
-fn fragment(molecule: &Molecule, atoms: &[usize], whole: &Graph) -> Vec<Point> {
+fn skeleton_places(molecule: &Molecule, atoms: &[usize], graph: &Graph) -> Vec<Point> {
     let drawn = if atoms.len() <= MOST_ATOMS { build(molecule, atoms) } else { None };
     let places: Option<Vec<Point>> = drawn.map(|drawn| {
         let layout = compute_layout(&drawn);
         layout.coords.iter().map(|point| [point.x / BOND_LEN, point.y / BOND_LEN]).collect()
     });
-    places.filter(|places| is_sound(places, atoms.len())).unwrap_or_else(|| {
-        let skeleton = super::part::subgraph(whole, atoms);
-        stress::stress(&skeleton)
-    })
+    places.filter(|places| is_sound(places, atoms.len())).unwrap_or_else(|| stress::stress(&subgraph(graph, atoms)))
 }
 
 fn is_sound(places: &[Point], count: usize) -> bool {
@@ -141,6 +134,9 @@ fn kekule_orders(molecule: &Molecule) -> Vec<BondOrder> {
     let all: Vec<usize> = (0..molecule.atoms.len()).collect();
     let Some(drawn) = build(molecule, &all) else { return orders };
     let Ok(kekule) = kekulize(&drawn) else { return orders };
+    if drawn.bond_count() != orders.len() {
+        return orders;
+    }
     for (row, (index, _)) in drawn.bonds().enumerate() {
         if let (Some(order), Some(found)) = (orders.get_mut(row), kekule.get(&index)) {
             *order = if *found == DrawnOrder::Double { BondOrder::Double } else { BondOrder::Single };
@@ -150,13 +146,15 @@ fn kekule_orders(molecule: &Molecule) -> Vec<BondOrder> {
 }
 
 /// Puts the hydrogens of an atom into the widest gaps between its other bonds.
-fn place_hydrogens(neighbours: &[usize], hangs_here: impl Fn(usize) -> bool, atom: usize, places: &mut [Point]) {
-    let hydrogens: Vec<usize> = neighbours.iter().copied().filter(|&other| hangs_here(other)).collect();
+fn place_hydrogens(neighbours: &[u32], hangs_here: impl Fn(usize) -> bool, atom: usize, places: &mut [Point]) {
+    let hydrogens: Vec<usize> =
+        neighbours.iter().map(|&other| other as usize).filter(|&other| hangs_here(other)).collect();
     let here = places[atom];
     let mut angles: Vec<f64> = neighbours
         .iter()
-        .filter(|&&other| !hangs_here(other))
-        .map(|&other| (places[other][1] - here[1]).atan2(places[other][0] - here[0]))
+        .map(|&other| other as usize)
+        .filter(|&other| !hangs_here(other))
+        .map(|other| (places[other][1] - here[1]).atan2(places[other][0] - here[0]))
         .collect();
     angles.sort_by(f64::total_cmp);
     let full = std::f64::consts::TAU;
@@ -186,16 +184,55 @@ fn place_hydrogens(neighbours: &[usize], hangs_here: impl Fn(usize) -> bool, ato
     }
 }
 
-/// The places turned by a multiple of 30 degrees so that the drawing is as low as it can be.
-fn flat(places: impl Iterator<Item = Point>) -> Vec<Point> {
-    let places: Vec<Point> = places.collect();
+/// Moves a hydrogen that stands on another atom around its own, to where there is most room.
+fn clear_hydrogen(hydrogen: usize, parent: usize, fragment: &[usize], places: &mut [Point]) {
+    let room = |at: Point, places: &[Point]| {
+        let others = fragment.iter().filter(|&&other| other != hydrogen && other != parent);
+        others.map(|&other| apart(at, places[other])).fold(f64::INFINITY, f64::min)
+    };
+    let mut best = (room(places[hydrogen], places), places[hydrogen]);
+    if best.0 >= HYDROGEN_ROOM {
+        return;
+    }
+    let [dx, dy] = [0, 1].map(|axis| places[hydrogen][axis] - places[parent][axis]);
+    for step in 1..=12 {
+        for (side, length) in [(-1.0, 1.0), (1.0, 1.0), (-1.0, 0.8), (1.0, 0.8)] {
+            let (sine, cosine) = (side * 0.15 * step as f64).sin_cos();
+            let [x, y] = [length * (cosine * dx - sine * dy), length * (sine * dx + cosine * dy)];
+            let at = [places[parent][0] + x, places[parent][1] + y];
+            let found = room(at, places);
+            if found > best.0 + 0.02 {
+                best = (found, at);
+            }
+        }
+        if best.0 >= HYDROGEN_ROOM {
+            break;
+        }
+    }
+    places[hydrogen] = best.1;
+}
+
+/// The places turned so that most bonds lie at multiples of 30 degrees, and the drawing is as low as it can be.
+fn flat(atoms: &[usize], graph: &Graph, places: &[Point]) -> Vec<Point> {
+    let mut sum = [0.0; 2];
+    for &atom in atoms {
+        let inner = |other: &usize| graph.successors(*other).len() > 1;
+        for other in graph.successors(atom).iter().map(|&other| other as usize).filter(inner) {
+            let angle = (places[other][1] - places[atom][1]).atan2(places[other][0] - places[atom][0]);
+            // Angles that differ by 30 degrees are the same direction twelvefold.
+            sum = [sum[0] + (12.0 * angle).cos(), sum[1] + (12.0 * angle).sin()];
+        }
+    }
+    let own: Vec<Point> = atoms.iter().map(|&atom| places[atom]).collect();
+    let off = if sum[0].hypot(sum[1]) > 0.5 { sum[1].atan2(sum[0]) / 12.0 } else { 0.0 };
+    let straight = turned(&own, -off);
     let height = |places: &[Point]| {
         let [low, high] = bounds(places);
         high[1] - low[1]
     };
-    let mut best = places.clone();
+    let mut best = straight.clone();
     for step in 1..6 {
-        let other = turned(&places, step as f64 * std::f64::consts::FRAC_PI_6);
+        let other = turned(&straight, step as f64 * std::f64::consts::FRAC_PI_6);
         if height(&other) < height(&best) - 0.05 {
             best = other;
         }

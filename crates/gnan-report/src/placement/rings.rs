@@ -67,7 +67,7 @@ pub fn rings(graph: &Graph, receiver: usize, contributions: &[f64]) -> Rings {
     (rings.unreachable, rings.left_out) = others.partition(|&node| distances[node].is_none());
 
     let edges: Vec<[usize; 2]> = edges_between(graph, &rings.nodes).into_iter().map(|(ends, _)| ends).collect();
-    let angles = Tree::new(&rings.parents).arranged(&rings.distances, &edges);
+    let angles = Tree::new(&rings.parents, &rings.distances).arranged(&rings.distances, &edges);
     rings.radii = radii(&rings.distances);
     let radius = |distance: u32| distance.checked_sub(1).map_or(0.0, |ring| rings.radii[ring as usize]);
     let place = |(&angle, &distance): (&f64, &u32)| [radius(distance) * angle.cos(), radius(distance) * angle.sin()];
@@ -148,18 +148,19 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(parents: &[Option<usize>]) -> Tree {
+    fn new(parents: &[Option<usize>], distances: &[u32]) -> Tree {
         let mut children = vec![Vec::new(); parents.len()];
         for (node, parent) in parents.iter().enumerate() {
             if let Some(parent) = parent {
                 children[*parent].push(node);
             }
         }
-        let mut weights = vec![1.0; parents.len()];
+        // The same room is a wider angle near the middle.
+        let mut weights: Vec<f64> = distances.iter().map(|&distance| 1.0 / distance.max(1) as f64).collect();
         // Children stand behind their parents.
         for node in (0..parents.len()).rev() {
             let behind: f64 = children[node].iter().map(|&child: &usize| weights[child]).sum();
-            weights[node] = behind.max(1.0);
+            weights[node] = behind.max(weights[node]);
         }
         Tree { children, weights }
     }

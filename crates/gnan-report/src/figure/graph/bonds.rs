@@ -13,7 +13,8 @@ use crate::scene::Element;
 const LARGEST_RING: usize = 8;
 
 impl Sheet<'_> {
-    fn drawn_edges(&self) -> impl Iterator<Item = &Edge> {
+    /// The edges that can be drawn.
+    pub(super) fn drawn_edges(&self) -> impl Iterator<Item = &Edge> {
         let count = self.at.len();
         self.figure
             .edges
@@ -27,6 +28,7 @@ impl Sheet<'_> {
         let opacity = (60.0 / count.max(1.0)).sqrt().clamp(0.35, 0.8);
         let mut lines = Vec::new();
         for edge in self.drawn_edges() {
+            let opacity = if edge.faint { 0.4 * opacity } else { opacity };
             let [from, to] = edge.nodes.map(|node| self.at[node]);
             let length = apart(from, to);
             if length < 1e-6 {

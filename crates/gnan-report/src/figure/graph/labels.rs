@@ -3,15 +3,18 @@
 
 use super::{Label, Sheet};
 use crate::colour::Colour;
-use crate::placement::Point;
+use crate::placement::{Point, apart};
 use crate::scene::{Anchor, Element};
 use crate::text;
 
 /// Letters are written on atoms from this length of a bond on; below, only where a disc is large.
 const LEGIBLE: f64 = 13.0;
 
-/// At most so many nodes that are not atoms have their names written beside them.
-const MOST_NAMES: usize = 40;
+/// A graph of at most so many nodes has all names written that fit.
+const FEW: usize = 40;
+
+/// In a larger one, so many of the strongest have their names written.
+const STRONGEST: usize = 15;
 
 impl Sheet<'_> {
     /// All letters; names stay within the width.
@@ -72,7 +75,12 @@ impl Sheet<'_> {
             Side::Below => letters.push(write([x, y + 0.92 * size], attached, Anchor::Middle)),
         }
         if !behind.is_empty() {
-            letters.push(write([x + half, y], behind, Anchor::Start));
+            // A bond to the right runs below the charge.
+            let crowded = self.neighbours[node].iter().any(|&other| {
+                let [dx, dy] = [self.at[other][0] - x, self.at[other][1] - y];
+                dx > 0.0 && dy.abs() < 0.4 * dx
+            });
+            letters.push(write([x + half, if crowded { y - 0.3 * size } else { y }], behind, Anchor::Start));
         }
         letters
     }
@@ -87,7 +95,7 @@ impl Sheet<'_> {
         let mut best = (Side::Right, f64::INFINITY);
         for (side, degrees) in sides {
             // Above and below, letters are harder to read: they must be worth it.
-            let penalty = if matches!(side, Side::Above | Side::Below) { 0.3 } else { 0.0 };
+            let penalty = if matches!(side, Side::Above | Side::Below) { 0.5 } else { 0.0 };
             let crowding = room(degrees.to_radians()) + penalty;
             if crowding < best.1 - 0.05 {
                 best = (side, crowding);
@@ -104,10 +112,10 @@ impl Sheet<'_> {
         let mut taken: Vec<[f64; 4]> =
             self.at.iter().zip(&self.radii).map(|(at, &radius)| around(*at, radius.max(2.5))).collect();
         let mut names = Vec::new();
-        let few = self.at.len() <= MOST_NAMES;
+        let few = self.at.len() <= FEW;
         for node in order {
             let Label::Words(words) = &self.figure.nodes[node].label else { continue };
-            if names.len() >= MOST_NAMES || words.is_empty() || (!few && self.radii[node] < 5.0) {
+            if words.is_empty() || (!few && (names.len() >= STRONGEST || self.radii[node] < 5.0)) {
                 continue;
             }
             let words = text::shortened(words, size, 90.0);
@@ -134,13 +142,58 @@ impl Sheet<'_> {
                 let inside = place[0] >= 2.0 && place[2] <= width - 2.0;
                 inside && !taken.iter().enumerate().any(|(k, other)| k != node && overlap(place, other))
             };
-            if let Some(place) = boxes.iter().find(free) {
+            let clear = |place: &&[f64; 4]| free(place) && !self.edge_crosses(place);
+            if let Some(place) = boxes.iter().find(clear).or_else(|| boxes.iter().find(free)) {
                 taken.push(*place);
                 let label = Element::text([place[0], (place[1] + place[3]) / 2.0], words).size(size).centred();
                 names.push(label.stroke(Colour::Surface, 2.5));
             }
         }
         names
+    }
+
+    /// Whether an edge runs through a rectangle.
+    fn edge_crosses(&self, [left, top, right, bottom]: &[f64; 4]) -> bool {
+        self.drawn_edges().any(|edge| {
+            let [from, to] = edge.nodes.map(|node| self.at[node]);
+            // The part of the edge between two parallel sides, along its length from 0 to 1.
+            let between = |axis: usize, low: f64, high: f64| {
+                let run = to[axis] - from[axis];
+                if run.abs() < 1e-9 {
+                    let inside = low <= from[axis] && from[axis] <= high;
+                    return if inside { [0.0, 1.0] } else { [1.0, 0.0] };
+                }
+                let [one, other] = [(low - from[axis]) / run, (high - from[axis]) / run];
+                [one.min(other), one.max(other)]
+            };
+            let [across, down] = [between(0, *left, *right), between(1, *top, *bottom)];
+            across[0].max(down[0]).max(0.0) < across[1].min(down[1]).min(1.0)
+        })
+    }
+
+    /// The direction in which the numbers of rings stand, all of them, farthest from all nodes.
+    pub(super) fn ring_axis(&self, middle: Point) -> Point {
+        let axis = |step: u32| (step as f64 * std::f64::consts::PI / 18.0 - std::f64::consts::FRAC_PI_2).sin_cos();
+        let room = |(sine, cosine): (f64, f64)| {
+            let numbers = self.figure.rings.iter().map(|ring| {
+                let radius = ring.radius * self.unit;
+                [middle[0] + radius * cosine, middle[1] + radius * sine]
+            });
+            let gap = |number: Point| {
+                let gaps = self.at.iter().zip(&self.radii).map(|(&at, radius)| apart(at, number) - radius);
+                gaps.fold(f64::INFINITY, f64::min)
+            };
+            numbers.map(gap).fold(f64::INFINITY, f64::min)
+        };
+        let mut best = (0, room(axis(0)));
+        for step in 1..36 {
+            let found = room(axis(step));
+            if found > best.1 + 1.0 {
+                best = (step, found);
+            }
+        }
+        let (sine, cosine) = axis(best.0);
+        [cosine, sine]
     }
 }
 

@@ -38,7 +38,7 @@ impl Sheet<'_> {
             elements.push(Element::text([x + across + 6.0, y], words).size(SIZE).centred());
             x += length + 18.0;
         }
-        layout::note(elements, &self.sentence(), y + 6.0_f64.max(tallest / 4.0), width)
+        layout::note(elements, &self.sentence(), y + 4.0_f64.max(tallest / 2.0 - 4.0), width)
     }
 
     /// What area means.
@@ -59,7 +59,7 @@ impl Sheet<'_> {
     fn samples(&self) -> Vec<f64> {
         let values = self.figure.nodes.iter().map(|node| node.contribution.abs()).filter(|value| value.is_finite());
         let largest = values.fold(0.0, f64::max);
-        if largest < f64::MIN_POSITIVE || largest > 1e12 {
+        if !(f64::MIN_POSITIVE..=1e12).contains(&largest) {
             return Vec::new();
         }
         let large = round(largest);

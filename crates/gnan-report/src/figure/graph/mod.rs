@@ -10,7 +10,7 @@ use gnan::files::BondOrder;
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
 use crate::placement::{Point, apart, bounds};
-use crate::scene::{Element, Scene};
+use crate::scene::{Anchor, Element, Scene};
 use crate::text;
 
 /// What the figure shows.
@@ -84,6 +84,8 @@ pub struct Edge {
     pub order: BondOrder,
     /// Whether it points from the first to the second.
     pub directed: bool,
+    /// Whether it is drawn faintly, because it is not on a path that matters.
+    pub faint: bool,
 }
 
 /// A ring of equal distance.
@@ -94,6 +96,9 @@ pub struct Ring {
     /// The distance it stands for.
     pub distance: u32,
 }
+
+/// The radius that the largest disc has at least, in pixels.
+const SEEN: f64 = 3.0;
 
 /// The drawing in pixels.
 struct Sheet<'a> {
@@ -119,9 +124,7 @@ impl GraphFigure {
         let mut elements = Vec::new();
         let top = layout::heading(&mut elements, &self.title, width) + 4.0;
         let (sheet, bottom, middle) = self.sheet(width, top);
-        for ring in &self.rings {
-            elements.extend(sheet.ring(ring, middle));
-        }
+        elements.extend(self.rings.iter().map(|ring| sheet.ring(ring, middle)));
         if !self.molecule {
             elements.extend(sheet.edges());
         }
@@ -129,6 +132,8 @@ impl GraphFigure {
         if self.molecule {
             elements.extend(sheet.bonds());
         }
+        let axis = sheet.ring_axis(middle);
+        elements.extend(self.rings.iter().map(|ring| sheet.ring_number(ring, middle, axis)));
         elements.extend(sheet.labels(width));
         elements.extend((0..self.nodes.len()).map(|node| sheet.target(node)));
         let mut y = sheet.legend(&mut elements, bottom + 8.0, width);
@@ -179,7 +184,8 @@ impl GraphFigure {
         if largest == 0.0 {
             return 0.0;
         }
-        let limit = if self.molecule { 0.47 * unit } else { (0.45 * unit).min(24.0) };
+        // In a crowd, discs may cover each other before they are too small to be seen.
+        let limit = if self.molecule { 0.47 * unit } else { (0.45 * unit).min(24.0) }.max(SEEN);
         let mut scale = limit / largest;
         for one in 0..at.len() {
             for other in one + 1..at.len() {
@@ -190,7 +196,7 @@ impl GraphFigure {
             }
         }
         // Two nodes at one place must not make all others vanish.
-        scale.max(0.2 * limit / largest)
+        scale.max((0.2 * limit).max(SEEN) / largest)
     }
 
     fn description(&self) -> String {
@@ -256,10 +262,16 @@ impl Sheet<'_> {
         circle.class("node").data("node", node.to_string()).tooltip(format!("{tooltip}\n{value}"))
     }
 
-    /// A ring of equal distance, with the distance on top of it.
-    fn ring(&self, ring: &Ring, middle: Point) -> Vec<Element> {
+    /// A ring of equal distance.
+    fn ring(&self, ring: &Ring, middle: Point) -> Element {
+        let circle = Element::circle(middle, ring.radius * self.unit, Colour::Surface);
+        circle.hollow().stroke(Colour::Grid, 1.2)
+    }
+
+    /// The distance of a ring, on it.
+    fn ring_number(&self, ring: &Ring, middle: Point, [x, y]: Point) -> Element {
         let radius = ring.radius * self.unit;
-        let circle = Element::circle(middle, radius, Colour::Surface).hollow().stroke(Colour::Grid, 1.0);
-        vec![circle]
+        let number = Element::text([middle[0] + radius * x, middle[1] + radius * y], ring.distance.to_string());
+        number.size(10.0).anchor(Anchor::Middle).centred().fill(Colour::Muted).stroke(Colour::Surface, 3.0)
     }
 }
