@@ -7,7 +7,8 @@ use super::curve::Curve;
 /// A curve is recovered when it correlates with the planted one above this.
 pub const LEAST_CORRELATION: f64 = 0.95;
 /// A curve of two points has correlation 1 or -1 whatever their sizes: its relative error must be below what a
-/// correlation of 0.95 leaves unexplained, `sqrt(1 - 0.95^2)`.
+/// correlation of 0.95 leaves unexplained, `sqrt(1 - 0.95^2)`. The same holds for the structure term: around the nodes
+/// of a node task it is almost constant, so that its correlation would be one of noise.
 pub const MOST_RELATIVE_ERROR: f64 = 0.312;
 /// A feature without effect may have this size relative to the others.
 pub const MOST_IDLE_SIZE: f64 = 0.15;
@@ -81,8 +82,12 @@ pub struct CurveRow {
 impl CurveRow {
     pub(super) fn new(case: &str, name: String, sort: CurveSort, curve: &Curve, support: f64) -> CurveRow {
         let (correlation, relative_error) = (curve.correlation(), curve.relative_error());
-        let close = curve.len() > 2 || relative_error.is_some_and(|error| error < MOST_RELATIVE_ERROR);
-        let recovered = close && correlation.is_some_and(|correlation| correlation > LEAST_CORRELATION);
+        let correlates = correlation.is_some_and(|correlation| correlation > LEAST_CORRELATION);
+        let close = relative_error.is_some_and(|error| error < MOST_RELATIVE_ERROR);
+        let recovered = match sort {
+            CurveSort::Structure => close,
+            _ => correlates && (close || curve.len() > 2),
+        };
         let worst = curve.worst();
         CurveRow {
             case: case.to_owned(),
