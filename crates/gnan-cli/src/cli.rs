@@ -4,7 +4,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::args::GeneralArgs;
-use crate::commands::{completions, data, demo, evaluate, inspect, predict, train};
+use crate::commands::{completions, data, demo, evaluate, inspect, predict, selftest, train};
 use crate::style;
 
 /// What stands before the name of an option in the environment.
@@ -45,6 +45,8 @@ pub enum Command {
     Predict(predict::PredictArgs),
     /// What is in a model file
     Inspect(inspect::InspectArgs),
+    /// Plant known truths, train on them, and see how well they are recovered
+    Selftest(selftest::SelftestArgs),
     /// Write a completion script for a shell
     Completions(completions::CompletionsArgs),
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gnan::evaluate::EvaluationEvent;
+use gnan::selftest::Progress;
 use gnan::train::EpochReport;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -53,6 +54,32 @@ impl TrainingProgress {
             self.bar.set_message(words(report));
         }
         interrupt::flow()
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The bar of a selftest: one case after the other.
+pub struct SelftestProgress {
+    bar: ProgressBar,
+}
+
+impl SelftestProgress {
+    /// A bar whose length the first epoch tells.
+    pub fn new() -> SelftestProgress {
+        SelftestProgress { bar: bar(1, "  selftest {bar:20} {pos}/{len}  {elapsed}  {wide_msg}") }
+    }
+
+    /// Shows how far it has come.
+    pub fn show(&self, at: &Progress<'_>) {
+        if !self.bar.is_hidden() {
+            self.bar.set_length(at.epochs.max(1) as u64);
+            self.bar.set_position(at.epoch as u64);
+            self.bar.set_message(format!("{} of {}: {}", at.number, at.of, at.case));
+        }
     }
 
     /// Takes the bar away.

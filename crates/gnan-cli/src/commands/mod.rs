@@ -6,6 +6,7 @@ pub mod demo;
 pub mod evaluate;
 pub mod inspect;
 pub mod predict;
+pub mod selftest;
 pub mod train;
 
 use crate::cli::{Cli, Command};
@@ -22,6 +23,7 @@ pub fn run(cli: Cli) -> Result<Answer> {
         Command::Evaluate(args) => evaluate::run(&args, json),
         Command::Predict(args) => predict::run(&args, json),
         Command::Inspect(args) => inspect::run(&args, json),
+        Command::Selftest(args) => selftest::run(&args, json),
         Command::Completions(args) => completions::run(&args),
     }
 }
