@@ -193,6 +193,7 @@ mod tests {
     fn levels_come_with_their_support() {
         let level = |name: &str, value, nodes, graphs| CanonicalLevel {
             name: name.to_owned(),
+            missing: false,
             values: vec![value],
             support: Support { nodes, graphs },
         };

@@ -64,6 +64,32 @@ impl TrainingProgress {
     }
 }
 
+/// The bar of a selftest: one case after the other.
+pub struct SelftestProgress {
+    bar: ProgressBar,
+}
+
+impl SelftestProgress {
+    /// A bar whose length the first epoch tells.
+    pub fn new() -> SelftestProgress {
+        SelftestProgress { bar: bar(1, "  selftest {bar:20} {pos}/{len}  {elapsed}  {wide_msg}") }
+    }
+
+    /// Shows how far it has come.
+    pub fn show(&self, at: &Progress<'_>) {
+        if !self.bar.is_hidden() {
+            self.bar.set_length(at.epochs.max(1) as u64);
+            self.bar.set_position(at.epoch as u64);
+            self.bar.set_message(format!("{} of {}: {}", at.number, at.of, at.case));
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 fn words(report: &EpochReport<'_>) -> String {
     let chief = report.metric.map(|(name, value)| format!("  validation {} {}", metric_name(name), metric(value)));
     let candidate = if report.candidate.is_empty() { String::new() } else { format!("{}  ", report.candidate) };
@@ -181,32 +207,6 @@ impl BootstrapProgress {
             self.bar.set_message(format!("{} done", state.done));
         }
         interrupt::flow()
-    }
-
-    /// Takes the bar away.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-/// The bar of a selftest.
-pub struct SelftestProgress {
-    bar: ProgressBar,
-}
-
-impl SelftestProgress {
-    /// A bar whose length the first case tells.
-    pub fn new() -> SelftestProgress {
-        SelftestProgress { bar: bar(1, "  {bar:20} {pos}/{len}  {elapsed}  {wide_msg}") }
-    }
-
-    /// Shows how far it has come.
-    pub fn show(&self, at: &Progress<'_>) {
-        if !self.bar.is_hidden() {
-            self.bar.set_length(at.of as u64);
-            self.bar.set_position(at.number as u64 - 1);
-            self.bar.set_message(format!("{}  epoch {} of at most {}", at.case, at.epoch, at.epochs));
-        }
     }
 
     /// Takes the bar away.

@@ -1,7 +1,12 @@
-//! `gnan selftest`: plants truths, trains on what they make, and says how well they were recovered.
+//! `gnan selftest`: plants truths, trains on what they make, and says how well they are recovered.
+
+use std::time::Instant;
 
 use clap::Args;
-use gnan::selftest::{COVERAGE_DATA_SETS, CoverageReport, CoverageVerdict, Selftest, SelftestReport};
+use gnan::selftest::{
+    COVERAGE_DATA_SETS, CoverageReport, CoverageVerdict, CurveRow, CurveSort, LEAST_CORRELATION, Selftest,
+    SelftestReport, Verdict,
+};
 use serde::Serialize;
 
 use crate::args::heading::TRAINING;
@@ -9,10 +14,11 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::progress::SelftestProgress;
 use crate::screen::{print, print_json};
-use crate::style::{count, dim, heading};
+use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric};
 use crate::table::{Align, Table};
 
-const EXAMPLES: &str = examples!("gnan selftest", "gnan selftest --full", "gnan selftest --seed 3 --json");
+const EXAMPLES: &str =
+    examples!("gnan selftest", "gnan selftest --full --seed 7", "gnan selftest --json | jq .recovered");
 
 /// Resamples behind every band of `--full`.
 const RESAMPLES: usize = 100;
@@ -21,7 +27,7 @@ const RESAMPLES: usize = 100;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct SelftestArgs {
-    /// Also find out how often the 95 % bands hold the truth, over many simulated data sets; takes a while
+    /// Also find out how often the 95 % bands hold the truth, over many simulated data sets; takes minutes
     #[arg(long)]
     full: bool,
 
@@ -29,7 +35,7 @@ pub struct SelftestArgs {
     #[arg(long, value_name = "N", default_value_t = COVERAGE_DATA_SETS, requires = "full")]
     data_sets: usize,
 
-    /// Seed of everything random
+    /// Seed of graphs, values, labels and training
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = TRAINING)]
     seed: u64,
 }
@@ -45,59 +51,66 @@ struct Document<'a> {
 
 /// Runs `gnan selftest`.
 pub fn run(args: &SelftestArgs, json: bool) -> Result<Answer> {
+    let start = Instant::now();
     let selftest = Selftest { seed: args.seed };
     let progress = SelftestProgress::new();
-    let report = selftest.run(&mut |at| progress.show(at))?;
-    let coverage = match args.full {
-        true => Some(selftest.bootstrap_coverage(args.data_sets, RESAMPLES, &mut |at| progress.show(at))?),
-        false => None,
-    };
+    let result = selftest.run(&mut |at| progress.show(at));
+    let seconds = start.elapsed().as_secs_f64();
+    let coverage =
+        args.full.then(|| selftest.bootstrap_coverage(args.data_sets, RESAMPLES, &mut |at| progress.show(at)));
     progress.finish();
-    let covers = coverage.as_ref().is_none_or(|coverage| coverage.overall.verdict == CoverageVerdict::AsStated);
+    let (report, coverage) = (result?, coverage.transpose()?);
     if json {
         print_json(&Document { report: &report, coverage: coverage.as_ref() })?;
     } else {
-        print(format!("{}{}", recovery(&report), coverage.as_ref().map(coverage_text).unwrap_or_default()))?;
+        let coverage = coverage.as_ref().map(coverage_words).unwrap_or_default();
+        print(format!("{}\n{coverage}", words(&report, seconds)))?;
     }
+    let covers = coverage.is_none_or(|coverage| coverage.overall.verdict == CoverageVerdict::AsStated);
     Ok(if report.recovered && covers { Answer::Done } else { Answer::No })
 }
 
-fn recovery(report: &SelftestReport) -> String {
-    let mut text = String::new();
-    for case in &report.cases {
-        let facts = format!(
-            "{} graphs, {} nodes, {} items; {} epochs",
-            count(case.graphs),
-            count(case.nodes),
-            count(case.items),
-            count(case.epochs)
-        );
-        text.push_str(&format!("{}  {}\n", heading(&case.case), dim(facts)));
-        let columns = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Left];
-        let header = ["planted curve", "correlation", "error", "support", "verdict"];
-        let mut table = Table::new(&columns).header(header);
-        for row in &case.rows {
-            let correlation = row.correlation.map(|correlation| format!("{correlation:.3}")).unwrap_or_default();
-            let error = row.relative_error.map(|error| format!("{:.1} %", 100.0 * error)).unwrap_or_default();
-            table.row([
-                row.curve.clone(),
-                correlation,
-                error,
-                count(row.support.round() as usize),
-                row.verdict.words().to_owned(),
-            ]);
-        }
-        text.push_str(&table.render());
-        text.push('\n');
-    }
-    let answer =
-        if report.recovered { "every planted curve was recovered" } else { "NOT every planted curve was recovered" };
-    text.push_str(&format!("{answer} (correlation with the truth at least {})\n", report.least_correlation));
-    text
+fn words(report: &SelftestReport, seconds: f64) -> String {
+    let curves = report.rows().count();
+    let recovered = report.rows().filter(|row| row.verdict == Verdict::Recovered).count();
+    let title = heading(format!("{recovered} of {curves} planted curves recovered"));
+    let time = dim(format!("{} in {}", counted(report.cases.len(), "case"), duration(seconds)));
+    let note = dim(format!(
+        "  a curve is recovered when it correlates with the truth above {LEAST_CORRELATION}; the structure term and \
+         features\n  without effect are judged by their relative error and size"
+    ));
+    format!("{title}  {time}\n\n{}\n{note}", table(report).render())
 }
 
-fn coverage_text(report: &CoverageReport) -> String {
-    let title = format!("how often 95 % bands hold the truth, over {} data sets of each case", count(report.data_sets));
+fn table(report: &SelftestReport) -> Table {
+    let columns = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left];
+    let header = ["case", "curve", "correlation", "relative error", "support", "verdict"];
+    let mut table = Table::new(&columns).header(header);
+    for row in report.rows() {
+        let style = if row.verdict == Verdict::Recovered { DIM } else { BOLD };
+        let mut cells = cells(row).map(|cell| (cell, anstyle::Style::new())).to_vec();
+        cells[5].1 = style;
+        table.painted_row(cells);
+    }
+    table
+}
+
+fn cells(row: &CurveRow) -> [String; 6] {
+    let curve = match row.sort {
+        CurveSort::NoEffect => format!("{} (no effect)", row.curve),
+        _ => row.curve.clone(),
+    };
+    [
+        row.case.clone(),
+        curve,
+        row.correlation.map(metric).unwrap_or_default(),
+        row.relative_error.map(metric).unwrap_or_default(),
+        count(row.support as usize),
+        row.verdict.words().to_owned(),
+    ]
+}
+
+fn coverage_words(report: &CoverageReport) -> String {
     let columns = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left];
     let header = ["case", "curve", "points", "coverage", "bias / half-width", "verdict"];
     let mut table = Table::new(&columns).header(header);
@@ -111,5 +124,8 @@ fn coverage_text(report: &CoverageReport) -> String {
             row.verdict.words().to_owned(),
         ]);
     }
-    format!("\n{}\n{}", heading(title), table.render())
+    let title =
+        heading(format!("the 95 % bands hold the truth at {:.1} % of the points", 100.0 * report.overall.coverage));
+    let sets = dim(format!("{} of each case, {RESAMPLES} resamples each", counted(report.data_sets, "data set")));
+    format!("\n{title}  {sets}\n\n{}", table.render())
 }

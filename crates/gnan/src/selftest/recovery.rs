@@ -157,7 +157,15 @@ impl Recovery<'_> {
             curve.push(|| format!("item {item}"), 1.0, term(&self.truth.structure), found);
         }
         let name = self.of_class("structure term".to_owned(), c);
-        CurveRow::new(self.case.name, name, CurveSort::Structure, &curve, curve.support())
+        CurveRow::structure(self.case.name, name, &curve, self.spread(c))
+    }
+
+    /// The standard deviation of the planted outputs of the training items.
+    fn spread(&self, c: usize) -> f64 {
+        let outputs = || self.train.items().iter().map(|item| centred(&self.world.outputs[*item as usize], c));
+        let count = self.train.len().max(1) as f64;
+        let mean = outputs().sum::<f64>() / count;
+        (outputs().map(|y| (y - mean).powi(2)).sum::<f64>() / count).sqrt()
     }
 
     fn of_class(&self, name: String, c: usize) -> String {

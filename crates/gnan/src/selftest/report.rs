@@ -7,7 +7,9 @@ use super::curve::Curve;
 /// A curve is recovered when it correlates with the planted one above this.
 pub const LEAST_CORRELATION: f64 = 0.95;
 /// A curve of two points has correlation 1 or -1 whatever their sizes: its relative error must be below what a
-/// correlation of 0.95 leaves unexplained, `sqrt(1 - 0.95^2)`.
+/// correlation of 0.95 leaves unexplained, `sqrt(1 - 0.95^2)`. The same holds for the structure term relative
+/// to the spread of the outputs: around the nodes of a node task it is almost constant, and a correlation would be one
+/// of noise.
 pub const MOST_RELATIVE_ERROR: f64 = 0.312;
 /// A feature without effect may have this size relative to the others.
 pub const MOST_IDLE_SIZE: f64 = 0.15;
@@ -65,8 +67,8 @@ pub struct CurveRow {
     pub points: usize,
     /// Correlation with the truth, weighted by support; `None` for a feature without effect.
     pub correlation: Option<f64>,
-    /// Root mean square error relative to the truth's size; for a feature without effect, its size relative to the mean
-    /// of the others.
+    /// Root mean square error relative to the truth's size; of the structure term, relative to the spread of outputs; of a
+    /// feature without effect, its size relative to the mean of the others.
     pub relative_error: Option<f64>,
     /// The largest error, in the units of the curve.
     pub largest_error: f64,
@@ -81,8 +83,9 @@ pub struct CurveRow {
 impl CurveRow {
     pub(super) fn new(case: &str, name: String, sort: CurveSort, curve: &Curve, support: f64) -> CurveRow {
         let (correlation, relative_error) = (curve.correlation(), curve.relative_error());
-        let close = curve.len() > 2 || relative_error.is_some_and(|error| error < MOST_RELATIVE_ERROR);
-        let recovered = close && correlation.is_some_and(|correlation| correlation > LEAST_CORRELATION);
+        let correlates = correlation.is_some_and(|correlation| correlation > LEAST_CORRELATION);
+        let close = relative_error.is_some_and(|error| error < MOST_RELATIVE_ERROR);
+        let recovered = correlates && (close || curve.len() > 2);
         let worst = curve.worst();
         CurveRow {
             case: case.to_owned(),
@@ -95,6 +98,16 @@ impl CurveRow {
             largest_error_at: worst.map_or(String::new(), |worst| worst.place.clone()),
             support,
             verdict: Verdict::of(recovered),
+        }
+    }
+
+    /// The row of the structure term, given the standard deviation of the outputs.
+    pub(super) fn structure(case: &str, name: String, curve: &Curve, spread: f64) -> CurveRow {
+        let error = curve.relative_error().map(|error| error * curve.truth_size() / spread);
+        CurveRow {
+            relative_error: error,
+            verdict: Verdict::of(error.is_some_and(|error| error < MOST_RELATIVE_ERROR)),
+            ..CurveRow::new(case, name, CurveSort::Structure, curve, curve.support())
         }
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct World {
     pub graphs: Vec<PlantedGraph>,
     /// The same as a data set.
     pub data: Dataset,
+    /// `[items][outputs]`: the outputs that labels were drawn from.
+    pub outputs: Vec<Vec<f64>>,
     /// Share of the variance of the outputs that labels keep (regression); 1 where labels are classes.
     pub signal_share: f64,
 }
@@ -44,7 +46,7 @@ impl World {
         let mut random = Stream::named(seed, "selftest labels", 0);
         let (labels, signal_share) = label(case, &outputs, &mut random);
         let data = Dataset::from_tables(tables(case, &graphs, labels), &DatasetOptions::default())?;
-        Ok(World { graphs, data, signal_share })
+        Ok(World { graphs, data, outputs, signal_share })
     }
 
     /// Number of nodes.
