@@ -45,7 +45,7 @@ fn products(canonical: &Canonical) -> Vec<(String, Vec<f64>)> {
         ("structure".to_owned(), canonical.structure().iter().flatten().copied().collect()),
         ("output bias".to_owned(), canonical.output_bias().to_vec()),
     ];
-    for (k, feature) in canonical.model().description().features.iter().enumerate() {
+    for (k, feature) in canonical.description().features.iter().enumerate() {
         let levels = feature.levels.iter().map(|level| Value::Level(&level.name));
         for value in levels.chain(NUMBERS.map(Value::Number)).chain([Value::Missing]) {
             let cells = (0..canonical.slots()).flat_map(|slot| canonical.product(k, value, slot));
