@@ -60,12 +60,9 @@ impl Retraining {
     pub fn new(model: &Model, data: &Dataset) -> Result<Retraining> {
         let mut description = model.description().clone();
         description.features.iter_mut().for_each(|feature| feature.mean_effect.clear());
-        let targets: Vec<TargetSchema> = data.targets().iter().map(TargetSchema::of).collect();
-        if targets
-            .iter()
-            .map(|target| (&target.name, &target.classes))
-            .ne(description.targets.iter().map(|target| (&target.name, &target.classes)))
-        {
+        let known = |target: &TargetSchema| (target.name.clone(), target.classes.clone());
+        let found = data.targets().iter().map(|target| known(&TargetSchema::of(target)));
+        if found.ne(description.targets.iter().map(known)) {
             return Err(Error::input("the targets of the data are not those that the model was trained on")
                 .remedy("give the data that the model was trained on"));
         }

@@ -59,11 +59,11 @@ fn gather_row(columns: &[u32], weights: &[f32], table: &[f32], out: &mut [f32]) 
 
 #[inline(always)]
 fn gather_piece(columns: &[u32], weights: &[f32], table: &[f32], out: &mut [f32]) {
-    let lanes = out.len();
     if let [out] = out {
-        [*out] = gather_block::<1>(columns, weights, table, lanes, 0);
+        *out = gather_lane(columns, weights, table);
         return;
     }
+    let lanes = out.len();
     let (blocks, rest) = out.as_chunks_mut::<BLOCK>();
     let first = blocks.len() * BLOCK;
     for (block, out) in blocks.iter_mut().enumerate() {
@@ -78,20 +78,31 @@ fn gather_piece(columns: &[u32], weights: &[f32], table: &[f32], out: &mut [f32]
     }
 }
 
-/// The sums of `W` lanes from `first` on. Four sums under way at once hide the latency of adding.
+/// The sum of a single lane. Four sums under way at once hide the latency of adding.
 #[inline(always)]
-fn gather_block<const W: usize>(
-    columns: &[u32],
-    weights: &[f32],
-    table: &[f32],
-    lanes: usize,
-    first: usize,
-) -> [f32; W] {
-    let mut sums = [[0.0f32; W]; 4];
-    let add = |sum: &mut [f32; W], column: u32, weight: f32| {
-        let values = &table[column as usize * lanes + first..][..W];
-        for w in 0..W {
-            sum[w] += weight * values[w];
+fn gather_lane(columns: &[u32], weights: &[f32], table: &[f32]) -> f32 {
+    let mut sums = [0.0f32; 4];
+    let (columns4, columns_rest) = columns.as_chunks::<4>();
+    let (weights4, weights_rest) = weights.as_chunks::<4>();
+    for (columns, weights) in columns4.iter().zip(weights4) {
+        for e in 0..4 {
+            sums[e] += weights[e] * table[columns[e] as usize];
+        }
+    }
+    for (column, weight) in columns_rest.iter().zip(weights_rest) {
+        sums[0] += weight * table[*column as usize];
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// The sums of a block of lanes from `first` on, each in the order of [`gather_lane`].
+#[inline(always)]
+fn gather_block(columns: &[u32], weights: &[f32], table: &[f32], lanes: usize, first: usize) -> [f32; BLOCK] {
+    let mut sums = [[0.0f32; BLOCK]; 4];
+    let add = |sum: &mut [f32; BLOCK], column: u32, weight: f32| {
+        let values = &table[column as usize * lanes + first..][..BLOCK];
+        for lane in 0..BLOCK {
+            sum[lane] += weight * values[lane];
         }
     };
     let (columns4, columns_rest) = columns.as_chunks::<4>();
@@ -104,5 +115,5 @@ fn gather_block<const W: usize>(
     for (column, weight) in columns_rest.iter().zip(weights_rest) {
         add(&mut sums[0], *column, *weight);
     }
-    std::array::from_fn(|w| (sums[0][w] + sums[1][w]) + (sums[2][w] + sums[3][w]))
+    std::array::from_fn(|lane| (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]))
 }
