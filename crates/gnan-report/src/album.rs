@@ -15,8 +15,12 @@ use crate::scene::Scene;
 
 /// Most panels and bars of a figure; what is left out is counted in it.
 const MOST_PANELS: usize = 24;
-/// Most rows of a heatmap.
+/// Most rows of a heatmap, divided between the panels of several outputs ...
 const MOST_ROWS: usize = 60;
+/// ... but at least so many.
+const LEAST_ROWS: usize = 12;
+/// Distances that have a bar of their own; those beyond are summed.
+const NEAR: usize = 12;
 /// Most bars of the importances.
 const MOST_BARS: usize = 30;
 /// Values of a continuous feature that its heatmap shows.
@@ -62,7 +66,9 @@ impl<'a> Album<'a> {
         figures.push(self.rho());
         figures.push(self.shapes());
         figures.push(self.heatmap());
-        figures.extend(self.order.iter().take(VALUE_HEATMAPS).filter_map(|k| self.value_heatmap(*k)));
+        // The levels of categorical features are rows of the heatmap of features already.
+        let curves = self.order.iter().filter(|k| self.overview.features[**k].curve.is_some());
+        figures.extend(curves.take(VALUE_HEATMAPS).filter_map(|k| self.value_heatmap(*k)));
         figures.push(self.structure());
         figures
     }
@@ -269,7 +275,7 @@ impl<'a> Album<'a> {
             rows,
             row_kind: RowKind::Features,
             row_unit: "feature".to_owned(),
-            most: MOST_ROWS,
+            most: (MOST_ROWS / self.overview.shown_outputs.len().max(1)).max(LEAST_ROWS),
             panels,
             enough: LITTLE_SUPPORT,
             counted: "node".to_owned(),
@@ -394,13 +400,24 @@ impl<'a> Album<'a> {
         let mut by_feature: Vec<Item> = features.chain([structure]).collect();
         by_feature.sort_by(|a, b| b.importance.value.total_cmp(&a.importance.value));
         let slots = self.canonical.slots();
-        let by_distance = self.slots().into_iter().map(|slot| Item {
-            name: distance_name(slot, slots),
-            importance: estimate(mean(&found.by_distance[slot]), self.bands.distance_importance(slot)),
-        });
+        let mut by_distance: Vec<Item> = Vec::new();
+        let mut far: Option<(usize, usize, f64)> = None;
+        for slot in self.slots() {
+            let (value, band) = (mean(&found.by_distance[slot]), self.bands.distance_importance(slot));
+            if slot <= NEAR || slot + 1 == slots {
+                by_distance.push(Item { name: distance_name(slot, slots), importance: estimate(value, band) });
+            } else {
+                far = Some(far.map_or((slot, slot, value), |(first, _, sum)| (first, slot, sum + value)));
+            }
+        }
+        if let Some((first, last, sum)) = far {
+            let name = format!("distances {first} to {last} (sum)");
+            let place = by_distance.iter().position(|item| item.name == distance_name(slots - 1, slots));
+            by_distance.insert(place.unwrap_or(by_distance.len()), Item { name, importance: Estimate::from(sum) });
+        }
         let blocks = vec![
             Block { name: "by feature".to_owned(), rows: by_feature },
-            Block { name: "by distance".to_owned(), rows: by_distance.collect() },
+            Block { name: "by distance".to_owned(), rows: by_distance },
         ];
         let scene = Importance {
             title: "What counts: mean absolute contribution".to_owned(),

@@ -19,8 +19,10 @@ pub fn output_words(description: &Description, output: &str) -> String {
     match description.outcome {
         Outcome::Binary | Outcome::MultiLabel => format!("log-odds of {output}"),
         Outcome::Multiclass => format!("logit of {output}, above the mean of the classes"),
-        Outcome::Regression => description.shown_unit(),
-        Outcome::MultiRegression => output.to_owned(),
+        Outcome::Regression | Outcome::MultiRegression => {
+            let unit = description.targets.iter().find(|target| target.name == output).and_then(|t| t.unit.as_ref());
+            unit.map_or_else(|| output.to_owned(), |unit| format!("{output} ({unit})"))
+        }
     }
 }
 

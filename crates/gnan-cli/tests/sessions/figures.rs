@@ -77,5 +77,5 @@ fn a_report_is_one_file_that_says_everything() {
     // Without the share it cannot be known which items training saw, and the page says so.
     desk.works("report model.gnan chains -o other.html");
     let other = String::from_utf8(desk.read("other.html")).expect("UTF-8");
-    assert!(other.contains("some may have been used in training"));
+    assert!(other.contains("Training may have seen some of them"));
 }

@@ -44,7 +44,7 @@ fn of_evidence(model: &Model, judged: &Judged) -> Vec<String> {
         _ if judged.targets.is_empty() => {
             sentences.push("The data hold no targets: nothing here says how good the model is.".to_owned())
         }
-        _ => sentences.push(format!("The model was judged on {}.", judged.part_words())),
+        _ => sentences.push(format!("The model was judged on {}. {}", judged.part_words(), judged.part_remark())),
     }
     if judged.beats_baseline() == Some(false) {
         sentences.push(

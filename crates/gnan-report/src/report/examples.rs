@@ -64,12 +64,7 @@ impl Source<'_> {
         let output = example.output;
         let mut html =
             format!("<article>\n<h3>{} <small>{}</small></h3>\n", text(&one_line(&why.id)), text(&example.why));
-        let unit = output_words(description, &why.outputs[output]);
-        let mut said = format!("{} {unit}", signed(why.total(output), 4));
-        if let Some(probability) = why.probability(output) {
-            said += &format!(", probability {}", percent(probability));
-        }
-        let mut pairs = vec![("predicted", said)];
+        let mut pairs = vec![("predicted", said(description, why, output))];
         pairs.extend(self.truth(example.position).map(|truth| ("in truth", truth)));
         let adds_up = if why.adds_up() { "yes, in every way it is taken apart" } else { "NO" };
         pairs.push(("adds up", adds_up.to_owned()));
@@ -91,6 +86,24 @@ impl Source<'_> {
         let value = target.values.get(item).copied().filter(|value| !value.is_nan())?;
         let class = target.classes.as_ref().and_then(|classes| classes.get(value as usize));
         Some(class.map_or_else(|| signed(value, 4), |class| one_line(class)))
+    }
+}
+
+/// What was predicted: the class with its probability, and the output that is explained.
+fn said(description: &Description, why: &Explanation, output: usize) -> String {
+    let amount = format!("{} {}", signed(why.total(output), 4), output_words(description, &why.outputs[output]));
+    let classes = description.targets.first().and_then(|target| target.classes.as_ref());
+    match (description.outcome, classes) {
+        (Outcome::Binary | Outcome::Multiclass, Some(classes)) => {
+            let best = most_probable(&why.probabilities);
+            let name = classes.get(best).map(|class| one_line(class)).unwrap_or_default();
+            format!("{name}, probability {} ({amount})", percent(why.probabilities[best]))
+        }
+        (Outcome::MultiLabel, _) => {
+            let probability = why.probability(output).map(percent).unwrap_or_default();
+            format!("{amount}, probability {probability}")
+        }
+        _ => amount,
     }
 }
 

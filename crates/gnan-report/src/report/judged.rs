@@ -97,18 +97,24 @@ impl Judged {
     pub(super) fn part_words(&self) -> String {
         let items = text::count(self.data.len() as u64);
         match self.part {
-            Part::Test => format!("{items} items of the test part ({}), which training never saw", self.origin),
-            Part::Validation => {
-                format!(
-                    "{items} items of the validation part, which decided when training stopped: slightly optimistic"
-                )
+            Part::Test => format!("{items} items of the test part ({})", self.origin),
+            Part::Validation => format!("{items} items of the validation part"),
+            Part::Training => format!("the {items} items it was trained on"),
+            Part::Unknown => format!("{items} items"),
+        }
+    }
+
+    /// What that means for how far the numbers can be trusted.
+    pub(super) fn part_remark(&self) -> &'static str {
+        match self.part {
+            Part::Test => "Training never saw them.",
+            Part::Validation => "They decided when training stopped, so this is slightly optimistic.",
+            Part::Training => "This is optimistic: nothing was set aside.",
+            Part::Unknown if self.targets.is_empty() => "Their targets are not known.",
+            Part::Unknown => {
+                "Training may have seen some of them: their number is not that of the data it was trained on, so this may \
+                 be optimistic."
             }
-            Part::Training => format!("the {items} items it was trained on: optimistic"),
-            Part::Unknown if self.targets.is_empty() => format!("{items} items without known targets"),
-            Part::Unknown => format!(
-                "{items} items, of which some may have been used in training (their number differs from what the model \
-                 was trained on)"
-            ),
         }
     }
 
@@ -117,7 +123,7 @@ impl Judged {
         if self.metrics.values.is_empty() {
             return paragraph("These data hold no known targets, so that the model cannot be judged on them.");
         }
-        let mut html = paragraph(&format!("Judged on {}.", self.part_words()));
+        let mut html = paragraph(&format!("Judged on {}. {}", self.part_words(), self.part_remark()));
         let rows = self.metrics.in_order().map(|(name, value)| {
             let interval =
                 self.confidence.get(name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));

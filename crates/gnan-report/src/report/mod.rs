@@ -96,7 +96,8 @@ impl Report<'_> {
         let description = self.model.description();
         let mut lead = format!("This model predicts {}.", words::prediction(description));
         if let Some((name, value)) = judged.metrics.chief() {
-            lead += &format!(" On {} its {} is {}.", judged.part_words(), metric_name(name), metric(value));
+            let remark = judged.part_remark();
+            lead += &format!(" Its {} is {} on {}. {remark}", metric_name(name), metric(value), judged.part_words());
         }
         let names: Vec<String> = album.order().iter().take(3).map(|k| one_line(&overview.features[*k].name)).collect();
         if !names.is_empty() {

@@ -200,10 +200,10 @@ impl Description {
         match self.outcome {
             Outcome::Binary | Outcome::MultiLabel => "log-odds".to_owned(),
             Outcome::Multiclass => "logit above the mean of the classes".to_owned(),
-            Outcome::Regression => self.targets.first().map_or_else(String::new, |target| match &target.unit {
-                Some(unit) => format!("{} ({unit})", target.name),
-                None => target.name.clone(),
-            }),
+            Outcome::Regression => {
+                let target = self.targets.first();
+                target.map(|target| target.unit.as_ref().unwrap_or(&target.name).clone()).unwrap_or_default()
+            }
             Outcome::MultiRegression => "units of the target".to_owned(),
         }
     }
