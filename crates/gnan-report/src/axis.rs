@@ -105,9 +105,14 @@ impl Scale {
         self.ticks(most).into_iter().map(|tick| text::width(&self.label(tick, most), SMALL)).fold(0.0, f64::max)
     }
 
+    /// Whether a number is within the scale.
+    pub fn holds(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
     /// Whether zero is within the scale.
     pub fn shows_zero(&self) -> bool {
-        self.low <= 0.0 && self.high >= 0.0
+        self.holds(0.0)
     }
 }
 
@@ -163,7 +168,7 @@ pub(crate) fn fitting_height(pixels: f64) -> usize {
 
 /// How many ticks fit a width, given how wide their numbers are.
 pub(crate) fn fitting_width(scale: &Scale, pixels: f64) -> usize {
-    let fits = |most: usize| (scale.label_width(most) + 22.0) * scale.ticks(most).len() as f64 <= pixels;
+    let fits = |most: usize| (scale.label_width(most) + 14.0) * scale.ticks(most).len() as f64 <= pixels;
     (2..=10).rev().find(|&most| fits(most)).unwrap_or(2)
 }
 

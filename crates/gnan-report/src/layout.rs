@@ -17,8 +17,9 @@ pub(crate) fn figure_width(width: f64) -> f64 {
 pub(crate) fn heading(elements: &mut Vec<Element>, title: &str, width: f64) -> f64 {
     let mut y = MARGIN + 12.0;
     let lines = text::wrapped(&text::one_line(title), 15.0, width - 2.0 * MARGIN);
-    for line in lines.iter().take(3) {
-        elements.push(Element::text([MARGIN, y], line).size(14.0).bold());
+    for (k, line) in lines.iter().take(3).enumerate() {
+        let more = if k == 2 && lines.len() > 3 { "…" } else { "" };
+        elements.push(Element::text([MARGIN, y], format!("{line}{more}")).size(14.0).bold());
         y += 18.0;
     }
     y

@@ -9,6 +9,22 @@
 //! colours that say what they mean. One scene becomes a light SVG, a PNG (with an embedded font, on any machine) and an
 //! interactive page that needs no network. The same data give the same bytes; names are only ever text; what is not
 //! finite is not drawn.
+//!
+//! ```
+//! use gnan_report::figure::importance::{Block, Importance, Item};
+//!
+//! let rows = vec![Item { name: "N".into(), importance: 0.8.into() }, Item { name: "Cl".into(), importance: 0.3.into() }];
+//! let figure = Importance {
+//!     title: "What matters".into(),
+//!     unit: "mean |contribution| (log-odds)".into(),
+//!     blocks: vec![Block { name: "by feature".into(), rows }],
+//!     most: 20,
+//! };
+//! let scene = figure.scene(760.0);
+//! let (svg, html, png) = (scene.svg(), scene.html(), scene.png(2.0)?);
+//! assert!(svg.contains(">Cl</text>") && html.contains("<svg") && png.starts_with(b"\x89PNG"));
+//! # Ok::<(), gnan_report::PngError>(())
+//! ```
 
 pub mod colour;
 pub mod text;

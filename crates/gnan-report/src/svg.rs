@@ -41,16 +41,16 @@ impl Writer<'_> {
         let (width, height) = (coordinate(scene.width.max(1.0)), coordinate(scene.height.max(1.0)));
         let mut head = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" font-family=\"{FONTS}\" font-size=\"12\" role=\"img\""
+             height=\"{height}\" font-family=\"{FONTS}\" font-size=\"12\""
         );
         if self.palette.is_some() {
             let (title, description) = (escaped(&scene.title), escaped(&scene.description));
-            let _ = write!(head, ">\n<title>{title}</title>\n<desc>{description}</desc>\n");
+            let _ = write!(head, " role=\"img\">\n<title>{title}</title>\n<desc>{description}</desc>\n");
             let paper = Element::rectangle(0.0, 0.0, scene.width, scene.height, Colour::Surface);
             self.element(&paper);
         } else {
             let label = escaped(&format!("{}. {}", scene.title, scene.description));
-            let _ = writeln!(head, " id=\"{}\" tabindex=\"0\" aria-label=\"{label}\">", self.id);
+            let _ = writeln!(head, " id=\"{}\" role=\"figure\" tabindex=\"0\" aria-label=\"{label}\">", self.id);
         }
         for element in &scene.elements {
             self.element(element);

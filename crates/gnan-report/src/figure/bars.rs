@@ -82,6 +82,14 @@ impl Bars<'_> {
         } else {
             elements.push(Element::rectangle(zero, y, end - zero, thick, colour));
         }
+        if row.rest && !scale.holds(estimate.value) {
+            // A broken bar: it ends outside of the figure, its number is beside it.
+            let at = zero + 0.9 * (end - zero);
+            for x in [at, at + 5.0] {
+                let ends = [[x - 2.0, y + thick + 1.0], [x + 2.0, y - 1.0]];
+                elements.push(Element::line(ends[0], ends[1]).stroke(Colour::Surface, 2.0));
+            }
+        }
         let mut outer = [zero.min(end), zero.max(end)];
         if let Some(interval) = estimate.interval() {
             let ends = [scale.at(interval.low), scale.at(interval.high)];

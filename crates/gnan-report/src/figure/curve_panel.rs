@@ -27,15 +27,14 @@ pub(crate) struct CurvePanel<'a> {
 }
 
 impl CurvePanel<'_> {
-    /// Draws grid, bands, curves, density strip and the x-axis.
-    pub fn draw(&self, out: &mut Vec<Element>, y: &Scale, ticks: usize, numbers: bool) {
+    /// Draws bands, curves, density strip and the x-axis.
+    pub fn draw(&self, out: &mut Vec<Element>, y: &Scale) {
         let x = self.horizontal();
         let (right, bottom) = (self.left + self.width, self.top + self.height);
         for bin in self.bins.iter().filter(|bin| bin.support.nodes < self.shapes.enough) {
             let (from, to) = (x.at(bin.from), x.at(bin.to));
             out.push(Element::rectangle(from, self.top, to - from, self.height, Colour::Grid).hatch(Colour::Grid));
         }
-        out.extend(axis::vertical(y, self.left, right, ticks, numbers));
         let several = self.knots.len() > 1;
         for (series, knots) in self.knots.iter().enumerate() {
             let colour = Colour::Class(series);

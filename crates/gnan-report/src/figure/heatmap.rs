@@ -242,8 +242,8 @@ impl Heatmap {
         grid.high >= 14.0 && widest + 5.0 <= grid.wide
     }
 
-    fn has_marks(&self) -> bool {
-        let mut cells = self.panels.iter().flat_map(|panel| panel.cells.iter().flatten().flatten());
+    fn has_marks(&self, rows: usize) -> bool {
+        let mut cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(rows).flatten().flatten());
         cells.any(|cell| cell.estimate.uncertain())
     }
 
@@ -268,7 +268,7 @@ impl Heatmap {
             let words = format!("fewer than {}: little support", plural(self.enough, &self.counted));
             y = layout::key_of_hatching(elements, &words, y, width);
         }
-        if self.has_marks() {
+        if self.has_marks(grid.rows) {
             let cell =
                 Element::rectangle(MARGIN, y + 6.0, 14.0, 10.0, Colour::Diverging(0.0)).stroke(Colour::Grid, 1.0);
             y = layout::key(

@@ -49,7 +49,8 @@ impl Importance {
         let bars = Bars {
             outputs: &[],
             unit: &self.unit,
-            extent: rows().flat_map(|row| &row.values).flat_map(Estimate::extent).collect(),
+            // The sum of many others must not squeeze the rows that are shown.
+            extent: rows().filter(|row| !row.rest).flat_map(|row| &row.values).flat_map(Estimate::extent).collect(),
             names: layout::names_room(rows().map(|row| row.name.as_str()), 0.4 * width),
         };
         for (block, rows) in self.blocks.iter().zip(&blocks) {
@@ -79,7 +80,7 @@ impl Importance {
             rest,
         };
         // A single other row takes no more room than the sum of one.
-        let shown = if block.rows.len() <= self.most + 1 { block.rows.len() } else { self.most.max(1) };
+        let shown = if block.rows.len() <= self.most.saturating_add(1) { block.rows.len() } else { self.most.max(1) };
         let mut rows: Vec<Row> =
             block.rows.iter().take(shown).map(|item| row(item.name.clone(), item.importance, false)).collect();
         let others = &block.rows[shown.min(block.rows.len())..];

@@ -108,7 +108,9 @@ impl Rho {
         if self.has_bands() {
             y = layout::note(&mut elements, "Shaded: 95 % interval.", y, width);
         }
-        y = layout::note(&mut elements, "Grey bars: receivers with someone at that distance.", y, width);
+        let largest = self.slots().map(|(_, receivers)| receivers).max().unwrap_or(0);
+        let words = format!("Grey bars: receivers with someone at that distance, up to {}.", text::count(largest));
+        y = layout::note(&mut elements, &words, y, width);
         if self.slots().any(|(_, receivers)| receivers < self.enough) {
             let words = format!("fewer than {}: little support", plural(self.enough, "receiver"));
             y = layout::key_of_hatching(&mut elements, &words, y, width);
@@ -184,7 +186,12 @@ impl Rho {
         let radius = (0.16 * places.step).clamp(1.2, 3.5);
         let distances = curve.points.iter().enumerate().map(|(d, point)| (Some(d), point));
         for (distance, point) in distances.chain(curve.unreachable.iter().map(|point| (None, point))) {
-            let [x, y] = [places.at(distance), scale.at(point.value)];
+            let [mut x, y] = [places.at(distance), scale.at(point.value)];
+            if distance.is_none() && !self.panels {
+                // Beside each other: no line leads to them that would tell them apart.
+                let (all, wide) = (self.curves.len() as f64, 0.8 * places.step);
+                x += (k as f64 - 0.5 * (all - 1.0)) * (wide / all).min(8.0);
+            }
             if let (None, Some(interval)) = (distance, point.interval()) {
                 let ends = [[x, scale.at(interval.low)], [x, scale.at(interval.high)]];
                 elements.push(Element::line(ends[0], ends[1]).stroke(colour, 5.0).opacity(0.25));

@@ -55,6 +55,8 @@ pub enum Form {
         bands: Vec<Vec<(f64, Interval)>>,
         /// Where the data are.
         bins: Vec<Bin>,
+        /// What a missing value says, where some are missing.
+        missing: Option<Level>,
     },
 }
 
@@ -81,6 +83,9 @@ pub struct Bin {
 }
 
 const PANEL: f64 = 130.0;
+
+/// Room for the bar of missing values beside a curve.
+const MISSING: f64 = 60.0;
 
 impl Shapes {
     /// Lays the figure out at a width in pixels.
@@ -200,14 +205,27 @@ impl Shapes {
                 out.push(axis::vertical_unit(&self.unit, MARGIN + 6.0, top, top + PANEL));
             }
             match &feature.form {
-                Form::Curve { knots, bands, bins } => {
+                Form::Curve { knots, bands, bins, missing } => {
                     let (left, width, height) = (x, each, PANEL);
+                    out.extend(axis::vertical(&scale, left, left + width, ticks, column == 0));
+                    let apart = if missing.is_some() { MISSING } else { 0.0 };
+                    let width = width - apart;
                     let panel = CurvePanel { shapes: self, feature, knots, bands, bins, left, width, top, height };
-                    panel.draw(out, &scale, ticks, column == 0);
+                    panel.draw(out, &scale);
+                    if let Some(missing) = missing {
+                        let line = Element::line([left + width + 6.0, top], [left + width + 6.0, top + height]);
+                        out.push(line.stroke(Colour::Grid, 1.0).dashed(3.0, 3.0));
+                        let levels = std::slice::from_ref(missing);
+                        let place = [left + width + 10.0, apart - 10.0, top];
+                        self.level_bars(out, feature, levels, &scale, place, STRIP + 16.0);
+                    }
                 }
-                Form::Levels(_) => {
+                Form::Levels(levels) => {
                     out.extend(axis::vertical(&scale, x, x + each, ticks, column == 0));
-                    self.level_bars(out, feature, &scale, [x, each, top]);
+                    self.level_bars(out, feature, levels, &scale, [x, each, top], 15.0);
+                    if !feature.unit.is_empty() {
+                        out.push(axis::horizontal_unit(&feature.unit, x, x + each, top + PANEL + 31.0));
+                    }
                 }
                 Form::Binary(_) => {}
             }
@@ -215,8 +233,16 @@ impl Shapes {
         y + panels.len().div_ceil(columns) as f64 * height + 6.0
     }
 
-    fn level_bars(&self, out: &mut Vec<Element>, feature: &ShapeFunction, scale: &Scale, [x, each, top]: [f64; 3]) {
-        let Form::Levels(levels) = &feature.form else { return };
+    /// Vertical bars of levels in a place: left, width and top; their names `below` the panel.
+    fn level_bars(
+        &self,
+        out: &mut Vec<Element>,
+        feature: &ShapeFunction,
+        levels: &[Level],
+        scale: &Scale,
+        [x, each, top]: [f64; 3],
+        below: f64,
+    ) {
         let outputs = self.outputs.len().max(1);
         let slot = (each / levels.len().max(1) as f64).min(90.0);
         let wide = (0.78 * slot / outputs as f64).min(34.0);
@@ -253,11 +279,8 @@ impl Shapes {
                 bar.push(field.opacity(0.0).tooltip(words));
                 out.push(if outputs > 1 { Element::group(bar).series(series) } else { Element::group(bar) });
             }
-            let label = Element::name([middle, top + PANEL + 15.0], &level.name, SMALL, slot - 2.0);
+            let label = Element::name([middle, top + PANEL + below], &level.name, SMALL, slot - 2.0);
             out.push(label.anchor(Anchor::Middle).fill(Colour::Muted));
-        }
-        if !feature.unit.is_empty() {
-            out.push(axis::horizontal_unit(&feature.unit, x, x + each, top + PANEL + 31.0));
         }
     }
 
@@ -284,8 +307,10 @@ impl Form {
         match self {
             Form::Binary(level) => levels(std::slice::from_ref(level)),
             Form::Levels(all) => levels(all),
-            Form::Curve { knots, bands, .. } => {
+            Form::Curve { knots, bands, missing, .. } => {
                 let knots = knots.iter().flatten().map(|&[_, value]| value);
+                let missing = missing.iter().flat_map(|level| &level.values).flat_map(Estimate::extent);
+                let knots = knots.chain(missing);
                 knots.chain(bands.iter().flatten().flat_map(|(_, band)| [band.low, band.high])).collect()
             }
         }
@@ -305,7 +330,7 @@ impl Form {
         let (levels, bins): (&[Level], &[Bin]) = match self {
             Form::Binary(level) => (std::slice::from_ref(level), &[]),
             Form::Levels(levels) => (levels, &[]),
-            Form::Curve { bins, .. } => (&[], bins),
+            Form::Curve { bins, missing, .. } => (missing.as_slice(), bins),
         };
         levels.iter().map(|level| level.support).chain(bins.iter().map(|bin| bin.support))
     }

@@ -40,14 +40,28 @@ pub struct Term {
     pub detail: String,
 }
 
-/// One row of the figure: a step, or a level (`step` is none).
+/// One row of the figure.
 struct Row {
     name: String,
+    kind: Kind,
     from: f64,
     to: f64,
-    step: Option<f64>,
     detail: String,
-    rest: bool,
+}
+
+/// Where the sum starts, one of its terms (or the sum of the small ones), where it ends.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Base,
+    Step(f64),
+    Rest(f64),
+    Prediction,
+}
+
+impl Row {
+    fn is_level(&self) -> bool {
+        matches!(self.kind, Kind::Base | Kind::Prediction)
+    }
 }
 
 const HEIGHT: f64 = 21.0;
@@ -73,7 +87,7 @@ impl Waterfall {
         for (k, row) in rows.iter().enumerate() {
             let y = top + HEIGHT * k as f64 + 1.0;
             let mut name = layout::row_name(&row.name, left - 8.0, y + 0.5 * HEIGHT, names);
-            if row.step.is_none() {
+            if row.is_level() {
                 name = name.bold();
             }
             elements.push(name);
@@ -83,7 +97,7 @@ impl Waterfall {
                 let line = Element::line([x, y + HEIGHT - 3.0], [x, y + HEIGHT + 3.0]);
                 elements.push(line.stroke(Colour::Muted, 1.0));
             }
-            let start = if row.step.is_none() && !scale.shows_zero() { row.to } else { row.from };
+            let start = if row.is_level() && !scale.shows_zero() { row.to } else { row.from };
             let x = scale.at(row.to).max(scale.at(start)) + 6.0;
             elements.push(Element::text([x, y + 0.5 * HEIGHT], label(row)).size(11.0).centred());
         }
@@ -101,46 +115,47 @@ impl Waterfall {
     fn rows(&self) -> Vec<Row> {
         let base = finite(self.base);
         let mut sum = base;
-        let level = |name: &str, at: f64| Row {
-            name: name.into(),
-            from: 0.0,
-            to: at,
-            step: None,
-            detail: String::new(),
-            rest: false,
+        let level = |name: &str, kind: Kind, to: f64| {
+            let detail = String::new();
+            Row { name: name.into(), kind, from: 0.0, to, detail }
         };
-        let mut rows = vec![level("base", base)];
-        let mut push = |name: String, value: f64, detail: String, rest: bool| {
-            rows.push(Row { name, from: sum, to: sum + finite(value), step: Some(value), detail, rest });
+        let mut rows = vec![level("base", Kind::Base, base)];
+        let mut push = |name: String, kind: Kind, value: f64, detail: String| {
+            rows.push(Row { name, kind, from: sum, to: sum + finite(value), detail });
             sum += finite(value);
         };
         if let Some(value) = self.structure {
-            push("structure term".into(), value, "the shape of the graph alone".into(), false);
+            push("structure term".into(), Kind::Step(value), value, "the shape of the graph alone".into());
         }
         let mut order: Vec<&Term> = self.terms.iter().collect();
         order.sort_by(|a, b| finite(b.value).abs().total_cmp(&finite(a.value).abs()));
-        let shown = if order.len() <= self.most + 1 { order.len() } else { self.most };
+        let shown = if order.len() <= self.most.saturating_add(1) { order.len() } else { self.most };
         for term in &order[..shown] {
-            push(term.name.clone(), term.value, term.detail.clone(), false);
+            push(term.name.clone(), Kind::Step(term.value), term.value, term.detail.clone());
         }
         if let Some(others @ [_, ..]) = order.get(shown..) {
             let value: f64 = others.iter().map(|term| finite(term.value)).sum();
             let detail = format!("the sum of {} with smaller values", plural(others.len() as u64, "term"));
-            push(format!("{} (sum)", plural(others.len() as u64, "other")), value, detail, true);
+            push(format!("{} (sum)", plural(others.len() as u64, "other")), Kind::Rest(value), value, detail);
         }
-        rows.push(level("prediction", finite(self.prediction)));
+        rows.push(level("prediction", Kind::Prediction, finite(self.prediction)));
         rows
     }
 
     /// The number at the end of a row, with the probability at the first and the last.
     fn label(&self, row: &Row) -> String {
-        let number = match row.step {
-            Some(step) if step.is_finite() => return text::signed(step, 3),
-            Some(_) => return "absent".into(),
-            None => text::number(row.to, 4),
+        let (level, share) = match row.kind {
+            Kind::Step(step) | Kind::Rest(step) if step.is_finite() => return text::signed(step, 3),
+            Kind::Step(_) | Kind::Rest(_) => return "absent".into(),
+            Kind::Base => (self.base, self.probability.map(|[start, _]| start)),
+            Kind::Prediction => (self.prediction, self.probability.map(|[_, end]| end)),
         };
-        match self.probability.map(|[start, end]| if row.name == "base" { start } else { end }) {
-            Some(share) if (0.0..=1.0).contains(&share) => format!("{number}  (p = {share:.3})"),
+        if !level.is_finite() {
+            return "absent".into();
+        }
+        let number = text::number(level, 4);
+        match share {
+            Some(share) if (0.0..=1.0).contains(&share) => format!("{number} ({})", probability(share)),
             _ => number,
         }
     }
@@ -150,10 +165,10 @@ impl Waterfall {
         let mut words = format!("{}\n", text::one_line(&row.name));
         let mut elements = Vec::new();
         let end = scale.at(row.to);
-        match row.step {
-            Some(step) => {
-                let colour = match () {
-                    _ if row.rest => Colour::Muted,
+        match row.kind {
+            Kind::Step(step) | Kind::Rest(step) => {
+                let colour = match row.kind {
+                    Kind::Rest(_) => Colour::Muted,
                     _ if step < 0.0 => Colour::Negative,
                     _ => Colour::Positive,
                 };
@@ -168,7 +183,7 @@ impl Waterfall {
                     words += &format!("\n{}", row.detail);
                 }
             }
-            None => {
+            Kind::Base | Kind::Prediction => {
                 let start = if scale.shows_zero() { scale.at(0.0) } else { end - 3.0 };
                 elements.push(Element::rectangle(start, y, end - start, height, Colour::Muted).opacity(0.45));
                 elements.push(Element::line([end, y - 2.0], [end, y + height + 2.0]).stroke(Colour::Ink, 2.0));
@@ -176,8 +191,8 @@ impl Waterfall {
             }
         }
         let (low, high) = (end.min(scale.at(row.from)), end.max(scale.at(row.from)));
-        let low = if row.step.is_none() { end } else { low };
-        let high = if row.step.is_none() { end } else { high };
+        let low = if row.is_level() { end } else { low };
+        let high = if row.is_level() { end } else { high };
         let field = Element::rectangle(low - 4.0, y - 3.0, high - low + 8.0, HEIGHT, Colour::Surface);
         elements.push(field.opacity(0.0).tooltip(words));
         elements
@@ -198,7 +213,7 @@ impl Waterfall {
 
 /// A scale over all steps; zero is shown unless it is so far away that the steps would vanish.
 fn scale(rows: &[Row], from: f64, to: f64) -> Scale {
-    let ends = rows.iter().flat_map(|row| if row.step.is_some() { [row.from, row.to] } else { [row.to, row.to] });
+    let ends = rows.iter().flat_map(|row| if row.is_level() { [row.to, row.to] } else { [row.from, row.to] });
     let (low, high) =
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     let span = high - low;
@@ -207,6 +222,15 @@ fn scale(rows: &[Row], from: f64, to: f64) -> Scale {
         return Scale::with_zero([low, high], from, to);
     }
     Scale::between(low - 0.08 * span, high + 0.08 * span, from, to)
+}
+
+/// A probability, never rounded to certainty.
+fn probability(share: f64) -> String {
+    match share {
+        _ if share > 0.0 && share < 0.001 => "p < 0.001".into(),
+        _ if share > 0.999 && share < 1.0 => "p > 0.999".into(),
+        _ => format!("p = {share:.3}"),
+    }
 }
 
 fn finite(value: f64) -> f64 {

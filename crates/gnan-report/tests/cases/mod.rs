@@ -108,6 +108,7 @@ fn curve(k: usize, outputs: usize) -> Form {
                 Bin { from: at(i), to: at(i + 1), support: Support { nodes, graphs: nodes / 9 } }
             })
             .collect(),
+        missing: (k % 8 == 4).then(|| level("missing", k, outputs)),
     }
 }
 
@@ -340,7 +341,7 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
             match &mut feature.form {
                 Form::Binary(level) => level.values.fill(same),
                 Form::Levels(levels) => levels.iter_mut().for_each(|level| level.values.fill(same)),
-                Form::Curve { knots, bands, bins } => {
+                Form::Curve { knots, bands, bins, .. } => {
                     knots.iter_mut().flatten().for_each(|knot| knot[1] = value);
                     knots[0][3] = [value, value];
                     bands[0][2].1 = Interval { low: value, high: value };
@@ -366,6 +367,34 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
         figure.probability = Some([value, value]);
         case(&format!("{name}-waterfall"), figure.scene(f64::NAN), &["prediction"]);
     }
+
+    // All rows, however many: nobody should have to count them first.
+    let most = usize::MAX;
+    case("all-importance", Importance { most, ..importance(30) }.scene(760.0), &["feature 30"]);
+    case("all-waterfall", Waterfall { most, ..waterfall(30) }.scene(760.0), &["feature 30"]);
+    case("all-heatmap", Heatmap { most, ..heatmap(70, 3, 1) }.scene(760.0), &["feature 70"]);
+    case("all-shapes", Shapes { most, ..binary(70, 1) }.scene(760.0), &["feature 70"]);
+
+    // Lists of unequal lengths are drawn as far as they go.
+    let mut figure = shapes(8, 3);
+    figure.outputs.truncate(2);
+    if let Form::Levels(levels) = &mut figure.features[1].form {
+        levels[0].values.clear();
+    }
+    if let Form::Curve { knots, bands, bins, .. } = &mut figure.features[0].form {
+        knots[0].truncate(1);
+        knots[1].reverse();
+        bands.truncate(1);
+        bins.clear();
+    }
+    case("ragged-shapes", figure.scene(760.0), &["feature 2"]);
+    let mut figure = rho(3, 6, false);
+    figure.curves[0].points.truncate(2);
+    figure.curves[1].points.clear();
+    figure.receivers.truncate(4);
+    figure.unreachable_receivers = None;
+    figure.title = "a very long title ".repeat(20);
+    case("ragged-rho", figure.scene(380.0), &["…"]);
 
     let nothing = vec![];
     case(
