@@ -19,8 +19,11 @@ const TOLERANCE: f64 = 1e-5;
 /// Values that numeric features are asked for.
 const NUMBERS: [f64; 5] = [-2.0, 0.0, 0.3, 1.0, 7.5];
 
+/// A table of numbers and its name.
+type NamedTable = (String, Vec<f64>);
+
 /// Every table of a canonical form, by name.
-fn tables(model: &Model) -> Vec<(String, Vec<f64>)> {
+fn tables(model: &Model) -> Vec<NamedTable> {
     let canonical = model.canonical();
     let mut tables = products(&canonical);
     for rho in canonical.rhos() {
@@ -40,7 +43,7 @@ fn tables(model: &Model) -> Vec<(String, Vec<f64>)> {
 }
 
 /// The tables that hold even where levels have a rho each: heatmap cells, structure curve, output bias.
-fn products(canonical: &Canonical) -> Vec<(String, Vec<f64>)> {
+fn products(canonical: &Canonical) -> Vec<NamedTable> {
     let mut tables = vec![
         ("structure".to_owned(), canonical.structure().iter().flatten().copied().collect()),
         ("output bias".to_owned(), canonical.output_bias().to_vec()),
@@ -56,11 +59,11 @@ fn products(canonical: &Canonical) -> Vec<(String, Vec<f64>)> {
 }
 
 /// The name of the first table in which two lists differ.
-fn difference(a: &[(String, Vec<f64>)], b: &[(String, Vec<f64>)]) -> Option<String> {
+fn difference(a: &[NamedTable], b: &[NamedTable]) -> Option<String> {
     if a.len() != b.len() {
         return Some("the number of tables".to_owned());
     }
-    let differs = |((name, a), (other, b)): (&(String, Vec<f64>), &(String, Vec<f64>))| {
+    let differs = |((name, a), (other, b)): (&NamedTable, &NamedTable)| {
         let size = a.iter().chain(b).fold(1.0f64, |size, x| size.max(x.abs()));
         let same =
             name == other && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= TOLERANCE * size);
