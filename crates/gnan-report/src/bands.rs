@@ -94,7 +94,8 @@ impl<'a> Bands<'a> {
     /// What can be told of every rho: its name and the verdict.
     pub(crate) fn rho_verdicts(&self, overview: &Overview) -> Vec<String> {
         let Some(intervals) = self.intervals else { return Vec::new() };
-        let rhos = overview.rho.iter().zip(&intervals.rho_verdicts);
+        // With one rho per feature the first is the bias's, which is part of the structure curve.
+        let rhos = overview.rho.iter().zip(&intervals.rho_verdicts).skip(usize::from(overview.rho.len() > 1));
         let words = rhos.filter_map(|(rho, verdicts)| {
             Some(format!("Rho of {}: {}.", one_line(&rho.name), named(verdicts, &overview.outputs)?))
         });

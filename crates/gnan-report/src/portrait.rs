@@ -1,15 +1,17 @@
 //! The portrait of one prediction: its waterfall, and the graph itself with what every node contributed.
 
+use std::collections::BTreeMap;
+
 use gnan::Dataset;
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explanation};
-use gnan::files::Task;
+use gnan::files::{Kind, Task};
 use gnan::model::Description;
 
 use crate::album::Figure;
 use crate::drawing::{self, Words};
-use crate::figure::graph;
 use crate::figure::waterfall::{Term, Waterfall};
+use crate::figure::{graph, plural};
 
 /// Most steps of a waterfall.
 const MOST_STEPS: usize = 12;
@@ -39,9 +41,7 @@ pub fn waterfall(description: &Description, why: &Explanation, output: usize, wi
         unit: output_words(description, name),
         base: ledger.base,
         structure: Some(ledger.structure),
-        terms: (ledger.terms.into_iter())
-            .map(|term| Term { name: term.name, value: term.amount, detail: String::new() })
-            .collect(),
+        terms: terms(description, why, output),
         prediction: ledger.total,
         most: MOST_STEPS,
         probability,
@@ -52,6 +52,31 @@ pub fn waterfall(description: &Description, why: &Explanation, output: usize, wi
             .to_owned(),
         scene: scene.scene(width),
     }
+}
+
+/// The contributions by feature; the feature that names the nodes is divided by its levels, which says more.
+fn terms(description: &Description, why: &Explanation, output: usize) -> Vec<Term> {
+    let named = description.features.iter().position(|feature| feature.kind == Kind::Categorical);
+    let mut terms = Vec::new();
+    for (k, (name, amount)) in why.features.iter().zip(why.by_feature(output)).enumerate() {
+        if named != Some(k) || why.labels.is_empty() {
+            terms.push(Term { name: name.clone(), value: amount, detail: String::new() });
+            continue;
+        }
+        let mut levels: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
+        for part in why.by_node_and_feature.iter().filter(|part| part.feature == k) {
+            let label = why.labels.get(part.node).map_or("", String::as_str);
+            let (sum, nodes) = levels.entry(if label.is_empty() { "missing" } else { label }).or_default();
+            *sum += part.values[output];
+            *nodes += 1;
+        }
+        terms.extend(levels.into_iter().map(|(level, (value, nodes))| Term {
+            name: format!("{name}: {level}"),
+            value,
+            detail: plural(nodes as u64, "node"),
+        }));
+    }
+    terms
 }
 
 /// The graph itself with what every node contributed to an output: a molecule, a graph by its distances, or for a node

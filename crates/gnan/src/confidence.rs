@@ -8,8 +8,8 @@ use crate::random::Stream;
 
 /// Resamples of the judged items.
 const RESAMPLES: u64 = 400;
-/// Share of the resamples beyond each end of an interval.
-const TAIL: f64 = 0.025;
+/// Share beyond each end of a 95 % interval.
+pub const TAIL: f64 = 0.025;
 
 /// The 95 % percentile interval of every metric over resamples of the items (bootstrap), by name.
 pub fn intervals(

@@ -139,9 +139,11 @@ fn summary(model: &Model, intervals: &Intervals, file: &Path, seconds: f64) -> S
     let rhos = model.canonical().rhos();
     let outputs = description.output_names();
     let shown_outputs = description.shown_names();
-    let rho_names = rhos.iter().map(|rho| rho.name.as_str());
+    // The bias's own rho is part of the structure curve and not shown alone.
+    let first = usize::from(rhos.len() > 1);
+    let rho_names = rhos[first..].iter().map(|rho| rho.name.as_str());
     text.push_str(&format!("\n{}\n", heading("rho")));
-    text.push_str(&verdicts(rho_names, &intervals.rho_verdicts, &outputs));
+    text.push_str(&verdicts(rho_names, &intervals.rho_verdicts[first..], &outputs));
     text.push_str(&format!("\n{}\n", heading("shape functions")));
     let features = description.features.iter().map(|feature| feature.name.as_str());
     text.push_str(&verdicts(features, &intervals.shape_verdicts, &shown_outputs));

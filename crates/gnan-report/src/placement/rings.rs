@@ -13,6 +13,9 @@ use super::part::{edges_between, strength};
 /// How many nodes are drawn, the middle included.
 pub const MOST_SOURCES: usize = 60;
 
+/// How many rings are drawn: what comes from farther away would push everything else into the middle.
+pub const MOST_RINGS: u32 = 6;
+
 /// The least room of a node along its ring.
 const ROOM: f64 = 0.36;
 
@@ -99,7 +102,8 @@ fn choose(
     distances: &[Option<u32>],
     contributions: &[f64],
 ) -> Vec<(usize, Option<usize>)> {
-    let mut wanted: Vec<usize> = (0..graph.len()).filter(|&node| distances[node].is_some()).collect();
+    let near = |&node: &usize| distances[node].is_some_and(|distance| distance <= MOST_RINGS);
+    let mut wanted: Vec<usize> = (0..graph.len()).filter(near).collect();
     let order = |&one: &usize, &other: &usize| {
         let by_strength = strength(contributions, other).total_cmp(&strength(contributions, one));
         by_strength.then(distances[one].cmp(&distances[other])).then(one.cmp(&other))

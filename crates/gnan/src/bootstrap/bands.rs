@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-/// What lies below and above the band, each.
-const TAIL: f64 = 0.025;
+use crate::confidence::{TAIL, quantile};
 
 /// A 95 % percentile interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -17,23 +16,17 @@ pub struct Band {
 impl Band {
     /// The band of some values, which are put in order; no values: 0 to 0.
     pub fn of(values: &mut [f64]) -> Band {
+        if values.is_empty() {
+            return Band::default();
+        }
         values.sort_unstable_by(f64::total_cmp);
-        Band { low: percentile(values, TAIL), high: percentile(values, 1.0 - TAIL) }
+        Band { low: quantile(values, TAIL), high: quantile(values, 1.0 - TAIL) }
     }
 
     /// Whether it holds 0: the number may as well be nothing.
     pub fn holds_zero(&self) -> bool {
         !(self.low > 0.0 || self.high < 0.0)
     }
-}
-
-/// The percentile of sorted values, by linear interpolation of order statistics.
-fn percentile(sorted: &[f64], share: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let place = share * last as f64;
-    let (below, rest) = (place.floor() as usize, place.fract());
-    let above = (below + 1).min(last);
-    sorted[below] + rest * (sorted[above] - sorted[below])
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Verdicts: what follows from the bands, in plain words.
 
-use crate::explain::{Canonical, Point};
+use crate::explain::{Canonical, Point, distance_name};
 use crate::files::{Kind, Task};
 
 use super::bands::Band;
@@ -14,7 +14,16 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
     let seen: Vec<bool> = (0..canonical.slots()).map(|slot| canonical.seen(slot)).collect();
     let output =
         |rho: &[Vec<Band>], c: usize| on_rho(&rho.iter().map(|bands| bands[c].holds_zero()).collect::<Vec<_>>(), &seen);
-    intervals.rho.iter().map(|rho| (0..canonical.outputs()).map(|c| output(rho, c)).collect()).collect()
+    let mut verdicts: Vec<Vec<String>> =
+        intervals.rho.iter().map(|rho| (0..canonical.outputs()).map(|c| output(rho, c)).collect()).collect();
+    // The rho of a level that too few items have is as little known as the level.
+    let items = if canonical.description().task == Task::Graph { "graphs" } else { "nodes" };
+    for (k, (points, too_few)) in intervals.points.features.iter().zip(&intervals.too_few).enumerate() {
+        for (point, _) in points.iter().zip(too_few).filter(|(_, too_few)| **too_few && canonical.has_level_rhos(k)) {
+            verdicts[canonical.rho_at(k, point)].fill(Effect::Unknown.words(items));
+        }
+    }
+    verdicts
 }
 
 /// The verdict on one rho from whether its band holds 0 at every slot ("unreachable" last), for the slots seen in
@@ -24,7 +33,7 @@ fn on_rho(zero: &[bool], seen: &[bool]) -> String {
     let slots = || (0..zero.len()).filter(|slot| seen[*slot]);
     let nothing: Vec<usize> = slots().filter(|slot| zero[*slot]).collect();
     if nothing.len() == slots().count() {
-        return "flat: indistinguishable from zero at every distance".to_owned();
+        return "indistinguishable from zero at every distance".to_owned();
     }
     if nothing.is_empty() {
         return "differs from zero at every distance".to_owned();
@@ -71,9 +80,14 @@ pub(super) fn on_shapes(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec
                 });
                 let effects: Vec<Effect> = effects.collect();
                 let names = &intervals.points.features[k];
-                match description.features[k].kind {
+                let verdict = match description.features[k].kind {
                     Kind::Continuous | Kind::Sparse => on_curve(names, &effects),
                     Kind::Binary | Kind::Categorical => on_levels(names, &effects, items),
+                };
+                // Where every level has a rho of its own, what it does depends on how far away it is.
+                match canonical.has_level_rhos(k) {
+                    true => format!("{}: {verdict}", distance_name(slot, canonical.slots())),
+                    false => verdict,
                 }
             };
             (0..shown).map(verdict).collect()
@@ -170,7 +184,7 @@ mod tests {
         assert_eq!(words(&[0, 0, 1, 1, 1], &[1; 5]), "distances beyond 1: indistinguishable from zero");
         assert_eq!(words(&[0, 0, 0, 0, 1], &[1; 5]), "unreachable nodes: indistinguishable from zero");
         assert_eq!(words(&[0, 0, 0, 0, 1], &[1, 1, 1, 1, 0]), "differs from zero at every distance");
-        assert_eq!(words(&[1; 3], &[1; 3]), "flat: indistinguishable from zero at every distance");
+        assert_eq!(words(&[1; 3], &[1; 3]), "indistinguishable from zero at every distance");
         assert_eq!(
             words(&[1, 0, 1, 1, 0, 1], &[1; 6]),
             "distance 0, distances 2 to 3, unreachable nodes: indistinguishable from zero"

@@ -195,11 +195,12 @@ impl Description {
         }
     }
 
-    /// The unit in which outputs and their parts are shown: log-odds, logits, or the unit of the target.
+    /// The unit in which outputs and their parts are shown: log-odds, logits above the mean of the classes, or the unit of
+    /// the target.
     pub fn shown_unit(&self) -> String {
         match self.outcome {
             Outcome::Binary | Outcome::MultiLabel => "log-odds".to_owned(),
-            Outcome::Multiclass => "logit above the mean of the classes".to_owned(),
+            Outcome::Multiclass => "centred logit".to_owned(),
             Outcome::Regression => {
                 let target = self.targets.first();
                 target.map(|target| target.unit.as_ref().unwrap_or(&target.name).clone()).unwrap_or_default()
