@@ -7,9 +7,9 @@ use gnan::files::Task;
 use gnan::model::Support;
 
 use crate::bars::Bars;
-use crate::precision::Precision;
 use crate::style::{DIM, counted, counted_more, number};
 use crate::table::{Align, Table, shorten};
+use gnan_report::precision::Precision;
 
 /// Cells of the longest bar.
 const BAR_WIDTH: usize = 16;

@@ -4,9 +4,9 @@ use anstyle::Style;
 use gnan::explain::{By, Ledger};
 
 use crate::bars::Waterfall;
-use crate::precision::Precision;
 use crate::style::{BOLD, DIM, counted_more, signed};
 use crate::table::{Align, Table, shorten};
+use gnan_report::precision::Precision;
 
 /// Lines that every ledger of a prediction has in common: base and structure.
 const COMMON: usize = 2;

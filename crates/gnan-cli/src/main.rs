@@ -17,7 +17,6 @@ mod intervals;
 mod ledger;
 mod metric_table;
 mod named;
-mod precision;
 mod prediction_lines;
 mod progress;
 mod screen;

@@ -28,6 +28,7 @@
 
 pub mod colour;
 pub mod text;
+pub mod precision;
 pub mod scene;
 mod axis;
 mod layout;

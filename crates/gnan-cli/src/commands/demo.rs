@@ -241,13 +241,15 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     text.push_str(&files.render());
     text.push_str(&format!("\n{}\n", heading("Try next")));
     let model_path = folder.join(MODEL_FILE);
-    for (command, what) in [
+    let hints = [
         (format!("gnan explain {} {DATA} --id water", model_path.display()), "any prediction, to the last digit"),
         (format!("gnan bootstrap {} {DATA}", model_path.display()), "95 % bands for every curve of the report"),
         (format!("gnan evaluate {DATA} --folds 5"), "how much of it was luck"),
         ("gnan train your-data/ --target column".to_owned(), "your own graphs; gnan train --help shows how"),
-    ] {
-        text.push_str(&format!("  {command:<52}  {}\n", dim(what)));
+    ];
+    let width = hints.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    for (command, what) in hints {
+        text.push_str(&format!("  {command:<width$}  {}\n", dim(what)));
     }
     text
 }

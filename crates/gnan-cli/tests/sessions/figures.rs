@@ -51,7 +51,7 @@ fn a_bootstrap_is_kept_beside_the_model_and_goes_on_where_it_stopped() {
     // Another model of the same name is not the one these bands belong to.
     desk.works("train chains -o model.gnan --epochs 30 --seed 5 --force");
     desk.works("report model.gnan chains").says("no intervals are shown");
-    desk.gnan("bootstrap model.gnan chains --resamples 4").expect(2).says("--restart");
+    desk.gnan("bootstrap model.gnan chains --resamples 4").expect(3).says("--restart");
     desk.works("bootstrap model.gnan chains --resamples 4 --restart");
     desk.people("people");
     desk.gnan("bootstrap model.gnan people").expect(3);
@@ -78,4 +78,10 @@ fn a_report_is_one_file_that_says_everything() {
     desk.works("report model.gnan chains -o other.html");
     let other = String::from_utf8(desk.read("other.html")).expect("UTF-8");
     assert!(other.contains("Training may have seen some of them"));
+    // Nor is there anything to judge by where the targets are not known.
+    let graphs: String = (0..60).map(|graph| format!("g{graph}\n")).collect();
+    desk.write("chains/graphs.csv", &format!("graph_id\n{graphs}"));
+    desk.works("report model.gnan chains -o unknown.html");
+    let unknown = String::from_utf8(desk.read("unknown.html")).expect("UTF-8");
+    assert!(unknown.contains("no known targets") && unknown.contains("the most confident"));
 }

@@ -5,6 +5,7 @@ use super::plural;
 use crate::axis::{self, Scale};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
+use crate::precision::Precision;
 use crate::scene::{Element, Scene};
 use crate::text;
 
@@ -77,8 +78,8 @@ impl Waterfall {
         let top = layout::heading(&mut elements, &self.title, width) + 2.0;
         let rows = self.rows();
         let names = layout::names_room(rows.iter().map(|row| row.name.as_str()), 0.38 * width);
-        let label = |row: &Row| self.label(row);
-        let room = rows.iter().map(|row| text::width(&label(row), 11.0)).fold(20.0, f64::max) + 10.0;
+        let labels = self.labels(&rows);
+        let room = labels.iter().map(|label| text::width(label, 11.0)).fold(20.0, f64::max) + 10.0;
         let left = MARGIN + names + 10.0;
         let (from, to) = (left + 4.0, (width - MARGIN - room).max(left + 60.0));
         let scale = scale(&rows, from, to);
@@ -99,7 +100,7 @@ impl Waterfall {
             }
             let start = if row.is_level() && !scale.shows_zero() { row.to } else { row.from };
             let x = scale.at(row.to).max(scale.at(start)) + 6.0;
-            elements.push(Element::text([x, y + 0.5 * HEIGHT], label(row)).size(11.0).centred());
+            elements.push(Element::text([x, y + 0.5 * HEIGHT], &labels[k]).size(11.0).centred());
         }
         elements.push(axis::horizontal_unit(&self.unit, left, to, bottom + 30.0));
         let mut y = bottom + 36.0;
@@ -142,21 +143,48 @@ impl Waterfall {
         rows
     }
 
-    /// The number at the end of a row, with the probability at the first and the last.
-    fn label(&self, row: &Row) -> String {
-        let (level, share) = match row.kind {
-            Kind::Step(step) | Kind::Rest(step) if step.is_finite() => return text::signed(step, 3),
-            Kind::Step(_) | Kind::Rest(_) => return "absent".into(),
-            Kind::Base => (self.base, self.probability.map(|[start, _]| start)),
-            Kind::Prediction => (self.prediction, self.probability.map(|[_, end]| end)),
+    /// The numbers at the ends of the rows, rounded so that base and steps as printed add up to the prediction as printed;
+    /// with the probability at the first and the last.
+    fn labels(&self, rows: &[Row]) -> Vec<String> {
+        let amounts: Vec<f64> = rows.iter().map(|row| self.amount(row)).collect();
+        let precision = Precision::for_amounts(amounts.iter().copied()).finer();
+        let (prediction, parts) = match amounts.split_last() {
+            Some((prediction, parts)) if amounts.iter().all(|amount| amount.is_finite()) => (*prediction, parts),
+            _ => (f64::NAN, &amounts[..]),
         };
-        if !level.is_finite() {
-            return "absent".into();
-        }
-        let number = text::number(level, 4);
-        match share {
-            Some(share) if (0.0..=1.0).contains(&share) => format!("{number} ({})", probability(share)),
-            _ => number,
+        let total = precision.units(prediction);
+        // What does not add up is not made to look as if it did.
+        let sum: f64 = parts.iter().sum();
+        let units = match (precision.units(sum) - total).abs() <= 1 {
+            true => precision.adding_up(parts, total, 0),
+            false => parts.iter().map(|amount| precision.units(*amount)).collect(),
+        };
+        let scale = precision.words();
+        let label = |(row, units): (&Row, i64)| {
+            if !self.amount(row).is_finite() {
+                return "absent".to_owned();
+            }
+            let number = format!("{}{scale}", precision.show(units)).replace('-', "−");
+            let number = if row.is_level() { number.trim_start_matches('+').to_owned() } else { number };
+            let share = match row.kind {
+                Kind::Base => self.probability.map(|[start, _]| start),
+                Kind::Prediction => self.probability.map(|[_, end]| end),
+                _ => None,
+            };
+            match share {
+                Some(share) if (0.0..=1.0).contains(&share) => format!("{number} ({})", probability(share)),
+                _ => number,
+            }
+        };
+        rows.iter().zip(units.into_iter().chain([total])).map(label).collect()
+    }
+
+    /// The number of a row as it was given.
+    fn amount(&self, row: &Row) -> f64 {
+        match row.kind {
+            Kind::Step(step) | Kind::Rest(step) => step,
+            Kind::Base => self.base,
+            Kind::Prediction => self.prediction,
         }
     }
 

@@ -12,6 +12,7 @@ use super::judged::Judged;
 use super::{Figures, Report, WIDTH};
 use crate::figure::graph;
 use crate::portrait::{output_words, picture, waterfall};
+use crate::precision::Precision;
 use crate::text::{count, number, one_line, signed};
 
 /// Terms that a ledger lists; the others are summed.
@@ -135,33 +136,21 @@ fn ledger(ledger: Ledger) -> String {
     terms.extend(ledger.terms.into_iter().map(|term| (one_line(&term.name), term.amount)));
     terms.extend(ledger.rest.map(|(others, amount)| (format!("{} others", count(others as u64)), amount)));
     let largest = terms.iter().fold(f64::MIN_POSITIVE, |largest, (_, amount)| largest.max(amount.abs()));
-    let mut running = 0.0;
-    let rows = terms.into_iter().map(|(name, amount)| {
-        running += amount;
-        vec![
-            Cell::Words(name),
-            Cell::Number(signed(amount, 5)),
-            Cell::Bar(amount / largest),
-            Cell::Number(signed(running, 5)),
-        ]
+    let amounts: Vec<f64> = terms.iter().map(|(_, amount)| *amount).collect();
+    let precision = Precision::for_amounts(amounts.iter().copied()).finer().finer();
+    let total = precision.units(ledger.total);
+    let units = precision.adding_up(&amounts, total, 2);
+    let mut running = 0;
+    let rows = terms.into_iter().zip(units).map(|((name, amount), units)| {
+        running += units;
+        let [adds, so_far] = [units, running].map(|units| Cell::Number(precision.show(units)));
+        vec![Cell::Words(name), adds, Cell::Bar(amount / largest), so_far]
     });
-    let table = table(&["term", "adds", "", "so far"], rows.collect());
-    let total = with_total(
-        table,
-        vec![
-            Cell::Words("sum of the parts".to_owned()),
-            Cell::Number(signed(ledger.total, 5)),
-            Cell::Words(String::new()),
-            Cell::Words(String::new()),
-        ],
-    );
-    with_total(
-        total,
-        vec![
-            Cell::Words("what the model said".to_owned()),
-            Cell::Number(signed(ledger.prediction, 5)),
-            Cell::Words(String::new()),
-            Cell::Words(String::new()),
-        ],
-    )
+    let mut html = table(&["term", "adds", "", "so far"], rows.collect());
+    let nothing = || Cell::Words(String::new());
+    for (name, amount) in [("sum of the parts", ledger.total), ("what the model said", ledger.prediction)] {
+        let amount = Cell::Number(format!("{}{}", precision.signed(amount), precision.words()));
+        html = with_total(html, vec![Cell::Words(name.to_owned()), amount, nothing(), nothing()]);
+    }
+    html
 }

@@ -106,7 +106,7 @@ impl Replicates {
         let header: ReplicatesHeader = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
         if header.model != model_checksum(model)? {
             return Err(Error::input("these replicates belong to another model")
-                .remedy("delete the file, or move it to its own model, and run gnan bootstrap again"));
+                .remedy("move it to its own model, or run gnan bootstrap --restart to replace it"));
         }
         if header.points.features.len() != model.description().features.len() {
             return Err(broken("its points do not fit the features of the model".to_owned()));

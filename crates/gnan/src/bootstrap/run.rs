@@ -146,7 +146,7 @@ impl Bootstrap {
             let refuse = |what: &str| {
                 Err(Error::usage(format!("the replicates in this file were made {what}"))
                     .in_file(file)
-                    .remedy("use the same, or delete the file to start again"))
+                    .remedy("use the same, or gnan bootstrap --restart to begin again"))
             };
             if earlier.header.seed != self.seed {
                 return refuse(&format!("with seed {}, not {}", earlier.header.seed, self.seed));

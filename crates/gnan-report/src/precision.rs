@@ -24,6 +24,11 @@ impl Precision {
         Precision { decimals: DECIMALS, exponent: magnitude }
     }
 
+    /// With one decimal more.
+    pub fn finer(self) -> Precision {
+        Precision { decimals: self.decimals + 1, ..self }
+    }
+
     /// The amount in units of the last decimal, rounded.
     pub fn units(self, amount: f64) -> i64 {
         // In two steps, either of which is a number, even for the smallest and largest amounts.
