@@ -123,12 +123,7 @@ impl<'a> Album<'a> {
                 rhos.sort_by_key(|level| std::cmp::Reverse(support(level)));
                 for level in rhos {
                     let r = self.canonical.rho_of(*k, level);
-                    for c in 0..outputs {
-                        let name = &self.overview.rho[r].name;
-                        let name =
-                            if outputs > 1 { format!("{name} ({})", self.overview.outputs[c]) } else { name.clone() };
-                        curves.push(curve(r, c, name));
-                    }
+                    curves.extend((0..outputs).map(|c| curve(r, c, self.overview.rho[r].name.clone())));
                 }
             }
         } else {
@@ -139,6 +134,7 @@ impl<'a> Album<'a> {
             unit: "rho (largest = 1)".to_owned(),
             curves,
             panels: per_feature,
+            classes: if per_feature { self.overview.outputs.clone() } else { Vec::new() },
             most: MOST_PANELS,
             receivers: self.receivers(),
             unreachable_receivers: self.unreachable(),
@@ -450,6 +446,7 @@ impl<'a> Album<'a> {
             unit: format!("structure term ({})", self.overview.unit),
             curves,
             panels: false,
+            classes: Vec::new(),
             most: MOST_PANELS,
             receivers: self.receivers(),
             unreachable_receivers: self.unreachable(),

@@ -18,8 +18,10 @@ pub struct Rho {
     pub unit: String,
     /// One curve per class, feature or group.
     pub curves: Vec<Curve>,
-    /// One panel per curve (rho per feature) instead of all curves in one (per class).
+    /// One panel per feature instead of all curves in one (per class).
     pub panels: bool,
+    /// The classes of the curves of a panel, which come one after the other; with one or none a panel has one curve.
+    pub classes: Vec<String>,
     /// How many panels are drawn at most; the curves come in order of importance.
     pub most: usize,
     /// Number of receivers with someone at distance 0, 1, 2, ...
@@ -51,8 +53,11 @@ impl Rho {
         let width = layout::figure_width(width);
         let mut elements = Vec::new();
         let mut y = layout::heading(&mut elements, &self.title, width);
+        let together = self.classes.len().max(1);
+        let features = self.curves.len() / together;
         let panels: Vec<Vec<usize>> = if self.panels {
-            (0..self.curves.len().min(self.most.max(1))).map(|k| vec![k]).collect()
+            y = layout::legend(&mut elements, &self.classes, y, width);
+            (0..features.min(self.most.max(1))).map(|k| (k * together..(k + 1) * together).collect()).collect()
         } else {
             let names: Vec<String> = self.curves.iter().map(|curve| curve.name.clone()).collect();
             y = layout::legend(&mut elements, &names, y, width);
@@ -85,9 +90,8 @@ impl Rho {
             }
             elements.extend(self.background(&places, y, height));
             elements.extend(axis::vertical(&scale, x, x + each, ticks, column == 0));
-            for &k in panel {
-                let colour = if panel.len() == 1 { Colour::Class(0) } else { Colour::Class(k) };
-                elements.push(Element::group(self.curve(k, colour, &places, &scale)).series(k));
+            for series in 0..panel.len() {
+                elements.push(Element::group(self.curve(panel, series, &places, &scale)).series(series));
             }
             elements.extend(self.strip(&places, y + height + 16.0, x, each));
         }
@@ -98,9 +102,9 @@ impl Rho {
         elements.push(axis::vertical_unit(&self.unit, MARGIN + 6.0, top + title, middle.min(bottom)));
         elements.push(axis::horizontal_unit("distance (edges)", left, width - MARGIN, bottom + 14.0));
         let mut y = bottom + 20.0;
-        let hidden = self.curves.len() - panels.iter().map(Vec::len).sum::<usize>();
-        if hidden > 0 {
-            y = layout::note(&mut elements, &format!("and {hidden} weaker features"), y, width);
+        if self.panels && features > panels.len() {
+            let words = format!("and {} more, of weaker features", text::count((features - panels.len()) as u64));
+            y = layout::note(&mut elements, &words, y, width);
         }
         if self.unreachable_receivers.is_some() && !names_unreachable {
             y = layout::note(&mut elements, "∞: unreachable, there is no path.", y, width);
@@ -159,8 +163,10 @@ impl Rho {
         elements
     }
 
-    fn curve(&self, k: usize, colour: Colour, places: &Places, scale: &Scale) -> Vec<Element> {
-        let curve = &self.curves[k];
+    /// The curve of one series of a panel.
+    fn curve(&self, panel: &[usize], series: usize, places: &Places, scale: &Scale) -> Vec<Element> {
+        let curve = &self.curves[panel[series]];
+        let colour = Colour::Class(series);
         let mut elements = Vec::new();
         let place = |distance: usize, value: f64| [places.at(Some(distance)), scale.at(value)];
         for run in runs(&curve.points, |point| point.interval().is_some() && point.value.is_finite()) {
@@ -171,7 +177,7 @@ impl Rho {
             points.extend(band(|interval| interval.low).into_iter().rev());
             elements.push(Element::polygon(points, colour).opacity(0.16));
         }
-        let dash = !self.panels && k / CLASS_COLOURS % 2 == 1;
+        let dash = series / CLASS_COLOURS % 2 == 1;
         for distance in 1..curve.points.len() {
             let (from, to) = (curve.points[distance - 1].value, curve.points[distance].value);
             let mut line = Element::line(place(distance - 1, from), place(distance, to)).stroke(colour, 1.8);
@@ -187,10 +193,10 @@ impl Rho {
         let distances = curve.points.iter().enumerate().map(|(d, point)| (Some(d), point));
         for (distance, point) in distances.chain(curve.unreachable.iter().map(|point| (None, point))) {
             let [mut x, y] = [places.at(distance), scale.at(point.value)];
-            if distance.is_none() && !self.panels {
+            if distance.is_none() {
                 // Beside each other: no line leads to them that would tell them apart.
-                let (all, wide) = (self.curves.len() as f64, 0.8 * places.step);
-                x += (k as f64 - 0.5 * (all - 1.0)) * (wide / all).min(8.0);
+                let (all, wide) = (panel.len() as f64, 0.8 * places.step);
+                x += (series as f64 - 0.5 * (all - 1.0)) * (wide / all).min(8.0);
             }
             if let (None, Some(interval)) = (distance, point.interval()) {
                 let ends = [[x, scale.at(interval.low)], [x, scale.at(interval.high)]];
@@ -202,7 +208,11 @@ impl Rho {
             }
             let where_ = distance.map_or("unreachable".into(), |d| format!("distance {d}"));
             let receivers = plural(self.receivers_at(distance), "receiver");
-            let (name, words) = (text::one_line(&curve.name), point.words(&self.unit));
+            let mut name = text::one_line(&curve.name);
+            if let (true, Some(class)) = (self.panels && panel.len() > 1, self.classes.get(series)) {
+                name = format!("{name} ({})", text::one_line(class));
+            }
+            let words = point.words(&self.unit);
             // A wider field than the mark is easier to point at.
             let field = Element::circle([x, y], (0.45 * places.step).clamp(2.0, 8.0), Colour::Surface).opacity(0.0);
             let mark = Element::group(vec![mark, field]);

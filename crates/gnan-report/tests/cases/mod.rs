@@ -76,6 +76,7 @@ pub fn rho(classes_: usize, distances: usize, panels: bool) -> Rho {
         unit: "rho (relative, largest = 1)".into(),
         curves: names.into_iter().enumerate().map(curve).collect(),
         panels,
+        classes: Vec::new(),
         most: 24,
         receivers: (0..distances).map(|l| (131_488.0 * (-0.25 * l as f64).exp()) as u64).collect(),
         unreachable_receivers: Some(412),
@@ -260,6 +261,8 @@ pub fn all() -> Vec<Case> {
         case("rho-1", rho(1, 11, false).scene(width), &["distance (edges)", "rho (relative", "95 %", "receivers"]);
         case("rho-7", rho(7, 20, false).scene(width), &["Case Based", "data-toggle", "little support"]);
         case("rho-panels-14", rho(14, 9, true).scene(width), &["Cl", "∞"]);
+        let several = Rho { classes: classes(7), ..rho(28, 9, true) };
+        case("rho-panels-of-7-classes", several.scene(width), &["Case Based", "data-toggle", "∞"]);
         case("shapes-14", shapes(14, 1).scene(width), &["Br", "Å²", "Present (1)", "f(x) (log-odds)"]);
         case("shapes-7-classes", shapes(6, 7).scene(width), &["Neural Networks", "feature 5"]);
         case("shapes-atoms", atoms(14, 1).scene(width), &["atom", "Na", "nodes in"]);
@@ -402,7 +405,11 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
         Rho { curves: vec![], receivers: vec![], unreachable_receivers: None, ..rho(1, 1, false) }.scene(760.0),
         &nothing,
     );
-    case("empty-rho-panels", Rho { curves: vec![], panels: true, most: 0, ..rho(1, 1, true) }.scene(760.0), &nothing);
+    case(
+        "empty-rho-panels",
+        Rho { curves: vec![], panels: true, classes: Vec::new(), most: 0, ..rho(1, 1, true) }.scene(760.0),
+        &nothing,
+    );
     case("empty-shapes", Shapes { features: vec![], ..shapes(1, 1) }.scene(760.0), &nothing);
     case(
         "empty-heatmap",
