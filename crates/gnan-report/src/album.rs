@@ -436,11 +436,12 @@ impl<'a> Album<'a> {
 
     /// The structure curve.
     pub fn structure(&self) -> Figure {
-        let description = self.canonical.description();
-        let shown: Vec<Vec<f64>> = self.overview.structure.iter().map(|values| description.shown(values)).collect();
         let curves = self.overview.shown_outputs.iter().enumerate();
-        let curves =
-            curves.map(|(c, name)| self.curve(name.clone(), &shown, c, |slot| self.bands.structure(slot, c))).collect();
+        let curves = curves
+            .map(|(c, name)| {
+                self.curve(name.clone(), &self.overview.structure, c, |slot| self.bands.structure(slot, c))
+            })
+            .collect();
         let scene = Rho {
             title: "What the shape of the graph alone says".to_owned(),
             unit: format!("structure term ({})", self.overview.unit),

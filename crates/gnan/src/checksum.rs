@@ -21,6 +21,11 @@ impl Checksum {
         Checksum(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
+    /// The checksum as a number.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
     /// The checksum of what came before and these numbers.
     pub fn and_floats(self, numbers: &[f32]) -> Checksum {
         numbers.iter().fold(self, |sum, number| sum.and(&number.to_le_bytes()))

@@ -105,7 +105,7 @@ fn in_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 fn a_run_that_is_broken_off_and_continued_gives_the_bytes_of_one_go_on_any_number_of_threads() {
     let data = solubility();
     let model = quick().fit(&data).expect("a model");
-    let bootstrap = Bootstrap { resamples: 40, seed: 7 };
+    let bootstrap = Bootstrap { resamples: 40, seed: 7, restart: false };
     let whole = in_threads(1, || bootstrap.run(&model, &data, None, &quiet)).expect("replicates");
     assert!(whole.is_complete() && whole.len() == 40);
     let bytes = whole.to_bytes().expect("bytes");
@@ -127,13 +127,13 @@ fn a_run_that_is_broken_off_and_continued_gives_the_bytes_of_one_go_on_any_numbe
     assert_eq!(bytes, std::fs::read(&file).expect("the file"));
 
     // More resamples later are those of one go, too.
-    let few = Bootstrap { resamples: 20, seed: 7 };
+    let few = Bootstrap { resamples: 20, seed: 7, restart: false };
     std::fs::remove_file(&file).expect("removed");
     few.run(&model, &data, Some(&file), &quiet).expect("a few");
     bootstrap.run(&model, &data, Some(&file), &quiet).expect("the rest");
     assert_eq!(bytes, std::fs::read(&file).expect("the file"));
 
-    let other_seed = Bootstrap { resamples: 40, seed: 8 }.run(&model, &data, Some(&file), &quiet);
+    let other_seed = Bootstrap { resamples: 40, seed: 8, restart: false }.run(&model, &data, Some(&file), &quiet);
     assert!(other_seed.expect_err("another seed").to_string().contains("seed 7"));
     let other_data = bootstrap.run(&model, &data.subset(&[0, 1, 2]), Some(&file), &quiet);
     assert!(other_data.expect_err("other data").to_string().contains("other data"));
@@ -143,7 +143,11 @@ fn a_run_that_is_broken_off_and_continued_gives_the_bytes_of_one_go_on_any_numbe
 fn files_that_lie_are_refused() {
     let data = solubility();
     let model = quick().fit(&data).expect("a model");
-    let bytes = Bootstrap { resamples: 2, seed: 1 }.run(&model, &data, None, &quiet).expect("run").to_bytes().unwrap();
+    let bytes = Bootstrap { resamples: 2, seed: 1, restart: false }
+        .run(&model, &data, None, &quiet)
+        .expect("run")
+        .to_bytes()
+        .unwrap();
     assert_eq!(Replicates::from_bytes(&bytes, &model).expect("its own").to_bytes().expect("bytes"), bytes);
     let other = quick().seed(5).fit(&data).expect("another model");
     let error = Replicates::from_bytes(&bytes, &other).expect_err("another model").to_string();
@@ -208,7 +212,8 @@ fn bands_hold_the_point_estimate_and_verdicts_say_what_was_planted() {
     for (rho, logits) in [(RhoChoice::Shared, LogitChoice::One), (RhoChoice::PerFeature, LogitChoice::Two)] {
         let training = Training { layers: 2, hidden: 16, ..Training::default().epochs(300) }.rho(rho).logits(logits);
         let model = training.fit(&data).expect("a model");
-        let replicates = Bootstrap { resamples: 60, seed: 3 }.run(&model, &data, None, &quiet).expect("replicates");
+        let replicates =
+            Bootstrap { resamples: 60, seed: 3, restart: false }.run(&model, &data, None, &quiet).expect("replicates");
         let intervals = Intervals::new(&model, &replicates).expect("intervals");
         assert_eq!(intervals.products[0].len(), 4);
         let slots = model.description().receivers.len();
@@ -250,7 +255,8 @@ fn node_tasks_resample_labelled_nodes() {
     for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
         let training = Training { dropout: 0.1, ..quick() }.rho(rho);
         let model = training.fit(&data).expect("a model");
-        let replicates = Bootstrap { resamples: 5, seed: 2 }.run(&model, &data, None, &quiet).expect("replicates");
+        let replicates =
+            Bootstrap { resamples: 5, seed: 2, restart: false }.run(&model, &data, None, &quiet).expect("replicates");
         let intervals = Intervals::new(&model, &replicates).expect("intervals");
         assert_eq!(replicates.header().items, 40);
         assert_eq!(intervals.shapes.len(), 2);

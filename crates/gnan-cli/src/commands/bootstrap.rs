@@ -81,10 +81,10 @@ pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
     let record = &model.description().record;
     let (split, _) = data.parts(args.test_share, record.seed)?;
     let items = split.train.union(&split.valid);
-    if split.train.len() != record.train_items || split.valid.len() != record.valid_items {
+    if !record.is_of(&split) {
         let trained = count(record.train_items + record.valid_items);
         return Err(Error::usage(format!(
-            "the model was trained on {trained} items, these data would give {}",
+            "the model was trained on {trained} items, these data would give {} (or others)",
             count(items.len())
         ))
         .in_file(&args.data)
@@ -92,13 +92,10 @@ pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
         .into());
     }
     let file = Replicates::path_beside(&args.model);
-    if args.restart && file.exists() {
-        std::fs::remove_file(&file).map_err(|error| Error::io(&file, &error))?;
-    }
     interrupt::listen("stopping; finished replicates are kept")?;
     let start = Instant::now();
     let progress = BootstrapProgress::new(args.resamples);
-    let bootstrap = Bootstrap { resamples: args.resamples, seed: args.seed };
+    let bootstrap = Bootstrap { resamples: args.resamples, seed: args.seed, restart: args.restart };
     let replicates = bootstrap.run(&model, &items, Some(&file), &|event| progress.show(event));
     progress.finish();
     let replicates = replicates?;

@@ -155,6 +155,7 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
         palette: Palette::default(),
         model_name: &document.model.display().to_string(),
         data_name: DATA,
+        options: format!(" --id {MOLECULE}"),
     };
     report::write(&report, &document.report)?;
     if json {

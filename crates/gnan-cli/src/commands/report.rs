@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gnan::Model;
 use gnan::output::write_atomically;
+use gnan_report::Palette;
 use gnan_report::bands::Bands;
-use gnan_report::report::Report;
+use gnan_report::report::{Report, quoted};
 use serde::Serialize;
 
 use super::explain::names;
@@ -84,6 +85,7 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
         palette: args.palette.palette(),
         model_name: &args.model.display().to_string(),
         data_name: &args.data,
+        options: options(args),
     };
     let page = write(&report, &args.output).map_err(|error| error.in_file(&args.data))?;
     if json {
@@ -92,6 +94,17 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
         print(format!("wrote {}: open it in any browser; it needs no network", heading(args.output.display())))?;
     }
     Ok(Answer::Done)
+}
+
+/// The options that shape the page, as they would be typed.
+fn options(args: &ReportArgs) -> String {
+    let mut words: Vec<String> = Vec::new();
+    words.extend(args.test_share.map(|share| format!("--test-share {share}")));
+    words.extend(args.id.iter().map(|id| format!("--id={}", quoted(id))));
+    words.extend((args.palette.palette() == Palette::GreenRed).then(|| "--palette green-red".to_owned()));
+    words.extend(args.read.lcc.then(|| "--lcc".to_owned()));
+    words.extend(args.read.smiles_column.iter().map(|name| format!("--smiles-column {}", quoted(name))));
+    words.iter().map(|word| format!(" {word}")).collect()
 }
 
 /// Writes the page, and returns its size.

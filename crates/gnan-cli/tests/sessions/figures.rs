@@ -52,7 +52,16 @@ fn a_bootstrap_is_kept_beside_the_model_and_goes_on_where_it_stopped() {
     desk.works("train chains -o model.gnan --epochs 30 --seed 5 --force");
     desk.works("report model.gnan chains").says("no intervals are shown");
     desk.gnan("bootstrap model.gnan chains --resamples 4").expect(3).says("--restart");
+    let others = desk.read("model.bootstrap");
+    desk.gnan("bootstrap model.gnan chains --resamples 1 --restart").expect(2).says("choose 2");
+    assert_eq!(desk.read("model.bootstrap"), others, "nothing is lost before there is something better");
     desk.works("bootstrap model.gnan chains --resamples 4 --restart");
+    // A model of any name keeps its replicates beside it, and is never one of them.
+    desk.write("copy.bootstrap", "");
+    std::fs::copy(desk.path("model.gnan"), desk.path("copy.bootstrap")).expect("a copy");
+    let model = desk.read("copy.bootstrap");
+    desk.works("bootstrap copy.bootstrap chains --resamples 4 --restart");
+    assert_eq!(desk.read("copy.bootstrap"), model);
     desk.people("people");
     desk.gnan("bootstrap model.gnan people").expect(2).says("trained on 60 items");
 }
@@ -84,4 +93,33 @@ fn a_report_is_one_file_that_says_everything() {
     desk.works("report model.gnan chains -o unknown.html");
     let unknown = String::from_utf8(desk.read("unknown.html")).expect("UTF-8");
     assert!(unknown.contains("no known targets") && unknown.contains("the most confident"));
+}
+
+/// The parts of a data set depend on the order of its rows: of another order it cannot be said what training never saw.
+#[test]
+fn a_report_does_not_take_other_items_for_the_test_part() {
+    let desk = Desk::new();
+    desk.molecules("chains");
+    desk.works("train chains -o model.gnan --epochs 20 --test-share 0.3");
+    desk.works("report model.gnan chains --test-share 0.3 -o known.html");
+    let graphs = String::from_utf8(desk.read("chains/graphs.csv")).expect("UTF-8");
+    let mut rows: Vec<&str> = graphs.lines().skip(1).collect();
+    rows.reverse();
+    desk.write("chains/graphs.csv", &format!("graph_id,toxic\n{}\n", rows.join("\n")));
+    desk.works("report model.gnan chains --test-share 0.3 -o other.html");
+    let page = |name: &str| String::from_utf8(desk.read(name)).expect("UTF-8");
+    assert!(page("known.html").contains("Training never saw them"));
+    assert!(!page("other.html").contains("Training never saw them"));
+    desk.gnan("bootstrap model.gnan chains --test-share 0.3").expect(2).says("name the data it was trained on");
+}
+
+/// Values so far out that the engine takes them for the farthest it can tell: explanations do the same.
+#[test]
+fn absurd_values_add_up_too() {
+    let desk = Desk::new();
+    desk.molecules("chains");
+    desk.works("train chains -o model.gnan --epochs 20");
+    let nodes = String::from_utf8(desk.read("chains/nodes.csv")).expect("UTF-8");
+    desk.write("chains/nodes.csv", &nodes.replacen(",12\n", ",1e30\n", 1));
+    desk.works("explain model.gnan chains --verify").shows("everything adds up");
 }

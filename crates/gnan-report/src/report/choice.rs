@@ -32,24 +32,27 @@ pub(super) fn choose(model: &Model, judged: &Judged, explainer: &Explainer<'_>) 
         }
     };
     let all = || 0..judged.data.len();
+    // Of several targets the first is shown.
+    let targets = &model.description().targets;
+    let of = if targets.len() > 1 { format!(" of {}", targets[0].name) } else { String::new() };
     if model.description().outcome.is_regression() {
         let value = |position: &usize| f64::from(judged.row(*position)[0]);
         let error = |position: &usize| judged.target(*position).map_or(-1.0, |target| (value(position) - target).abs());
-        add(all().max_by(|a, b| value(a).total_cmp(&value(b))), "the highest prediction");
-        add(all().min_by(|a, b| value(a).total_cmp(&value(b))), "the lowest prediction");
-        add(all().filter(|p| error(p) > 0.0).max_by(|a, b| error(a).total_cmp(&error(b))), "the most wrong");
+        add(all().max_by(|a, b| value(a).total_cmp(&value(b))), &format!("the highest prediction{of}"));
+        add(all().min_by(|a, b| value(a).total_cmp(&value(b))), &format!("the lowest prediction{of}"));
+        add(
+            all().filter(|p| error(p) > 0.0).max_by(|a, b| error(a).total_cmp(&error(b))),
+            &format!("the most wrong{of}"),
+        );
     } else {
         let sure = |position: &usize| confidence(model, judged, *position);
         for class in predicted_classes(model, judged).into_iter().take(3) {
-            let of_class = |p: &usize| class_of(judged, *p) == class && wrong(model, judged, *p) != Some(true);
+            let of_class = |p: &usize| class_of(model, judged, *p) == class && wrong(model, judged, *p) != Some(true);
             let found = all().filter(of_class).max_by(|a, b| sure(a).total_cmp(&sure(b)));
             let name = class_name(model, class);
-            let why = if judged.targets.is_empty() {
-                format!("the most confident \"{name}\"")
-            } else {
-                format!("the most confident \"{name}\", rightly so")
-            };
-            add(found, &why);
+            let right = found.is_some_and(|position| wrong(model, judged, position) == Some(false));
+            let right = if right { ", rightly so" } else { "" };
+            add(found, &format!("the most confident \"{name}\"{of}{right}"));
         }
         let mistakes = |p: &usize| wrong(model, judged, *p) == Some(true);
         add(
@@ -64,13 +67,18 @@ pub(super) fn choose(model: &Model, judged: &Judged, explainer: &Explainer<'_>) 
 /// The shown output that explains the prediction best: that of the predicted class.
 fn explained_output(model: &Model, judged: &Judged, position: usize) -> usize {
     match model.description().outcome {
-        Outcome::Multiclass => class_of(judged, position),
+        Outcome::Multiclass => class_of(model, judged, position),
         _ => 0,
     }
 }
 
-fn class_of(judged: &Judged, position: usize) -> usize {
-    most_probable(&probabilities(judged.row(position)))
+/// The predicted class; of several yes-or-no targets that of the first.
+fn class_of(model: &Model, judged: &Judged, position: usize) -> usize {
+    let row = judged.row(position);
+    match model.description().outcome {
+        Outcome::MultiLabel => usize::from(row[0] > 0.0),
+        _ => most_probable(&probabilities(row)),
+    }
 }
 
 /// How far from undecided a prediction is: its largest probability, by the logit where probabilities are all 1.
@@ -78,7 +86,7 @@ fn confidence(model: &Model, judged: &Judged, position: usize) -> f64 {
     let row = judged.row(position);
     match (model.description().outcome, row) {
         (Outcome::Binary, [logit]) => f64::from(logit.abs()),
-        (Outcome::MultiLabel, row) => row.iter().map(|logit| f64::from(logit.abs())).fold(f64::INFINITY, f64::min),
+        (Outcome::MultiLabel, row) => f64::from(row[0].abs()),
         (_, row) => {
             let mut sorted: Vec<f64> = row.iter().map(|logit| f64::from(*logit)).collect();
             sorted.sort_by(|a, b| b.total_cmp(a));
@@ -89,20 +97,17 @@ fn confidence(model: &Model, judged: &Judged, position: usize) -> f64 {
 
 /// Whether the prediction of one class is mistaken; `None` where that is not known.
 fn wrong(model: &Model, judged: &Judged, position: usize) -> Option<bool> {
-    if !matches!(model.description().outcome, Outcome::Binary | Outcome::Multiclass) {
+    if model.description().outcome.is_regression() {
         return None;
     }
-    judged.target(position).map(|target| target as usize != class_of(judged, position))
+    judged.target(position).map(|target| target as usize != class_of(model, judged, position))
 }
 
 /// The classes that are predicted at all, the most frequent first.
 fn predicted_classes(model: &Model, judged: &Judged) -> Vec<usize> {
-    if model.description().outcome == Outcome::MultiLabel {
-        return vec![class_of(judged, 0)];
-    }
     let mut counts: Vec<usize> = Vec::new();
     for position in 0..judged.data.len() {
-        let class = class_of(judged, position);
+        let class = class_of(model, judged, position);
         counts.resize(counts.len().max(class + 1), 0);
         counts[class] += 1;
     }

@@ -39,6 +39,8 @@ pub(super) struct Judged {
     pub outputs: Outputs,
     /// The targets as the model numbers their classes; empty if the data have none.
     pub targets: Vec<Target>,
+    /// Why targets that are there could not be used.
+    problem: Option<String>,
     pub metrics: Metrics,
     confidence: BTreeMap<&'static str, [f64; 2]>,
     baseline: Metrics,
@@ -49,7 +51,11 @@ impl Judged {
     pub(super) fn new(model: &Model, data: &Dataset, test_share: Option<f64>) -> Result<Judged> {
         let record = &model.description().record;
         let outcome = model.description().outcome;
-        let targets = model.align_targets(data).unwrap_or_default();
+        let (targets, problem) = match model.align_targets(data) {
+            Ok(targets) => (targets, None),
+            Err(_) if data.targets().is_empty() => (Vec::new(), None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
         let labelled = data.labelled();
         if targets.is_empty() || labelled.is_empty() {
             let outputs = model.outputs_on(data)?;
@@ -59,27 +65,46 @@ impl Judged {
                 data: data.clone(),
                 outputs,
                 targets: Vec::new(),
+                problem: problem.map(|error| error.to_string()),
                 metrics: Metrics::default(),
                 confidence: BTreeMap::new(),
                 baseline: Metrics::default(),
                 outcome,
             });
         }
-        let (split, origin) = data.parts(test_share, record.seed)?;
-        let known = split.train.len() == record.train_items && split.valid.len() == record.valid_items;
-        let Split { train, valid, test } = split;
-        let (part, judged) = match (known, test.is_empty(), valid.is_empty()) {
-            (false, ..) => (Part::Unknown, labelled),
-            (true, false, _) => (Part::Test, test),
-            (true, true, false) => (Part::Validation, valid),
-            (true, true, true) => (Part::Training, train.clone()),
+        // Data that cannot be divided as training data are (all of them a test part, say) are judged whole.
+        let split = data.parts(test_share, record.seed).ok().filter(|(split, _)| record.is_of(split));
+        let (part, origin, judged, train) = match split {
+            None => (Part::Unknown, "all labelled items", labelled, None),
+            Some((Split { train, valid, test }, origin)) => match (test.is_empty(), valid.is_empty()) {
+                (false, _) => (Part::Test, origin, test, Some(train)),
+                (true, false) => (Part::Validation, origin, valid, Some(train)),
+                (true, true) => (Part::Training, origin, train.clone(), Some(train)),
+            },
         };
         let outputs = model.outputs_on(&judged)?;
         let scored = Scored { outcome, width: outputs.width, outputs: &outputs.values };
         let metrics = score(&scored, &targets, judged.items());
         let confidence = intervals(&scored, &targets, judged.items(), record.seed);
-        let baseline = baseline(&train, &judged)?;
-        Ok(Judged { part, origin, data: judged, outputs, targets, metrics, confidence, baseline, outcome })
+        // Of data with other classes than the model's the baseline would be another metric.
+        let same = data.outcome().is_ok_and(|found| found == outcome)
+            && data.targets().iter().map(|target| &target.classes).eq(targets.iter().map(|target| &target.classes));
+        let baseline = match same {
+            true => baseline(train.as_ref().unwrap_or(&judged), &judged)?,
+            false => Metrics::default(),
+        };
+        Ok(Judged {
+            part,
+            origin,
+            data: judged,
+            outputs,
+            targets,
+            problem: None,
+            metrics,
+            confidence,
+            baseline,
+            outcome,
+        })
     }
 
     /// The outputs of the item at a position.
@@ -112,8 +137,8 @@ impl Judged {
             Part::Training => "This is optimistic: nothing was set aside.",
             Part::Unknown if self.targets.is_empty() => "Their targets are not known.",
             Part::Unknown => {
-                "Training may have seen some of them: their number is not that of the data it was trained on, so this may \
-                 be optimistic."
+                "Training may have seen some of them: the data cannot be divided as they were for training, so this may be \
+                 optimistic."
             }
         }
     }
@@ -121,7 +146,10 @@ impl Judged {
     /// The section.
     pub(super) fn html(&self) -> String {
         if self.metrics.values.is_empty() {
-            return paragraph("These data hold no known targets, so that the model cannot be judged on them.");
+            return match &self.problem {
+                None => paragraph("These data hold no known targets, so that the model cannot be judged on them."),
+                Some(problem) => paragraph(&format!("The model cannot be judged on these data: {problem}.")),
+            };
         }
         let mut html = paragraph(&format!("Judged on {}. {}", self.part_words(), self.part_remark()));
         let rows = self.metrics.in_order().map(|(name, value)| {

@@ -25,6 +25,8 @@ use crate::text::{count, number, one_line};
 use crate::words;
 
 use html::{Cell, facts, list, paragraph, section, table, text};
+pub use reproduce::quoted;
+
 use judged::{Judged, metric, metric_name};
 
 /// Style of the page around the figures.
@@ -52,6 +54,8 @@ pub struct Report<'a> {
     pub model_name: &'a str,
     /// The data as the command line names them.
     pub data_name: &'a str,
+    /// Further options of the command line that wrote this page, as they were typed.
+    pub options: String,
 }
 
 impl Report<'_> {
@@ -59,7 +63,9 @@ impl Report<'_> {
     pub fn html(&self) -> Result<String> {
         let judged = Judged::new(self.model, self.data, self.test_share)?;
         let explainer = Explainer::new(self.model, &judged.data)?;
-        let overview = explainer.overview()?;
+        // Densities and low support are those of all the data, importances those of the items that are judged.
+        let mut overview = explainer.overview_over(self.data)?;
+        overview.importance = Some(explainer.importance()?);
         let album = Album::new(explainer.canonical(), &overview, self.bands, WIDTH);
         let mut figures = Figures { palette: self.palette, count: 0 };
         let mut performance = judged.html();

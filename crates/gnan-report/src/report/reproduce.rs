@@ -5,16 +5,21 @@ use super::html::{paragraph, text};
 
 pub(super) fn html(report: &Report<'_>) -> String {
     let record = &report.model.description().record;
-    let share = report.test_share.map(|share| format!(" --test-share {share}")).unwrap_or_default();
+    let options = &report.options;
     let mut commands = vec![
         format!("gnan inspect {}", quoted(report.model_name)),
         format!("gnan explain {} {} --all --verify", quoted(report.model_name), quoted(report.data_name)),
     ];
     if report.bands.are_there() {
-        commands.push(format!("gnan bootstrap {} {}{share}", quoted(report.model_name), quoted(report.data_name)));
+        let resamples = report.bands.resamples().unwrap_or_default();
+        commands.push(format!(
+            "gnan bootstrap {} {} --resamples {resamples}",
+            quoted(report.model_name),
+            quoted(report.data_name)
+        ));
     }
     commands.push(format!(
-        "gnan report {} {}{share} -o report.html",
+        "gnan report {} {}{options} -o report.html",
         quoted(report.model_name),
         quoted(report.data_name)
     ));
@@ -29,7 +34,7 @@ pub(super) fn html(report: &Report<'_>) -> String {
 }
 
 /// A word of a command line.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -41,7 +41,16 @@ struct VersionOnly {
 impl Replicates {
     /// Where the replicates of the model in `model` are kept: beside it, `model.gnan` and `model.bootstrap`.
     pub fn path_beside(model: impl AsRef<Path>) -> PathBuf {
-        model.as_ref().with_extension("bootstrap")
+        let model = model.as_ref();
+        match model.extension() {
+            Some(extension) if extension == "gnan" => model.with_extension("bootstrap"),
+            // Whatever else a model is called, its replicates are called after all of it.
+            _ => {
+                let mut name = model.as_os_str().to_owned();
+                name.push(".bootstrap");
+                PathBuf::from(name)
+            }
+        }
     }
 
     /// The bytes of the file.

@@ -28,11 +28,13 @@ pub struct Bootstrap {
     pub resamples: usize,
     /// The seed of resamples and random starts.
     pub seed: u64,
+    /// Begin again, whatever an earlier run left in the file; it is replaced when the first group is done.
+    pub restart: bool,
 }
 
 impl Default for Bootstrap {
     fn default() -> Self {
-        Bootstrap { resamples: RESAMPLES, seed: 0 }
+        Bootstrap { resamples: RESAMPLES, seed: 0, restart: false }
     }
 }
 
@@ -74,9 +76,9 @@ impl Bootstrap {
         file: Option<&Path>,
         monitor: &BootstrapMonitor<'_>,
     ) -> Result<Replicates> {
-        if self.resamples == 0 || self.resamples > MOST_RESAMPLES {
+        if self.resamples < 2 || self.resamples > MOST_RESAMPLES {
             return Err(
-                Error::usage(format!("{} resamples", self.resamples)).remedy("choose 1 to 100000; 200 is usual")
+                Error::usage(format!("{} resamples", self.resamples)).remedy("choose 2 to 100000; 200 is usual")
             );
         }
         let retraining = Retraining::new(model, data)?;
@@ -141,7 +143,7 @@ impl Bootstrap {
     fn start(&self, model: &Model, retraining: &Retraining, file: Option<&Path>) -> Result<Replicates> {
         let data = retraining.data();
         let data_checksum = retraining.checksum().to_string();
-        if let Some(file) = file.filter(|file| file.exists()) {
+        if let Some(file) = file.filter(|file| file.exists() && !self.restart) {
             let mut earlier = Replicates::load(file, model)?;
             let refuse = |what: &str| {
                 Err(Error::usage(format!("the replicates in this file were made {what}"))

@@ -2,6 +2,7 @@
 
 use crate::explain::{Canonical, Point, distance_name};
 use crate::files::{Kind, Task};
+use crate::model::Rho;
 
 use super::bands::Band;
 use super::intervals::Intervals;
@@ -23,7 +24,25 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
             verdicts[canonical.rho_at(k, point)].fill(Effect::Unknown.words(items));
         }
     }
+    if canonical.description().rho == Rho::PerFeature {
+        for r in (1..verdicts.len()).filter(|r| says_nothing(canonical, intervals, *r)) {
+            verdicts[r].fill("nothing to weigh: what it is heard with is indistinguishable from zero".to_owned());
+        }
+    }
     verdicts
+}
+
+/// Whether everything that is heard with a rho is indistinguishable from zero at every distance: then the rho, which is
+/// scaled to 1 somewhere in any case, says nothing.
+fn says_nothing(canonical: &Canonical, intervals: &Intervals, r: usize) -> bool {
+    let features = intervals.points.features.iter().zip(&intervals.products).enumerate();
+    features
+        .flat_map(|(k, (points, products))| points.iter().zip(products).map(move |(point, bands)| (k, point, bands)))
+        .filter(|(k, point, _)| canonical.rho_at(*k, point) == r)
+        .all(|(_, _, slots)| {
+            let seen = slots.iter().enumerate().filter(|(slot, _)| canonical.seen(*slot));
+            seen.flat_map(|(_, bands)| bands).all(Band::holds_zero)
+        })
 }
 
 /// The verdict on one rho from whether its band holds 0 at every slot ("unreachable" last), for the slots seen in
@@ -135,12 +154,15 @@ fn on_curve(points: &[Point], effects: &[Effect]) -> String {
     }
     let mut parts = Vec::new();
     for kind in [Effect::Raises, Effect::Lowers, Effect::Unknown] {
-        let having: Vec<usize> = (0..effects.len()).filter(|p| effects[*p] == kind).collect();
+        let number = |p: &usize| matches!(points[*p], Point::Number(_));
+        let (having, others): (Vec<usize>, Vec<usize>) =
+            (0..effects.len()).filter(|p| effects[*p] == kind).partition(number);
         let name = |(from, to): (usize, usize)| match from == to {
             true => points[from].name(),
             false => format!("{} to {}", points[from].name(), points[to].name()),
         };
-        let names: Vec<String> = runs(&having).into_iter().map(name).collect();
+        let mut names: Vec<String> = runs(&having).into_iter().map(name).collect();
+        names.extend(others.into_iter().map(|point| points[point].name()));
         if !names.is_empty() {
             parts.push(format!("{}: {}", list(&names), kind.words("values")));
         }
@@ -204,5 +226,7 @@ mod tests {
         let numbers: Vec<Point> = [0.5, 1.0, 2.0, 4.0].map(Point::Number).to_vec();
         let effects = [Effect::Lowers, Effect::None, Effect::Raises, Effect::Raises];
         assert_eq!(on_curve(&numbers, &effects), "2 to 4: raises; 0.5: lowers; else indistinguishable from zero");
+        let with_missing = [Point::Number(1.0), Point::Number(2.0), Point::Missing];
+        assert_eq!(on_curve(&with_missing, &[Effect::Raises; 3]), "1 to 2, missing: raises");
     }
 }

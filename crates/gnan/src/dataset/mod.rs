@@ -21,6 +21,7 @@ pub use split::Split;
 pub use summary::{FeatureSummary, Summary, TargetSummary};
 pub use target::{Outcome, Problem, Target};
 
+use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::files::{self, BondOrder, Column, Part, ReadOptions, Tables, Task};
 use crate::graph::Graph;
@@ -284,6 +285,19 @@ impl Dataset {
             Task::Node if self.graph_count() == 1 => self.node_id(item),
             Task::Node => format!("{}/{}", self.graph_id(self.graph_of(item)), self.node_id(item)),
         }
+    }
+
+    /// A checksum of the ids of the items and of their targets, whatever their order.
+    pub fn items_checksum(&self) -> String {
+        let of_item = |item: &u32| {
+            let targets = self.targets().iter().map(|target| match &target.classes {
+                Some(classes) => classes.get(target.values[*item as usize] as usize).cloned().unwrap_or_default(),
+                None => target.values[*item as usize].to_string(),
+            });
+            let words = targets.fold(self.item_id(*item), |words, target| format!("{words}\n{target}"));
+            Checksum::of(words.as_bytes()).number()
+        };
+        format!("{:016x}", self.items().iter().map(of_item).fold(0u64, u64::wrapping_add))
     }
 
     /// Position in this view of the item called `id`.

@@ -281,7 +281,7 @@ impl Canonical {
                     return Some((vec![0.0; outputs], place.first_rho));
                 }
                 if let Some(curve) = self.raw_curve(k) {
-                    return Some((curve.evaluate(x), place.first_rho));
+                    return Some((curve.evaluate(scale.within(x)), place.first_rho));
                 }
                 let (size, block) = (parameters.shapes.architecture(), parameters.shapes.block(network));
                 let (at, reference) = (size.evaluate(block, f64::from(scale.apply(x))), size.evaluate(block, 0.0));

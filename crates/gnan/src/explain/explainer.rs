@@ -56,7 +56,8 @@ pub(super) struct Marginals {
     /// `[receivers, outputs]`, and each one's share of the structure term.
     heard: Vec<f64>,
     heard_structure: Vec<f64>,
-    node_feature: Vec<(usize, usize, Vec<f64>)>,
+    /// `[what the nodes of the graph say, outputs]`, where it is wanted.
+    node_feature: Vec<f64>,
     receivers: Vec<usize>,
 }
 
@@ -224,11 +225,13 @@ impl<'a> Explainer<'a> {
             structure_by_distance: rows(&found.structure),
             features: description.features.iter().map(|feature| feature.name.clone()).collect(),
             nodes: nodes.clone().map(|node| data.node_id(node)).collect(),
-            labels: self.labels(nodes),
-            by_node_and_feature: found
-                .node_feature
-                .iter()
-                .map(|(node, feature, values)| Contribution { node: *node, feature: *feature, values: show(values) })
+            labels: self.labels(nodes.clone()),
+            by_node_and_feature: (self.said_in(nodes).zip(found.node_feature.chunks_exact(width)))
+                .map(|((node, said), values)| Contribution {
+                    node,
+                    feature: said.feature as usize,
+                    values: show(values),
+                })
                 .collect(),
             by_feature_and_distance: found.feature_distance.chunks_exact(found.slots * width).map(rows).collect(),
             by_receiver: of_graph(&found.heard),
@@ -295,15 +298,14 @@ impl<'a> Explainer<'a> {
             let canonical = longer.as_ref().unwrap_or(&self.canonical);
             self.add_receivers(canonical, nodes.clone(), &rows, parts, &mut found);
         }
-        found.node_feature.sort_by_key(|(node, feature, _)| (*node, *feature));
-        found.node_feature.dedup_by(|next, kept| {
-            let same = (next.0, next.1) == (kept.0, kept.1);
-            if same {
-                kept.2.iter_mut().zip(&next.2).for_each(|(kept, next)| *kept += next);
-            }
-            same
-        });
         Ok((longer, found))
+    }
+
+    /// What the nodes of a graph say, in their order, each with the number of its node within the graph.
+    fn said_in(&self, nodes: Range<usize>) -> impl Iterator<Item = (usize, &Said)> {
+        nodes.enumerate().flat_map(|(source, node)| {
+            self.said_by[self.said_from[node]..self.said_from[node + 1]].iter().map(move |said| (source, said))
+        })
     }
 
     /// Adds what some receivers hear, given their distance rows.
@@ -316,6 +318,9 @@ impl<'a> Explainer<'a> {
         found: &mut Marginals,
     ) {
         let (slots, outputs, normalise) = (found.slots, found.outputs, self.model.description().normalise);
+        if parts {
+            found.node_feature.resize((self.said_from[nodes.end] - self.said_from[nodes.start]) * outputs, 0.0);
+        }
         let slot_of = |distance: u16| if distance == UNREACHABLE { slots - 1 } else { usize::from(distance) };
         let batch = rows.len() / nodes.len().max(1);
         let mut counts = vec![0u32; batch * slots];
@@ -340,9 +345,11 @@ impl<'a> Explainer<'a> {
             }
             touched.sort_unstable();
             let node = nodes.start + source;
-            for said in &self.said_by[self.said_from[node]..self.said_from[node + 1]] {
+            let first_said = self.said_from[node] - self.said_from[nodes.start];
+            for (place, said) in self.said_by[self.said_from[node]..self.said_from[node + 1]].iter().enumerate() {
                 let (k, words) = (said.feature as usize, &self.words[said.word as usize * outputs..][..outputs]);
-                let mut sums = vec![0.0; if parts { outputs } else { 0 }];
+                let own = if parts { (first_said + place) * outputs..(first_said + place + 1) * outputs } else { 0..0 };
+                let sums = &mut found.node_feature[own];
                 for slot in &touched {
                     let (rho, centre) = canonical.factors(k, said.rho as usize, *slot);
                     let cell = &mut found.feature_distance[(k * slots + slot) * outputs..][..outputs];
@@ -356,9 +363,6 @@ impl<'a> Explainer<'a> {
                             spoken[c] += product;
                         }
                     }
-                }
-                if parts {
-                    found.node_feature.push((source, k, sums));
                 }
             }
             if parts {

@@ -17,15 +17,15 @@ const MOST_BINS: usize = 24;
 /// The whole model, as tables and figures show it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overview {
-    /// The model's own outputs, which rho, shape functions and the structure curve have.
+    /// The model's own outputs, which rho and shape functions have.
     pub outputs: Vec<String>,
-    /// The outputs as contributions to them are shown, which importances have.
+    /// The outputs as contributions to them are shown, which base, structure curve and importances have.
     pub shown_outputs: Vec<String>,
     /// The unit of contributions.
     pub unit: String,
-    /// `b0`, per output.
+    /// `b0`, per shown output.
     pub base: Vec<f64>,
-    /// The structure curve, `[slots][outputs]`: distance 0, 1, ..., "unreachable" last.
+    /// The structure curve, `[slots][shown outputs]`: distance 0, 1, ..., "unreachable" last.
     pub structure: Vec<Vec<f64>>,
     /// Every rho. With one per feature the first is the bias's, which is part of the structure curve.
     pub rho: Vec<RhoCurve>,
@@ -87,10 +87,15 @@ impl Model {
 impl Explainer<'_> {
     /// The whole model with importances and densities over the data.
     pub fn overview(&self) -> Result<Overview> {
-        let features = self.model().features_of(self.data())?;
-        let mut overview = Overview::new(self.canonical(), Some((self.data(), &features)));
+        let mut overview = self.overview_over(self.data())?;
         overview.importance = Some(self.importance()?);
         Ok(overview)
+    }
+
+    /// The whole model with the densities of `data`, which may be others than those explained, and no importances.
+    pub fn overview_over(&self, data: &Dataset) -> Result<Overview> {
+        let features = self.model().features_of(data)?;
+        Ok(Overview::new(self.canonical(), Some((data, &features))))
     }
 }
 
@@ -102,8 +107,8 @@ impl Overview {
             outputs: description.output_names(),
             shown_outputs: description.shown_names(),
             unit: description.shown_unit(),
-            base: canonical.output_bias().to_vec(),
-            structure: canonical.structure().to_vec(),
+            base: description.shown(canonical.output_bias()),
+            structure: canonical.structure().iter().map(|values| description.shown(values)).collect(),
             rho: canonical.rhos(),
             receivers: description.receivers.clone(),
             features: features

@@ -14,7 +14,7 @@ pub use novelty::Novelty;
 pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoScale};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
-use crate::dataset::{Dataset, Feature, Outcome};
+use crate::dataset::{Dataset, Feature, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
 use crate::shape::Architecture;
@@ -87,6 +87,9 @@ pub struct TrainingRecord {
     pub ended: String,
     /// Training and validation loss after each epoch, thinned to at most 200 points: (epoch, train, valid).
     pub history: Vec<(usize, f64, f64)>,
+    /// A checksum of the ids of the items fitted on, whatever their order; empty in files of before this was written down.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub items_checksum: String,
     /// Limit on epochs; `None` in files of before this was written down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch_limit: Option<usize>,
@@ -102,6 +105,15 @@ pub struct TrainingRecord {
     /// For every quantity that is a target, what was subtracted from it and what the rest was divided by while training.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub target_scale: Vec<(f64, f64)>,
+}
+
+impl TrainingRecord {
+    /// Whether a split has the very items that the model was fitted on and stopped by, as far as is written down.
+    pub fn is_of(&self, split: &Split) -> bool {
+        split.train.len() == self.train_items
+            && split.valid.len() == self.valid_items
+            && (self.items_checksum.is_empty() || self.items_checksum == split.train.items_checksum())
+    }
 }
 
 /// A trained model.

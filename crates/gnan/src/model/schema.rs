@@ -24,6 +24,9 @@ pub struct Level {
     pub support: Support,
 }
 
+/// Scaled values beyond this are taken for this.
+const FARTHEST: f64 = 1e18;
+
 /// How the values of a numeric feature enter its network, and where they lay in training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
@@ -40,7 +43,12 @@ pub struct Scale {
 impl Scale {
     /// A value as the network sees it; kept finite however far out of range it is.
     pub fn apply(&self, value: f64) -> f32 {
-        ((value - self.shift) / self.scale).clamp(-1e18, 1e18) as f32
+        ((value - self.shift) / self.scale).clamp(-FARTHEST, FARTHEST) as f32
+    }
+
+    /// The value itself, or the farthest that the network tells apart from it.
+    pub fn within(&self, value: f64) -> f64 {
+        value.clamp(self.shift - FARTHEST * self.scale, self.shift + FARTHEST * self.scale)
     }
 }
 

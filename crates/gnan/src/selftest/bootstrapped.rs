@@ -22,7 +22,7 @@ impl Selftest {
 fn bands(simulated: &Simulated<'_>, places: &[Place<'_>], resamples: usize, seed: u64) -> Result<Vec<[f64; 2]>> {
     let fitted = simulated.fitted;
     let items = fitted.train.union(&fitted.valid);
-    let bootstrap = Bootstrap { resamples, seed };
+    let bootstrap = Bootstrap { resamples, seed, restart: false };
     let replicates = bootstrap.run(&fitted.model, &items, None, &|_| ControlFlow::Continue(()))?;
     let intervals = Intervals::new(&fitted.model, &replicates)?;
     let band = |place: &Place<'_>| {

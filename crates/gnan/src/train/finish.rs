@@ -75,6 +75,7 @@ impl Fit<'_> {
             best_epoch: self.stopping.best_epoch(),
             ended: ended.words().to_owned(),
             history: thin(history),
+            items_checksum: data.items_checksum(),
             epoch_limit: Some(self.settled.epochs),
             patience: Some(self.settled.patience),
             output_bias: Some(self.settled.output_bias),

@@ -84,7 +84,7 @@ impl Global<'_> {
         }
         let base: Vec<String> = (self.outputs.iter().take(MOST_OUTPUTS))
             .map(|output| {
-                let value = number(output.of_own(&self.overview.base));
+                let value = number(output.of_shown(&self.overview.base));
                 if names.len() > 1 { format!("{} {value}", shorten(&output.name, NAME_WIDTH)) } else { value }
             })
             .collect();
@@ -195,7 +195,7 @@ impl Global<'_> {
         let slots = self.overview.structure.len();
         let row = |slot: usize| {
             let heard = description.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
-            let values = self.outputs.iter().map(|output| output.of_own(&self.overview.structure[slot])).collect();
+            let values = self.outputs.iter().map(|output| output.of_shown(&self.overview.structure[slot])).collect();
             Row {
                 name: distance_name(slot, slots),
                 values,

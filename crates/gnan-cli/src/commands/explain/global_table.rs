@@ -38,7 +38,7 @@ impl Rows {
     }
 }
 
-/// The table. Rho, structure curve, levels and curves have the model's own outputs, importances the shown ones.
+/// The table. Rho, levels and curves have the model's own outputs; base, structure curve and importances the shown ones.
 pub fn csv(overview: &Overview) -> Result<Vec<u8>> {
     let mut rows = Rows { writer: csv::Writer::from_writer(Vec::new()) };
     let header = ["table", "feature", "level", "from", "to", "distance", "output", "value", "nodes", "graphs"];
@@ -47,9 +47,9 @@ pub fn csv(overview: &Overview) -> Result<Vec<u8>> {
     let slots = overview.structure.len();
     let distances: Vec<String> =
         (0..slots).map(|slot| if slot + 1 == slots { distance_name(slot, slots) } else { slot.to_string() }).collect();
-    rows.values(Place { table: "base", ..Place::default() }, own, &overview.base)?;
+    rows.values(Place { table: "base", ..Place::default() }, shown, &overview.base)?;
     for (distance, values) in distances.iter().zip(&overview.structure) {
-        rows.values(Place { table: "structure", distance, ..Place::default() }, own, values)?;
+        rows.values(Place { table: "structure", distance, ..Place::default() }, shown, values)?;
     }
     for rho in &overview.rho {
         for (distance, values) in distances.iter().zip(&rho.values) {
