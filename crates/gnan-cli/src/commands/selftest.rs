@@ -35,6 +35,10 @@ pub struct SelftestArgs {
     #[arg(long, value_name = "N", default_value_t = COVERAGE_DATA_SETS, requires = "full")]
     data_sets: usize,
 
+    /// Strength of L2 in place of the usual one, to see what it does to the curves
+    #[arg(long, value_name = "STRENGTH", help_heading = TRAINING)]
+    weight_decay: Option<f64>,
+
     /// Seed of graphs, values, labels and training
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = TRAINING)]
     seed: u64,
@@ -52,7 +56,7 @@ struct Document<'a> {
 /// Runs `gnan selftest`.
 pub fn run(args: &SelftestArgs, json: bool) -> Result<Answer> {
     let start = Instant::now();
-    let selftest = Selftest { seed: args.seed };
+    let selftest = Selftest { seed: args.seed, weight_decay: args.weight_decay };
     let progress = SelftestProgress::new();
     let result = selftest.run(&mut |at| progress.show(at));
     let seconds = start.elapsed().as_secs_f64();

@@ -56,10 +56,12 @@ pub type Watch<'a> = dyn FnMut(&Progress<'_>) + Send + 'a;
 /// assert!(report.recovered);
 /// # Ok::<(), gnan::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Selftest {
     /// The seed of graphs, values, labels and training.
     pub seed: u64,
+    /// Strength of L2 in place of the usual one, to see what it does to the curves.
+    pub weight_decay: Option<f64>,
 }
 
 impl Selftest {
@@ -74,7 +76,7 @@ impl Selftest {
         let mut reports = Vec::new();
         for (index, case) in cases.iter().enumerate() {
             let at = Progress { case: case.name, number: index + 1, of: cases.len(), epoch: 0, epochs: 0 };
-            let trial = Trial::new(case, self.seed, at, watch)?;
+            let trial = Trial::new(case, self.seed, self.weight_decay, at, watch)?;
             reports.push(trial.report(case));
         }
         Ok(SelftestReport {
@@ -96,10 +98,16 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(case: &Case, seed: u64, at: Progress<'_>, watch: &mut Watch<'_>) -> Result<Trial> {
+    fn new(
+        case: &Case,
+        seed: u64,
+        weight_decay: Option<f64>,
+        at: Progress<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Trial> {
         watch(&at);
         let world = World::simulate(case, seed)?;
-        let training = case.training(seed);
+        let training = Training { weight_decay, ..case.training(seed) };
         let fitted = training.fit_watched(&world.data, None, &mut |epoch| {
             watch(&Progress { epoch: epoch.epoch, epochs: epoch.epochs, ..at });
             ControlFlow::Continue(())
@@ -139,7 +147,7 @@ mod tests {
     fn the_planted_truth_is_recovered_and_no_other() {
         let case = cases::graph_regression();
         let mut epochs = 0;
-        let mut trial = Trial::new(&case, 1, AT, &mut |progress| epochs = progress.epoch).unwrap();
+        let mut trial = Trial::new(&case, 1, None, AT, &mut |progress| epochs = progress.epoch).unwrap();
         assert!(epochs > 0);
         let report = trial.report(&case);
         assert!(report.recovered, "{report:#?}");
