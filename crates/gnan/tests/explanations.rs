@@ -4,7 +4,7 @@
 mod common;
 mod oracle;
 
-use common::{CaseShape, dataset_for, random_case, random_model, random_model_shape, random_plan};
+use common::{CaseShape, dataset_for, model_and_new_case, random_case, random_model, random_model_shape, random_plan};
 use gnan::Model;
 use gnan::files::Kind;
 use gnan::model::Rho;
@@ -14,15 +14,7 @@ use gnan::random::Stream;
 fn every_explanation_adds_up() {
     let mut explained = 0;
     for seed in 0..300 {
-        let mut random = Stream::named(seed, "explanations", 0);
-        let shape = random_model_shape(&mut random);
-        let graph_task = random.below(2) == 0;
-        let mut plan = random_plan(&mut random);
-        let training = random_case(&mut random, CaseShape { graph_task, graphs: 3, nodes: [1, 10] }, &plan);
-        let model = random_model(&mut random, shape, &training);
-        // Categories that training had not seen, and longer distances, take part.
-        plan.iter_mut().for_each(|plan| plan.distinct += usize::from(plan.kind == "categorical"));
-        let case = random_case(&mut random, CaseShape { graph_task, graphs: 2, nodes: [0, 10] }, &plan);
+        let (model, case) = model_and_new_case(&mut Stream::named(seed, "explanations", 0));
         if case.items() == 0 {
             continue;
         }

@@ -5,7 +5,7 @@ mod oracle;
 
 use std::collections::HashMap;
 
-use common::{CaseShape, dataset_for, random_case, random_model, random_model_shape, random_plan};
+use common::{dataset_for, model_and_new_case};
 use gnan::random::Stream;
 use oracle::{Case, Value};
 use serde_json::Value as Json;
@@ -225,15 +225,7 @@ impl Tables {
 fn exported_tables_give_the_predictions_back() {
     let mut compared = 0;
     for seed in 0..250 {
-        let mut random = Stream::named(seed, "export", 0);
-        let shape = random_model_shape(&mut random);
-        let graph_task = random.below(2) == 0;
-        let mut plan = random_plan(&mut random);
-        let training = random_case(&mut random, CaseShape { graph_task, graphs: 3, nodes: [1, 10] }, &plan);
-        let model = random_model(&mut random, shape, &training);
-        // Levels that training had not seen, and longer distances, take part.
-        plan.iter_mut().for_each(|plan| plan.distinct += usize::from(plan.kind == "categorical"));
-        let case = random_case(&mut random, CaseShape { graph_task, graphs: 2, nodes: [0, 12] }, &plan);
+        let (model, case) = model_and_new_case(&mut Stream::named(seed, "export", 0));
         if case.items() == 0 {
             continue;
         }

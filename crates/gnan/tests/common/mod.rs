@@ -309,3 +309,15 @@ pub fn relabelled(case: &Case, order: &[usize]) -> Case {
     }
     case
 }
+
+/// A random model, and new data for it: with categories that training had not seen, and longer distances.
+pub fn model_and_new_case(random: &mut Stream) -> (Model, Case) {
+    let shape = random_model_shape(random);
+    let graph_task = random.below(2) == 0;
+    let mut plan = random_plan(random);
+    let training = random_case(random, CaseShape { graph_task, graphs: 3, nodes: [1, 10] }, &plan);
+    let model = random_model(random, shape, &training);
+    plan.iter_mut().for_each(|plan| plan.distinct += usize::from(plan.kind == "categorical"));
+    let case = random_case(random, CaseShape { graph_task, graphs: 2, nodes: [0, 12] }, &plan);
+    (model, case)
+}
