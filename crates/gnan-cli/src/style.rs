@@ -71,15 +71,7 @@ pub fn signed(value: f64) -> Style {
 
 /// A count with its thousands apart: 1,282.
 pub fn count(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    gnan_report::text::count(number as u64)
 }
 
 /// A count and its noun: "1 graph", "1,282 graphs".

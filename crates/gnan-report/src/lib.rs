@@ -1,8 +1,8 @@
 //! Figures of graph neural additive networks.
 //!
 //! ```text
-//! plain data -> figure -> scene -> svg -> png
-//!                              \-> page (interactive HTML)
+//! model, data -> album, portrait, drawing -> figure -> scene -> svg -> png
+//!                                                           \-> page (interactive HTML) -> report
 //! ```
 //!
 //! A figure takes a plain struct of numbers and names and lays it out as a [`Scene`]: lines, rectangles, words, with

@@ -1,5 +1,8 @@
 //! How large an input may be. Every reader checks these before it allocates, because a file can claim anything.
 
+use std::io::Read;
+use std::path::Path;
+
 use crate::error::{Error, Result};
 
 /// Upper bounds on what a reader accepts; the defaults fit a laptop.
@@ -24,6 +27,16 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The bytes of a file, unless there are too many.
+    pub fn read(&self, path: &Path, what: &str) -> Result<Vec<u8>> {
+        let io = |error: std::io::Error| Error::io(path, &error);
+        let file = std::fs::File::open(path).map_err(io)?;
+        Limits::check(file.metadata().map_err(io)?.len(), self.bytes, what).map_err(|error| error.in_file(path))?;
+        let mut bytes = Vec::new();
+        file.take(self.bytes).read_to_end(&mut bytes).map_err(io)?;
+        Ok(bytes)
+    }
+
     /// Accepts `count` if it is at most `limit`; `what` names it in the error.
     pub fn check(count: u64, limit: u64, what: &str) -> Result<()> {
         if count <= limit {

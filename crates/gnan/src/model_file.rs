@@ -17,7 +17,6 @@
 //! shapes, finite values. Writing is atomic.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::Read;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -81,13 +80,7 @@ impl Model {
         if !path.exists() {
             return Err(Error::input("there is no such model file").in_file(path).remedy("gnan train writes one"));
         }
-        let io = |error: std::io::Error| Error::io(path, &error);
-        let file = std::fs::File::open(path).map_err(io)?;
-        let limit = Limits::default().bytes;
-        Limits::check(file.metadata().map_err(io)?.len(), limit, "bytes in a model file")
-            .map_err(|error| error.in_file(path))?;
-        let mut bytes = Vec::new();
-        file.take(limit).read_to_end(&mut bytes).map_err(io)?;
+        let bytes = Limits::default().read(path, "bytes in a model file")?;
         Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
     }
 

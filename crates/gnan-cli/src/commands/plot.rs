@@ -67,7 +67,7 @@ pub struct PlotArgs {
     #[arg(long, value_name = "ID", requires = "data")]
     id: Vec<String>,
 
-    /// Class or target of the predictions [default: the predicted class, the second of two, the first target]
+    /// Class or target of the predictions [default: the predicted one of several classes, the second of two, every target]
     #[arg(long, value_name = "NAME", requires = "id")]
     class: Vec<String>,
 
@@ -168,17 +168,21 @@ fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Fig
     for (position, why) in positions.iter().zip(explainer.explain(&positions)?) {
         let chosen = wanted.clone().unwrap_or_else(|| outputs::foremost(description, &why));
         // What speaks for one of two classes speaks against the other: both are one picture.
-        let Some(output) = chosen.first().map(|output| output.shown.0) else { continue };
-        let mut add = |name: &str, figure: Figure| {
-            let several = if positions.len() > 1 { format!("-{}", position + 1) } else { String::new() };
-            figures.push(Figure { name: format!("{name}{several}"), ..figure });
-        };
-        let picture = |by: By| portrait::picture(description, data, *position, &why, output, by, width);
-        add("graph", picture(By::Source));
-        if description.task == Task::Graph {
-            add("graph-receivers", picture(By::Receiver));
+        let mut shown: Vec<usize> = chosen.iter().map(|output| output.shown.0).collect();
+        shown.dedup();
+        for output in &shown {
+            let mut add = |name: &str, figure: Figure| {
+                let item = if positions.len() > 1 { format!("-{}", position + 1) } else { String::new() };
+                let class = if shown.len() > 1 { format!("-class-{}", output + 1) } else { String::new() };
+                figures.push(Figure { name: format!("{name}{item}{class}"), ..figure });
+            };
+            let picture = |by: By| portrait::picture(description, data, *position, &why, *output, by, width);
+            add("graph", picture(By::Source));
+            if description.task == Task::Graph {
+                add("graph-receivers", picture(By::Receiver));
+            }
+            add("waterfall", portrait::waterfall(description, &why, *output, width));
         }
-        add("waterfall", portrait::waterfall(description, &why, output, width));
     }
     Ok(figures)
 }

@@ -36,6 +36,8 @@ fn a_prediction_is_drawn_as_its_graph_and_its_waterfall() {
     desk.works("train people --target label -o people.gnan --epochs 20");
     desk.works("plot people.gnan people --id p3 --class old -o p3 --format svg");
     assert!(desk.exists("p3/graph.svg") && !desk.exists("p3/graph-receivers.svg"), "a node hears alone");
+    desk.works("plot people.gnan people --id p3 --class old,young -o both --format svg --figure waterfall");
+    assert!(desk.exists("both/waterfall-class-1.svg") || desk.exists("both/waterfall-class-2.svg"));
 }
 
 #[test]

@@ -11,7 +11,6 @@
 //! tensors, finite values. Writing is atomic.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -86,13 +85,7 @@ impl Replicates {
         if !path.is_file() {
             return Err(Error::input("there are no replicates").in_file(path).remedy("gnan bootstrap makes them"));
         }
-        let io = |error: std::io::Error| Error::io(path, &error);
-        let file = std::fs::File::open(path).map_err(io)?;
-        let limit = Limits::default().bytes;
-        Limits::check(file.metadata().map_err(io)?.len(), limit, "bytes in a file of replicates")
-            .map_err(|error| error.in_file(path))?;
-        let mut bytes = Vec::new();
-        file.take(limit).read_to_end(&mut bytes).map_err(io)?;
+        let bytes = Limits::default().read(path, "bytes in a file of replicates")?;
         Self::from_bytes(&bytes, model).map_err(|error| error.in_file(path))
     }
 
