@@ -15,6 +15,11 @@ pub fn check(tables: &Tables, limits: &Limits) -> Result<()> {
     check_edges(tables)?;
     check_columns(&tables.node_columns, tables.nodes(), "nodes")?;
     check_columns(&tables.graph_columns, tables.graphs(), "graphs")?;
+    if let Some(labels) = &tables.edge_labels {
+        check_columns(std::slice::from_ref(labels), tables.edges.len(), "edges")?;
+        let categories = matches!(labels.values, Values::Categories { .. });
+        demand(categories, || format!("column \"{}\" of the edges is not made of categories", labels.name))?;
+    }
     check_task(tables)
 }
 

@@ -1,7 +1,7 @@
 //! The largest connected component of each graph, directions of edges disregarded.
 
 use super::selection::Selection;
-use super::tables::{Column, Tables, Task};
+use super::tables::{Column, Tables, Task, Values};
 
 /// Drops every node that is not in the largest component of its graph (of equal ones, the first).
 pub fn keep_largest(tables: &mut Tables) {
@@ -61,6 +61,9 @@ fn retain(tables: &mut Tables, keep: &[bool]) {
     tables.node_ids = Some(selection.items(&ids));
     tables.node_offsets = offsets;
     tables.bonds = tables.bonds.take().map(|bonds| selection.edge_items(&tables.edges, &bonds));
+    if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &mut tables.edge_labels {
+        *codes = selection.edge_items(&tables.edges, codes);
+    }
     tables.edges = selection.edges(&tables.edges);
     let columns: Vec<Column> = std::mem::take(&mut tables.node_columns);
     tables.node_columns = columns.into_iter().map(|column| selection.column(column)).collect();

@@ -155,6 +155,9 @@ pub struct Tables {
     pub edges: Vec<[u32; 2]>,
     /// The order of each edge where the edges are chemical bonds; drawings use it, models do not.
     pub bonds: Option<Vec<BondOrder>>,
+    /// The kind of each edge (a relation, the order of a bond), always categories, for descriptions of nodes; not
+    /// needed where there are `bonds`.
+    pub edge_labels: Option<Column>,
     /// Whether an edge has a direction. Undirected sets may list each edge once or both ways.
     pub directed: bool,
     /// Columns of the nodes: features, and the targets of a node task.
