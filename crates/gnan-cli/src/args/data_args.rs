@@ -1,7 +1,8 @@
 //! Which data, and how they are to be understood.
 
 use clap::{Args, ValueEnum};
-use gnan::dataset::Problem;
+use gnan::dataset::describe::LEAST_SUPPORT;
+use gnan::dataset::{NodeDescription, Problem};
 use gnan::files::ReadOptions;
 use gnan::{Dataset, DatasetOptions, Error, Model};
 use serde::Serialize;
@@ -81,6 +82,16 @@ pub struct DataArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<String>,
 
+    /// Describe every node by the graph around it, as further features: degree, ring, triangles (each also with
+    /// +label), environment (environment:2 looks two edges far)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = DATA)]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_words")]
+    pub describe: Vec<NodeDescription>,
+
+    /// Training graphs (nodes, where nodes are predicted) that a described value needs, or else it counts as rare
+    #[arg(long, value_name = "N", default_value_t = LEAST_SUPPORT, help_heading = DATA)]
+    pub describe_support: u64,
+
     /// Edges have a direction, whatever the data say
     #[arg(long, conflicts_with = "undirected", help_heading = DATA)]
     pub directed: bool,
@@ -104,6 +115,7 @@ impl DataArgs {
                 ProblemArg::Regression => Problem::Regression,
             }),
             weight: self.weight.clone(),
+            describe: self.descriptions(),
             ..DatasetOptions::default()
         };
         self.read.apply(&mut options.read);
@@ -115,8 +127,25 @@ impl DataArgs {
         options
     }
 
+    /// The descriptions with their support.
+    fn descriptions(&self) -> Vec<NodeDescription> {
+        let supported = |description: &NodeDescription| NodeDescription {
+            least_support: self.describe_support,
+            ..description.clone()
+        };
+        self.describe.iter().map(supported).collect()
+    }
+
     /// Opens the data.
     pub fn open(&self) -> Result<Dataset> {
         Ok(working("reading the data", || Dataset::open_with(&self.data, &self.options()))?)
     }
+}
+
+/// Descriptions as they are written on the command line.
+fn as_words<S: serde::Serializer>(
+    descriptions: &[NodeDescription],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(descriptions.iter().map(ToString::to_string))
 }

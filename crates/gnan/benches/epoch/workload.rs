@@ -67,7 +67,7 @@ impl Workload {
         let architecture = Architecture { layers: 3, hidden: 64, outputs: output_count(outcome, &targets, false) };
         let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
         let features: Vec<FeatureSchema> =
-            data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node)).collect();
+            data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
         let parameters = Parameters::random(&Layout::new(&features, rho), architecture, 1);
         let statistics = StatisticsOptions { normalise: true, rho_per_feature: rho == Rho::PerFeature };
         let statistics = Statistics::new(&train, data.features(), statistics).expect("statistics");

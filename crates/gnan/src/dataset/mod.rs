@@ -5,6 +5,7 @@
 //! items of shared content, so that a split or a fold costs nothing; in a node task every view still sees the whole
 //! graph, only the targets differ.
 
+pub mod describe;
 mod feature;
 mod molecule;
 mod roles;
@@ -16,6 +17,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use describe::{Aspect, NodeDescription};
 pub use feature::{Feature, OneHot, one_hot_columns};
 pub use split::Split;
 pub use summary::{FeatureSummary, Summary, TargetSummary};
@@ -23,7 +25,7 @@ pub use target::{Outcome, Problem, Target};
 
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::files::{self, BondOrder, Column, Part, ReadOptions, Tables, Task};
+use crate::files::{self, BondOrder, Column, Part, ReadOptions, Tables, Task, Values};
 use crate::graph::Graph;
 use roles::{check_weights, choose_targets, take_weights};
 
@@ -42,12 +44,14 @@ pub struct DatasetOptions {
     pub weight: Option<String>,
     /// Which binary columns are one-hot codes.
     pub one_hot: OneHot,
+    /// Features to be computed from the graphs.
+    pub describe: Vec<NodeDescription>,
     /// Accept data without targets (for prediction): a named target that is absent is not an error.
     pub targets_optional: bool,
 }
 
 /// Everything in a data set, shared by its views.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Content {
     name: String,
     format: String,
@@ -59,6 +63,7 @@ struct Content {
     edges: Vec<[u32; 2]>,
     edge_offsets: Vec<usize>,
     bonds: Option<Vec<BondOrder>>,
+    edge_labels: Option<Column>,
     features: Vec<Feature>,
     targets: Vec<Target>,
     weights: Option<Vec<f32>>,
@@ -91,7 +96,8 @@ impl Dataset {
     /// Interprets what a reader found.
     pub fn from_tables(tables: Tables, options: &DatasetOptions) -> Result<Dataset> {
         files::check(&tables, &options.read.limits)?;
-        let Tables { name, format, graph_ids, node_offsets, node_ids, edges, bonds, directed, .. } = tables;
+        let Tables { name, format, graph_ids, node_offsets, node_ids, edges, bonds, edge_labels, directed, .. } =
+            tables;
         let Tables { mut node_columns, mut graph_columns, task, targets, splits, notes, .. } = tables;
         let weights = match &options.weight {
             Some(name) if graph_columns.iter().any(|column| column.name == *name) => {
@@ -119,6 +125,10 @@ impl Dataset {
         let (edge_order, edge_offsets) = edges_by_graph(&edges, &node_offsets)?;
         let edges = edge_order.iter().map(|&edge| edges[edge]).collect();
         let bonds = bonds.map(|bonds| edge_order.iter().map(|&edge| bonds[edge]).collect());
+        let mut edge_labels = edge_labels;
+        if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &mut edge_labels {
+            *codes = edge_order.iter().map(|&edge| codes[edge]).collect();
+        }
         if let (Some(weights), Some(name)) = (&weights, &options.weight) {
             check_weights(weights, &targets, name)?;
         }
@@ -142,6 +152,7 @@ impl Dataset {
             edges,
             edge_offsets,
             bonds,
+            edge_labels,
             features,
             targets,
             weights,
@@ -149,7 +160,8 @@ impl Dataset {
             explicit_hydrogens: options.read.explicit_hydrogens,
             notes,
         };
-        Ok(Dataset { content: Arc::new(content), items: (0..item_count as u32).collect() })
+        let data = Dataset { content: Arc::new(content), items: (0..item_count as u32).collect() };
+        data.described(&options.describe)
     }
 
     /// The view of the items at these positions of this view.

@@ -41,7 +41,7 @@ impl Dataset {
     }
 
     /// The feature that holds the elements of the nodes.
-    fn elements(&self) -> Option<&Feature> {
+    pub(super) fn elements(&self) -> Option<&Feature> {
         let bonded = self.content.bonds.is_some();
         self.features().iter().find(|feature| match &feature.values {
             Values::Categories { levels, .. } => {

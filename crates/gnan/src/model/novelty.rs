@@ -46,7 +46,8 @@ fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool]) -> Vec
     let name = &schema.name;
     let missing = match &feature.values {
         Values::Categories { codes, levels } => {
-            let known: Vec<bool> = levels.iter().map(|level| schema.level(level).is_some()).collect();
+            let seen = schema.seen_levels();
+            let known: Vec<bool> = levels.iter().map(|level| seen.contains(level.as_str())).collect();
             let mut unseen = vec![0usize; levels.len()];
             let mut missing = 0usize;
             for (code, _) in codes.iter().zip(wanted).filter(|(_, wanted)| **wanted) {
@@ -67,8 +68,9 @@ fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool]) -> Vec
                     .collect();
                 let more = unseen.iter().filter(|count| **count > 0).count() - names.len();
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let effect = if schema.rare_level().is_some() { "counts as rare" } else { "contributes 0" };
                 sentences.push(format!(
-                    "{name}: {} with a category unseen in training ({}{more}), which contributes 0",
+                    "{name}: {} with a category unseen in training ({}{more}), which {effect}",
                     nodes(total),
                     names.join(", ")
                 ));

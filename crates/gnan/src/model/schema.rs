@@ -1,10 +1,13 @@
 //! What a model knows of its features and targets: names, kinds, scales, levels, and how much data stands behind them.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, Feature, Outcome, Target};
+use crate::dataset::describe::RARE;
+use crate::dataset::{Dataset, Feature, NodeDescription, Outcome, Target};
 use crate::error::{Error, Result};
-use crate::files::{Kind, Values};
+use crate::files::{Kind, MISSING, Task, Values};
 
 /// How much of the training data stands behind a level or a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +71,12 @@ pub struct FeatureSchema {
     /// The levels of a categorical feature that occur in training.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<Level>,
+    /// How it is computed from the graphs; `None`: it is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<NodeDescription>,
+    /// Training values too rare for a level of their own: they share the level [`RARE`], as unseen ones do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rare: Vec<String>,
     /// What stands behind the missing level; `None` if no training value was missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Support>,
@@ -93,11 +102,12 @@ pub struct TargetSchema {
 
 impl FeatureSchema {
     /// Learns what there is to know of a feature, given for every node the training graph it is in (`u32::MAX`: none).
-    pub fn learn(feature: &Feature, graph_of_node: &[u32]) -> FeatureSchema {
+    /// A described feature pools its rare values; what is rare depends on the task.
+    pub fn learn(feature: &Feature, graph_of_node: &[u32], task: Task) -> FeatureSchema {
         let in_training = |node: usize| graph_of_node[node] != u32::MAX;
         let mut missing = Counter::default();
         let mut known = Counter::default();
-        let (mut scale, mut levels) = (None, Vec::new());
+        let (mut scale, mut levels, mut rare) = (None, Vec::new(), Vec::new());
         match &feature.values {
             Values::Categories { codes, levels: names } => {
                 let mut counters = vec![Counter::default(); names.len()];
@@ -114,6 +124,18 @@ impl FeatureSchema {
                 let occurring = names.iter().zip(counters).filter(|(_, counter)| counter.support.nodes > 0);
                 levels =
                     occurring.map(|(name, counter)| Level { name: name.clone(), support: counter.support }).collect();
+                if let Some(description) = &feature.description {
+                    let count = |support: &Support| if task == Task::Graph { support.graphs } else { support.nodes };
+                    let is_rare = |level: &Level| count(&level.support) < description.least_support;
+                    rare = levels.extract_if(.., |level| is_rare(level)).map(|level| level.name).collect();
+                    levels.sort_by_key(|level| std::cmp::Reverse(level.support.nodes));
+                    let support = Counter::over(codes, graph_of_node, |code| {
+                        names.get(code as usize).is_some_and(|name| rare.binary_search(name).is_ok())
+                    });
+                    if support.nodes > 0 {
+                        levels.push(Level { name: RARE.to_owned(), support });
+                    }
+                }
             }
             Values::Numbers(values) => {
                 let mut spread = Spread::default();
@@ -147,14 +169,19 @@ impl FeatureSchema {
             unit: feature.unit.clone(),
             scale,
             levels,
+            description: feature.description.clone(),
+            rare,
             missing: (missing.support.nodes > 0).then_some(missing.support),
             mean_effect: Vec::new(),
             support: known.support,
         }
     }
 
-    /// The column of new data that plays the part of this feature, with its kind.
+    /// The column of new data that plays the part of this feature, with its kind; a described feature is computed.
     pub fn find(&self, data: &Dataset) -> Result<Feature> {
+        if let Some(description) = &self.description {
+            return Ok(self.with_rare_pooled(data.describe(description)?));
+        }
         let Some(found) = data.features().iter().find(|feature| feature.name == self.name) else {
             let columns = crate::dataset::one_hot_columns(data.features(), &self.name);
             let absent: Vec<String> = (self.levels.iter())
@@ -182,9 +209,37 @@ impl FeatureSchema {
         levels.map(|support| support.nodes as f64 / total).collect()
     }
 
-    /// The index of a level by name.
+    /// The index of a level by name; what a described feature had not seen in training counts as rare.
     pub fn level(&self, name: &str) -> Option<usize> {
-        self.levels.iter().position(|level| level.name == name)
+        self.levels.iter().position(|level| level.name == name).or_else(|| self.rare_level())
+    }
+
+    /// The names of the levels that training had seen, rare ones included.
+    pub fn seen_levels(&self) -> HashSet<&str> {
+        self.levels.iter().map(|level| &level.name).chain(&self.rare).map(String::as_str).collect()
+    }
+
+    /// The level of rare values, where there is one.
+    pub fn rare_level(&self) -> Option<usize> {
+        let last = self.levels.len().checked_sub(1)?;
+        (self.description.is_some() && self.levels[last].name == RARE).then_some(last)
+    }
+
+    /// The same feature with one level for all values that were rare in training; unseen ones keep their names.
+    fn with_rare_pooled(&self, mut feature: Feature) -> Feature {
+        if let Values::Categories { codes, levels } = &mut feature.values
+            && self.rare_level().is_some()
+        {
+            let rare: HashSet<&str> = self.rare.iter().map(String::as_str).collect();
+            let pool = levels.len() as u32;
+            let place: Vec<u32> = (0..)
+                .zip(levels.iter())
+                .map(|(place, level)| if rare.contains(level.as_str()) { pool } else { place })
+                .collect();
+            codes.iter_mut().filter(|code| **code != MISSING).for_each(|code| *code = place[*code as usize]);
+            levels.push(RARE.to_owned());
+        }
+        feature
     }
 }
 
@@ -218,6 +273,17 @@ impl Default for Counter {
 }
 
 impl Counter {
+    /// The support of the training nodes whose code is wanted.
+    fn over(codes: &[u32], graph_of_node: &[u32], wanted: impl Fn(u32) -> bool) -> Support {
+        let mut counter = Counter::default();
+        for (code, graph) in codes.iter().zip(graph_of_node) {
+            if *graph != u32::MAX && wanted(*code) {
+                counter.count(*graph);
+            }
+        }
+        counter.support
+    }
+
     /// Nodes come graph by graph, so a graph is new when it differs from the last one.
     fn count(&mut self, graph: u32) {
         self.support.nodes += 1;

@@ -321,7 +321,7 @@ fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {
     for graph in train.graphs() {
         train.nodes_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
     }
-    features.iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node)).collect()
+    features.iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, train.task())).collect()
 }
 
 pub(super) fn source_gain(train: &Dataset) -> f32 {

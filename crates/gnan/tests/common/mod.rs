@@ -251,7 +251,7 @@ pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Mode
             .expect("a data set");
     let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
     let mut features: Vec<FeatureSchema> =
-        data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node)).collect();
+        data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
     let targets = shape.goal.targets();
     let outputs = output_count(shape.goal.outcome, &targets, shape.goal.two_logits);
     let architecture = Architecture { layers: shape.layers, hidden: shape.hidden, outputs };

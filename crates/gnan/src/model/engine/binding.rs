@@ -3,6 +3,8 @@
 //! A unit of a numeric feature is a point of the feature's network; a unit of a categorical feature, or of a missing
 //! value, is a free value. A unit that training had not seen has neither: it is an average over what was seen.
 
+use std::collections::HashMap;
+
 use crate::files::Kind;
 use crate::statistics::{FeatureLevels, LevelValues, Statistics};
 
@@ -103,8 +105,10 @@ impl Binding {
 
     fn bind_values(&mut self, part: &Part<'_>) {
         if let LevelValues::Names(names) = &part.levels.values {
+            let known: HashMap<&str, usize> =
+                part.feature.levels.iter().enumerate().map(|(place, level)| (level.name.as_str(), place)).collect();
             for (unit, name) in part.units().zip(names) {
-                if let Some(level) = part.feature.level(name) {
+                if let Some(level) = known.get(name.as_str()).copied().or_else(|| part.feature.rare_level()) {
                     self.bind_value(unit, part, level);
                 }
             }
