@@ -18,8 +18,11 @@ pub fn listen(promise: &'static str) -> Result<()> {
         }
         talk(format!("\n{promise} (Ctrl-C again to leave at once)"));
     };
-    ctrlc::try_set_handler(answer)
-        .map_err(|error| Error::usage(format!("Ctrl-C cannot be watched for: {error}")).into())
+    match ctrlc::try_set_handler(answer) {
+        // A background job of a script is started with Ctrl-C ignored: then there is nothing to answer.
+        Ok(()) | Err(ctrlc::Error::MultipleHandlers) => Ok(()),
+        Err(error) => Err(Error::usage(format!("Ctrl-C cannot be watched for: {error}")).into()),
+    }
 }
 
 /// Whether Ctrl-C was pressed.

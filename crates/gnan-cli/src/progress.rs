@@ -96,64 +96,65 @@ fn words(report: &EpochReport<'_>) -> String {
     format!("{candidate}loss {}{}  best {}", number(report.train_loss), chief.unwrap_or_default(), report.best_epoch)
 }
 
-/// The bar of an evaluation: all runs together, seen from several threads.
+/// The bar of an evaluation: all runs of a stage together, seen from several threads.
 pub struct EvaluationProgress {
     bar: ProgressBar,
-    candidates: usize,
     state: Mutex<EvaluationState>,
 }
 
+#[derive(Default)]
 struct EvaluationState {
-    runs: Vec<RunProgress>,
+    stages: usize,
+    runs: usize,
     done: usize,
-}
-
-#[derive(Clone, Copy, Default)]
-struct RunProgress {
-    epoch: usize,
-    candidates_done: usize,
-    parts: u64,
+    remembered: usize,
+    /// Runs at work, and the share of their epochs that is done.
+    at_work: BTreeMap<usize, f64>,
 }
 
 impl EvaluationProgress {
-    /// A bar over so many runs, each of which trains so many candidates.
-    pub fn new(runs: usize, candidates: usize) -> EvaluationProgress {
-        let template = "  evaluating {bar:20} {percent}%  {eta} left  {wide_msg}";
-        EvaluationProgress {
-            bar: bar(runs as u64 * PARTS_OF_A_RUN, template),
-            candidates: candidates.max(1),
-            state: Mutex::new(EvaluationState { runs: vec![RunProgress::default(); runs], done: 0 }),
-        }
+    /// A bar whose length the first stage tells.
+    pub fn new() -> EvaluationProgress {
+        let template = "  {prefix} {bar:20} {percent}%  {eta} left  {wide_msg}";
+        EvaluationProgress { bar: bar(1, template), state: Mutex::default() }
     }
 
     /// Shows what happened, and stops everything if Ctrl-C was pressed.
     pub fn show(&self, event: EvaluationEvent<'_>) -> ControlFlow<()> {
         let mut state = self.state();
-        let words = match event {
+        match event {
+            EvaluationEvent::Planned { runs, remembered } => {
+                let stages = state.stages + 1;
+                *state = EvaluationState { stages, runs, done: remembered, remembered, at_work: BTreeMap::new() };
+                self.bar.set_length(runs as u64 * PARTS_OF_A_RUN);
+                self.bar.reset_eta();
+            }
             EvaluationEvent::Epoch(run, report) => {
-                let progress = &mut state.runs[run];
-                progress.candidates_done += usize::from(report.epoch < progress.epoch);
-                progress.epoch = report.epoch;
-                let share = report.epoch as f64 / report.epochs as f64 + progress.candidates_done as f64;
-                progress.parts = (share / self.candidates as f64 * PARTS_OF_A_RUN as f64) as u64;
-                format!("  epoch {}  loss {}", report.epoch, number(report.train_loss))
+                state.at_work.insert(run, report.epoch as f64 / report.epochs.max(1) as f64);
             }
             EvaluationEvent::Done(run) => {
-                state.runs[run].parts = PARTS_OF_A_RUN;
+                state.at_work.remove(&run);
                 state.done += 1;
-                String::new()
             }
-        };
+        }
         if !self.bar.is_hidden() {
-            self.bar.set_position(state.runs.iter().map(|run| run.parts.min(PARTS_OF_A_RUN)).sum());
-            self.bar.set_message(format!("{} of {} runs done{words}", state.done, state.runs.len()));
+            let shares = state.done as f64 + state.at_work.values().sum::<f64>();
+            self.bar.set_prefix("evaluating");
+            self.bar.set_position((shares * PARTS_OF_A_RUN as f64) as u64);
+            let before = match state.remembered {
+                0 => String::new(),
+                remembered => format!(" ({remembered} from before)"),
+            };
+            let running = state.at_work.len();
+            self.bar.set_message(format!("{} of {} runs done{before}, {running} running", state.done, state.runs));
         }
         interrupt::flow()
     }
 
-    /// How many runs are done.
-    pub fn done(&self) -> usize {
-        self.state().done
+    /// How many runs of the present stage are done, and of how many.
+    pub fn done(&self) -> (usize, usize) {
+        let state = self.state();
+        (state.done, state.runs)
     }
 
     /// Takes the bar away.

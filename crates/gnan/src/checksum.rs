@@ -26,6 +26,16 @@ impl Checksum {
         self.0
     }
 
+    /// The checksum of what came before and these codes.
+    pub fn and_codes(self, codes: &[u32]) -> Checksum {
+        codes.iter().fold(self, |sum, code| sum.and(&code.to_le_bytes()))
+    }
+
+    /// The checksum of what came before and these numbers.
+    pub fn and_numbers(self, numbers: &[f64]) -> Checksum {
+        numbers.iter().fold(self, |sum, number| sum.and(&number.to_le_bytes()))
+    }
+
     /// The checksum of what came before and these numbers.
     pub fn and_floats(self, numbers: &[f32]) -> Checksum {
         numbers.iter().fold(self, |sum, number| sum.and(&number.to_le_bytes()))

@@ -21,6 +21,7 @@ pub mod limits;
 pub mod random;
 pub mod output;
 pub mod checksum;
+pub mod workers;
 
 pub mod files;
 pub mod dataset;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::dataset::{Outcome, Target};
 
@@ -45,6 +45,15 @@ impl Metrics {
     /// A metric by name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.values.get(name).copied()
+    }
+}
+
+impl<'de> Deserialize<'de> for Metrics {
+    /// Names that are not among [`ORDER`] are passed over.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Metrics, D::Error> {
+        let found: BTreeMap<String, f64> = BTreeMap::deserialize(deserializer)?;
+        let known = |name: &'static str| found.get(name).map(|value| (name, *value));
+        Ok(Metrics { values: ORDER.into_iter().filter_map(known).collect() })
     }
 }
 

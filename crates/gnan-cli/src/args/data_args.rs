@@ -128,7 +128,7 @@ impl DataArgs {
     }
 
     /// The descriptions with their support.
-    fn descriptions(&self) -> Vec<NodeDescription> {
+    pub fn descriptions(&self) -> Vec<NodeDescription> {
         let supported = |description: &NodeDescription| NodeDescription {
             least_support: self.describe_support,
             ..description.clone()
@@ -138,7 +138,16 @@ impl DataArgs {
 
     /// Opens the data.
     pub fn open(&self) -> Result<Dataset> {
-        Ok(working("reading the data", || Dataset::open_with(&self.data, &self.options()))?)
+        self.open_as(&self.options())
+    }
+
+    /// Opens the data without descriptions of their nodes.
+    pub fn open_undescribed(&self) -> Result<Dataset> {
+        self.open_as(&DatasetOptions { describe: Vec::new(), ..self.options() })
+    }
+
+    fn open_as(&self, options: &DatasetOptions) -> Result<Dataset> {
+        Ok(working("reading the data", || Dataset::open_with(&self.data, options))?)
     }
 }
 

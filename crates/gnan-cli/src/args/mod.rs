@@ -4,12 +4,14 @@ mod data_args;
 mod general_args;
 mod output_args;
 mod palette_args;
+mod search_args;
 mod training_args;
 
 pub use data_args::{DataArgs, ReadArgs};
 pub use general_args::GeneralArgs;
 pub use output_args::{ForceArgs, OutputArgs, check_can_write};
 pub use palette_args::PaletteArgs;
+pub use search_args::SearchArgs;
 pub use training_args::TrainingArgs;
 
 /// Headings under which help lists options.
@@ -20,6 +22,8 @@ pub mod heading {
     pub const MODEL: &str = "Model options";
     /// How it is fitted.
     pub const TRAINING: &str = "Training options";
+    /// What is tried and compared.
+    pub const SEARCH: &str = "Search options";
     /// What is written where.
     pub const OUTPUT: &str = "Output options";
     /// Everything else.

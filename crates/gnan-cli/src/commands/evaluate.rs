@@ -1,17 +1,16 @@
 //! `gnan evaluate`: how good models of these data are, over folds, given splits and seeds.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::Args;
-use gnan::dataset::Outcome;
-use gnan::evaluate::{Evaluation, Protocol, splits};
-use gnan::train::{LogitChoice, RhoChoice};
+use clap::{Args, ValueEnum};
+use gnan::evaluate::{Candidate, Division, Evaluation, Journal, Protocol, Trial, Tuning};
 use gnan::{Dataset, Training};
 use serde::Serialize;
 
-use crate::args::heading::TRAINING;
-use crate::args::{DataArgs, TrainingArgs};
+use crate::args::heading::{SEARCH, TRAINING};
+use crate::args::{DataArgs, SearchArgs, TrainingArgs};
 use crate::cli::examples;
 use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
@@ -45,8 +44,28 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = TRAINING, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
 
+    /// Where options are tuned: on each split for itself, or on the first for all
+    #[arg(long, value_name = "each|first", default_value = "each", hide_possible_values = true, help_heading = SEARCH)]
+    tune: TuneArg,
+
+    /// Remember runs that are done in this file, and take from it those that were done before
+    #[arg(long, value_name = "FILE", help_heading = SEARCH)]
+    journal: Option<PathBuf>,
+
+    #[command(flatten)]
+    search: SearchArgs,
+
     #[command(flatten)]
     training: TrainingArgs,
+}
+
+/// Where options are tuned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TuneArg {
+    /// On each split for itself
+    Each,
+    /// On the first split for all of them
+    First,
 }
 
 /// The document of `--json`: what the library reports, and what it was asked.
@@ -65,6 +84,8 @@ struct OptionsDocument<'a> {
     data: &'a DataArgs,
     #[serde(flatten)]
     training: &'a TrainingArgs,
+    #[serde(flatten)]
+    search: &'a SearchArgs,
     seeds: u64,
 }
 
@@ -72,59 +93,106 @@ struct OptionsDocument<'a> {
 pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     let training = Training::from(&args.training);
     training.check()?;
-    let data = args.data.open()?;
+    let base = Candidate { training, describe: args.data.descriptions() };
+    let search = args.search.search(&base, args.training.seed)?;
+    // Candidates may describe nodes differently, so the data are opened without descriptions.
+    let data = args.data.open_undescribed()?;
     let outcome = data.outcome()?;
-    let protocol = match args.folds {
-        Some(folds) => Protocol::Folds(folds),
-        None if data.given_splits() > 0 => Protocol::GivenSplits,
-        None => Protocol::Folds(FOLDS.min(data.labelled().len())),
+    let division = match args.folds {
+        Some(folds) => Division::Folds(folds),
+        None if data.given_splits() > 0 => Division::GivenSplits,
+        None => Division::Folds(FOLDS.min(data.labelled().len())),
     };
-    let baseline = mean_baseline(&data, protocol, training.seed)?;
-    let seeds: Vec<u64> = (0..args.seeds).map(|step| training.seed.wrapping_add(step)).collect();
-    let per_seed = match protocol {
-        Protocol::Folds(folds) => folds,
-        Protocol::GivenSplits => data.given_splits(),
+    let mut protocol = Protocol::new(division, args.training.seed).repeated(args.seeds);
+    if args.tune == TuneArg::First {
+        protocol.tuning = Tuning::FirstSplit;
+    }
+    let baseline = mean_baseline(&data, &protocol)?;
+    let journal = match &args.journal {
+        Some(path) => Journal::open(path)?,
+        None => Journal::in_memory(),
     };
-    let runs = per_seed * seeds.len();
-    let progress = EvaluationProgress::new(runs, candidates(&training, outcome));
+    let progress = EvaluationProgress::new();
     interrupt::listen("stopping the evaluation")?;
     let start = Instant::now();
-    let result = Evaluation::run(&data, &training, protocol, &seeds, &|event| progress.show(event));
+    let result = Evaluation::run(&data, &search, &protocol, &journal, &|event| progress.show(event));
     progress.finish();
     if interrupt::asked() && result.is_err() {
-        let words = format!("{} of {} were done; nothing was kept", progress.done(), counted(runs, "run"));
-        return Err(Failure::Interrupted(words));
+        let (done, runs) = progress.done();
+        let kept = match &args.journal {
+            Some(path) => format!("kept in {}: the same command goes on from there", path.display()),
+            None => "nothing was kept (see --journal)".to_owned(),
+        };
+        return Err(Failure::Interrupted(format!("{done} of {} were done; {kept}", counted(runs, "run"))));
     }
     let evaluation = result?;
-    let words = match protocol {
-        Protocol::Folds(folds) => counted(folds, "fold"),
-        Protocol::GivenSplits => counted(data.given_splits(), "given split"),
+    let words = match division {
+        Division::Folds(folds) | Division::Blocks(folds) => counted(folds, "fold"),
+        Division::GivenSplits => counted(data.given_splits(), "given split"),
+        Division::Random { .. } => "random split".to_owned(),
     };
     if json {
-        let options = OptionsDocument { data: &args.data, training: &args.training, seeds: args.seeds };
+        let options =
+            OptionsDocument { data: &args.data, training: &args.training, search: &args.search, seeds: args.seeds };
         print_json(&Document { evaluation: &evaluation, baseline: &baseline, protocol: &words, options })?;
     } else {
-        let title =
-            format!("{}  {words}, {}", heading(format!("evaluated on {}", data.name())), counted(seeds.len(), "seed"));
+        let seeds = counted(args.seeds as usize, "seed");
+        let title = format!("{}  {words}, {seeds}", heading(format!("evaluated on {}", data.name())));
+        let runs = evaluation.folds.len() + evaluation.tried.len();
         let time = dim(format!("{} in {}", counted(runs, "run"), duration(start.elapsed().as_secs_f64())));
         let table = table(&evaluation, &baseline);
-        let note = dim(format!("  the baseline always predicts the {}", baseline::words(outcome)));
-        print(format!("{title}  {time}\n\n{}\n{note}", table.render()))?;
+        let mut text = format!("{title}  {time}\n\n{}", table.render());
+        text.push_str(&format!(
+            "\n{}",
+            dim(format!("  the baseline always predicts the {}", baseline::words(outcome)))
+        ));
+        for note in &evaluation.notes {
+            text.push_str(&format!("\n{}", dim(format!("  {note}"))));
+        }
+        if !evaluation.tried.is_empty() {
+            text.push_str(&format!("\n\n{}\n{}", heading("tried"), tried(&evaluation).render()));
+        }
+        print(text)?;
     }
     Ok(Answer::Done)
 }
 
-/// How many models one run trains.
-fn candidates(training: &Training, outcome: Outcome) -> usize {
-    let rhos = if training.rho == RhoChoice::Auto { 2 } else { 1 };
-    let logits = if training.logits == LogitChoice::Auto && outcome == Outcome::Binary { 2 } else { 1 };
-    rhos * logits
+/// What was tried, each candidate over the splits, the lowest mean loss first.
+fn tried(evaluation: &Evaluation) -> Table {
+    let mut candidates: Vec<(&str, Vec<&Trial>)> = Vec::new();
+    for trial in &evaluation.tried {
+        match candidates.iter_mut().find(|(words, _)| *words == trial.candidate) {
+            Some((_, trials)) => trials.push(trial),
+            None => candidates.push((&trial.candidate, vec![trial])),
+        }
+    }
+    let mean = |trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>| {
+        let values: Vec<f64> = trials.iter().filter_map(|trial| value(trial)).collect();
+        values.iter().sum::<f64>() / values.len().max(1) as f64
+    };
+    let loss = |trials: &[&Trial]| mean(trials, &|trial| Some(trial.valid_loss));
+    candidates.sort_by(|a, b| loss(&a.1).total_cmp(&loss(&b.1)));
+    let chief = evaluation.tried.first().and_then(|trial| trial.valid.chief()).map_or("accuracy", |(name, _)| name);
+    let columns = [Align::Left, Align::Right, Align::Right, Align::Right];
+    let name = format!("validation {}", metric_name(chief));
+    let mut table =
+        Table::new(&columns).header(["options".to_owned(), "validation loss".to_owned(), name, "chosen".to_owned()]);
+    for (words, trials) in candidates {
+        let chosen = trials.iter().filter(|trial| trial.chosen).count();
+        table.row([
+            words.to_owned(),
+            metric(loss(&trials)),
+            metric(mean(&trials, &|trial| trial.valid.get(chief))),
+            if chosen == 0 { String::new() } else { count(chosen) },
+        ]);
+    }
+    table
 }
 
 /// The baseline's metrics, each the mean over folds or splits.
-fn mean_baseline(data: &Dataset, protocol: Protocol, seed: u64) -> Result<BTreeMap<&'static str, f64>> {
+fn mean_baseline(data: &Dataset, protocol: &Protocol) -> Result<BTreeMap<&'static str, f64>> {
     let mut lists: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
-    for split in splits(data, protocol, seed)? {
+    for split in protocol.splits(data, protocol.seed)? {
         for (name, value) in baseline(&split.train, &split.test)?.values {
             lists.entry(name).or_default().push(value);
         }

@@ -177,6 +177,11 @@ impl Dataset {
         Dataset { content: Arc::clone(&self.content), items: items.into() }
     }
 
+    /// The view of the items of another view, of data that have the same items as these.
+    pub fn view_of(&self, other: &Dataset) -> Dataset {
+        Dataset { content: Arc::clone(&self.content), items: Arc::clone(&other.items) }
+    }
+
     /// The view of all items of the same content.
     pub fn whole(&self) -> Dataset {
         let count = match self.task() {
@@ -310,6 +315,36 @@ impl Dataset {
             Checksum::of(words.as_bytes()).number()
         };
         format!("{:016x}", self.items().iter().map(of_item).fold(0u64, u64::wrapping_add))
+    }
+
+    /// A checksum of graphs, features and targets of the whole content.
+    pub fn content_checksum(&self) -> String {
+        let content = &self.content;
+        let mut sum = Checksum::of(content.name.as_bytes()).and(&[u8::from(content.directed)]);
+        for edge in &content.edges {
+            sum = sum.and(&edge[0].to_le_bytes()).and(&edge[1].to_le_bytes());
+        }
+        for offset in &content.node_offsets {
+            sum = sum.and(&offset.to_le_bytes());
+        }
+        for feature in &content.features {
+            sum = sum.and(feature.name.as_bytes()).and(feature.kind.name().as_bytes());
+            sum = match &feature.values {
+                Values::Numbers(values) => sum.and_numbers(values),
+                Values::Sparse { rows, values, .. } => sum.and_codes(rows).and_numbers(values),
+                Values::Categories { codes, levels } => {
+                    levels.iter().fold(sum.and_codes(codes), |sum, level| sum.and(level.as_bytes()).and(b"\n"))
+                }
+            };
+        }
+        if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &content.edge_labels {
+            sum = sum.and_codes(codes);
+        }
+        sum = content.bonds.iter().flatten().fold(sum, |sum, bond| sum.and(&[*bond as u8]));
+        for target in &content.targets {
+            sum = sum.and(target.name.as_bytes()).and_numbers(&target.values);
+        }
+        content.weights.iter().fold(sum, |sum, weights| sum.and_floats(weights)).to_string()
     }
 
     /// Position in this view of the item called `id`.

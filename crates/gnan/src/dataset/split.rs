@@ -62,10 +62,7 @@ impl Dataset {
     /// `count` folds, stratified by class; each is (training part, test part) and the test parts cover all.
     pub fn folds(&self, count: usize, seed: u64) -> Result<Vec<(Dataset, Dataset)>> {
         let labelled = self.labelled();
-        if count < 2 || count > labelled.len() {
-            return Err(Error::usage(format!("{count} folds of {} labelled items are not possible", labelled.len()))
-                .remedy("choose from 2 up to the number of labelled items"));
-        }
+        check_folds(count, labelled.len())?;
         let mut fold_of = vec![0; labelled.len()];
         let strata = labelled.shuffled_strata(seed, "folds");
         strata.into_iter().flatten().enumerate().for_each(|(turn, position)| fold_of[position] = turn % count);
@@ -76,6 +73,23 @@ impl Dataset {
                 (labelled.subset(&train), labelled.subset(&test))
             })
             .collect())
+    }
+
+    /// The same with folds that are blocks of the labelled items in their order; the first ones are longer by one where
+    /// the number does not divide.
+    pub fn blocks(&self, count: usize) -> Result<Vec<(Dataset, Dataset)>> {
+        let labelled = self.labelled();
+        check_folds(count, labelled.len())?;
+        let size = |fold: usize| labelled.len() / count + usize::from(fold < labelled.len() % count);
+        let mut start = 0;
+        let mut folds = Vec::with_capacity(count);
+        for fold in 0..count {
+            let block = start..start + size(fold);
+            start = block.end;
+            let (test, train): (Vec<usize>, Vec<usize>) = (0..labelled.len()).partition(|at| block.contains(at));
+            folds.push((labelled.subset(&train), labelled.subset(&test)));
+        }
+        Ok(folds)
     }
 
     /// The `index`-th split that came with the data; without a validation part, 10 % of its training part become one.
@@ -139,4 +153,12 @@ impl Dataset {
         }
         strata
     }
+}
+
+fn check_folds(count: usize, labelled: usize) -> Result<()> {
+    if (2..=labelled).contains(&count) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{count} folds of {labelled} labelled items are not possible"))
+        .remedy("choose from 2 up to the number of labelled items"))
 }

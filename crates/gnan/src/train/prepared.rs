@@ -1,6 +1,6 @@
 //! Prepared data: statistics that several fits share.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -13,7 +13,7 @@ use super::Training;
 pub struct Prepared {
     data: Dataset,
     normalise: bool,
-    statistics: [OnceLock<Arc<Statistics>>; 2],
+    statistics: [Mutex<Option<Arc<Statistics>>>; 2],
 }
 
 impl Prepared {
@@ -25,11 +25,14 @@ impl Prepared {
     /// The statistics for a shared rho or one per feature.
     pub fn statistics(&self, rho: Rho) -> Result<Arc<Statistics>> {
         let slot = &self.statistics[usize::from(rho == Rho::PerFeature)];
-        if let Some(found) = slot.get() {
+        // Whoever comes while they are computed waits: they are large.
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = &*slot {
             return Ok(Arc::clone(found));
         }
         let options = StatisticsOptions { normalise: self.normalise, rho_per_feature: rho == Rho::PerFeature };
         let found = Arc::new(Statistics::new(&self.data, self.data.features(), options)?);
-        Ok(Arc::clone(slot.get_or_init(|| found)))
+        *slot = Some(Arc::clone(&found));
+        Ok(found)
     }
 }

@@ -1,0 +1,86 @@
+//! The choice between candidates, from what they did on validation items.
+
+use serde::Serialize;
+
+use super::candidate::Candidate;
+use super::journal::Outcome;
+use crate::metric::Metrics;
+
+/// What decides between candidates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Criterion {
+    /// The lowest loss.
+    #[default]
+    Loss,
+    /// The best value of a metric; of equal ones, the lowest loss.
+    Metric(&'static str),
+}
+
+/// One candidate on one split.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trial {
+    /// Number of the fold or split, from 1.
+    pub fold: usize,
+    /// Seed of this run.
+    pub seed: u64,
+    /// The options in which candidates differ, in words.
+    pub candidate: String,
+    /// Loss on the validation items.
+    pub valid_loss: f64,
+    /// Metrics on the validation items.
+    pub valid: Metrics,
+    /// Epoch whose weights were kept.
+    pub best_epoch: usize,
+    /// Whether it was chosen for this split.
+    pub chosen: bool,
+}
+
+/// For every split the candidate that was chosen, and how it came to that.
+pub(super) struct Choice {
+    /// For every split that chose: the candidate, and its words where there was a choice.
+    pub chosen: Vec<(Candidate, Option<String>)>,
+    pub tried: Vec<Trial>,
+    pub notes: Vec<String>,
+}
+
+/// The best of some outcomes; of equal ones, the first.
+pub(super) fn best(outcomes: &[(usize, &Outcome)], criterion: Criterion) -> Option<usize> {
+    let key = |outcome: &Outcome| match criterion {
+        Criterion::Loss => (outcome.valid_loss, 0.0),
+        Criterion::Metric(name) => {
+            let sign = if smaller_is_better(name) { 1.0 } else { -1.0 };
+            let value = outcome.valid.get(name).map_or(f64::INFINITY, |value| sign * value);
+            (value, outcome.valid_loss)
+        }
+    };
+    let better = |a: &(usize, &Outcome), b: &(usize, &Outcome)| {
+        let (a, b) = (key(a.1), key(b.1));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    };
+    outcomes.iter().min_by(|a, b| better(a, b)).map(|(candidate, _)| *candidate)
+}
+
+/// Whether a metric measures errors.
+fn smaller_is_better(metric: &str) -> bool {
+    ["log_loss", "mae", "rmse"].contains(&metric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(loss: f64, accuracy: f64, mae: f64) -> Outcome {
+        let values = [("accuracy", accuracy), ("mae", mae)].into_iter().collect();
+        Outcome { valid_loss: loss, valid: Metrics { values }, ..Outcome::default() }
+    }
+
+    #[test]
+    fn the_criterion_decides_and_ties_go_to_the_lower_loss_and_then_to_the_first() {
+        let found = [outcome(0.5, 0.7, 3.0), outcome(0.6, 0.9, 2.0), outcome(0.4, 0.9, 2.5), outcome(0.4, 0.8, 2.5)];
+        let found: Vec<(usize, &Outcome)> = found.iter().enumerate().collect();
+        assert_eq!(best(&found, Criterion::Loss), Some(2));
+        assert_eq!(best(&found, Criterion::Metric("accuracy")), Some(2));
+        assert_eq!(best(&found, Criterion::Metric("mae")), Some(1));
+        assert_eq!(best(&[], Criterion::Loss), None);
+    }
+}

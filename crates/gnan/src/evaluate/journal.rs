@@ -1,0 +1,144 @@
+//! The journal: runs that are done, one JSON line each, so that an evaluation that was killed goes on where it stopped.
+//!
+//! A run is known by a checksum of everything that decides its outcome: version, data, split, options and seed. Lines
+//! that cannot be read (the last one of a killed run may be cut short) are runs that were not done.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::metric::Metrics;
+
+/// The longest journal that is read.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    /// Loss on the validation items.
+    pub valid_loss: f64,
+    /// Metrics on the validation items.
+    #[serde(default)]
+    pub valid: Metrics,
+    /// Metrics on the test items, where they were predicted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Metrics>,
+    pub epochs: usize,
+    pub best_epoch: usize,
+    /// What the fit itself chose (`--rho auto`), where it had a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    run: String,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
+/// Runs that are done.
+pub struct Journal {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    done: HashMap<String, Outcome>,
+    file: Option<(PathBuf, File)>,
+}
+
+impl Journal {
+    /// A journal that is forgotten at the end.
+    pub fn in_memory() -> Journal {
+        Journal { state: Mutex::default() }
+    }
+
+    /// A journal in a file, which is made if it is not there.
+    pub fn open(path: &Path) -> Result<Journal> {
+        let io = |error: std::io::Error| Error::io(path, &error);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+        }
+        let mut done = HashMap::new();
+        let mut whole = true;
+        if path.exists() {
+            let bytes = Limits { bytes: MOST_BYTES, ..Limits::default() }.read(path, "journal")?;
+            whole = bytes.last().is_none_or(|byte| *byte == b'\n');
+            for line in bytes.split(|byte| *byte == b'\n') {
+                if let Ok(Line { run, outcome }) = serde_json::from_slice(line) {
+                    done.insert(run, outcome);
+                }
+            }
+        }
+        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(io)?;
+        if !whole {
+            file.write_all(b"\n").map_err(io)?;
+        }
+        Ok(Journal { state: Mutex::new(State { done, file: Some((path.to_owned(), file)) }) })
+    }
+
+    /// How many runs are known.
+    pub fn len(&self) -> usize {
+        self.state().done.len()
+    }
+
+    /// Whether no run is known.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn find(&self, run: &str) -> Option<Outcome> {
+        self.state().done.get(run).cloned()
+    }
+
+    pub(super) fn add(&self, run: &str, outcome: &Outcome) -> Result<()> {
+        let mut state = self.state();
+        state.done.insert(run.to_owned(), outcome.clone());
+        let Some((path, file)) = &mut state.file else { return Ok(()) };
+        let mut line = serde_json::to_vec(&Line { run: run.to_owned(), outcome: outcome.clone() })
+            .map_err(|error| Error::input(format!("a result cannot be written down: {error}")))?;
+        line.push(b'\n');
+        file.write_all(&line).map_err(|error| Error::io(path, &error))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // The lock is poisoned only if another thread panicked: what is done is still done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_that_was_cut_short_keeps_its_whole_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/runs.jsonl");
+        let outcome = |loss| Outcome {
+            valid_loss: loss,
+            valid: Metrics { values: [("accuracy", 0.1 + 0.2)].into_iter().collect() },
+            test: Some(Metrics { values: [("mae", 0.3)].into_iter().collect() }),
+            ..Outcome::default()
+        };
+        let journal = Journal::open(&path).unwrap();
+        journal.add("one", &outcome(0.1)).unwrap();
+        journal.add("two", &outcome(0.2)).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        for length in 0..=bytes.len() {
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            let journal = Journal::open(&path).unwrap();
+            assert!(journal.find("one").is_none_or(|found| found == outcome(0.1)));
+            journal.add("three", &outcome(0.3)).unwrap();
+            assert_eq!(Journal::open(&path).unwrap().find("three"), Some(outcome(0.3)));
+        }
+        assert_eq!(Journal::in_memory().find("one"), None);
+    }
+}

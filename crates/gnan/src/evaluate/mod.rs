@@ -1,0 +1,154 @@
+//! Evaluation: how good models of some data are, and which options make good ones.
+//!
+//! A [`Protocol`] divides the data; a [`Search`] says which [`Candidate`]s are tried. Candidates are compared on
+//! validation items only. Test items are predicted once, by the chosen candidate, after the choice is made: the runs
+//! that choose never see them.
+//!
+//! All runs of an evaluation (splits, candidates, seeds) are independent of each other. They go through one pool of
+//! [`workers`](crate::workers), and through a [`Journal`] that remembers those that are done.
+
+mod candidate;
+mod choice;
+mod journal;
+mod protocol;
+mod run;
+mod space;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+
+pub use candidate::Candidate;
+pub use choice::{Criterion, Trial};
+pub use journal::Journal;
+pub use protocol::{Division, Protocol, Tuning};
+pub use space::{Search, Space, Strategy};
+
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::metric::{Metrics, ORDER};
+use crate::train::EpochReport;
+use run::Runs;
+
+/// The result of one fold, split or seed.
+#[derive(Clone, Debug, Serialize)]
+pub struct FoldResult {
+    /// Number of the fold or split, from 1.
+    pub fold: usize,
+    /// Seed of this run.
+    pub seed: u64,
+    /// Items trained on.
+    pub train: usize,
+    /// Items that decided when to stop, and which candidate was chosen.
+    pub valid: usize,
+    /// Items tested.
+    pub test: usize,
+    /// Epochs run.
+    pub epochs: usize,
+    /// Epoch whose weights were kept.
+    pub best_epoch: usize,
+    /// What was chosen on validation data, where there was a choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
+    /// Metrics on the test part.
+    pub metrics: Metrics,
+}
+
+/// Mean and standard deviation of a metric over folds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation (of the sample; 0 for a single fold).
+    pub std: f64,
+}
+
+/// The result of a whole evaluation.
+#[derive(Clone, Debug, Serialize)]
+pub struct Evaluation {
+    /// Mean and spread by metric.
+    pub metrics: BTreeMap<&'static str, Spread>,
+    /// Every fold, split and seed.
+    pub folds: Vec<FoldResult>,
+    /// Every candidate that was tried on every split, where there was a choice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Trial>,
+    /// What a reader of the figures should know: where options were tuned, what was cut short.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What an evaluation tells while it runs.
+#[derive(Clone, Copy, Debug)]
+pub enum EvaluationEvent<'a> {
+    /// So many runs are known to be needed, of which so many were done before.
+    Planned {
+        /// Runs of this stage.
+        runs: usize,
+        /// Of them, taken from the journal.
+        remembered: usize,
+    },
+    /// A run, counted from 0 within its stage, has done an epoch.
+    Epoch(usize, &'a EpochReport<'a>),
+    /// A run is done.
+    Done(usize),
+}
+
+/// Watches an evaluation from several threads; break to stop everything.
+pub type EvaluationMonitor<'a> = dyn Fn(EvaluationEvent<'_>) -> ControlFlow<()> + Sync + 'a;
+
+impl Evaluation {
+    /// Chooses a candidate on validation data for every split, and tests it once per split and seed.
+    pub fn run(
+        data: &Dataset,
+        search: &Search,
+        protocol: &Protocol,
+        journal: &Journal,
+        monitor: &EvaluationMonitor<'_>,
+    ) -> Result<Evaluation> {
+        let runs = Runs::new(data, protocol, journal, monitor)?;
+        let choice = runs.choose(search, protocol.tuning)?;
+        let folds = runs.test(&choice)?;
+        Ok(Evaluation { metrics: spreads(&folds), folds, tried: choice.tried, notes: choice.notes })
+    }
+
+    /// The same for a candidate that was chosen elsewhere.
+    pub fn of_candidate(
+        data: &Dataset,
+        candidate: &Candidate,
+        protocol: &Protocol,
+        journal: &Journal,
+        monitor: &EvaluationMonitor<'_>,
+    ) -> Result<Evaluation> {
+        Self::run(data, &Search::of(candidate.clone()), protocol, journal, monitor)
+    }
+
+    /// The candidate that most splits chose; of several, the first that was tried.
+    pub fn most_chosen(&self) -> Option<&str> {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for chosen in self.folds.iter().filter_map(|fold| fold.chosen.as_deref()) {
+            match counts.iter_mut().find(|(known, _)| *known == chosen) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((chosen, 1)),
+            }
+        }
+        counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(words, _)| words)
+    }
+}
+
+fn spreads(folds: &[FoldResult]) -> BTreeMap<&'static str, Spread> {
+    let mut metrics = BTreeMap::new();
+    for name in ORDER {
+        let values: Vec<f64> = folds.iter().filter_map(|fold| fold.metrics.get(name)).collect();
+        if values.is_empty() {
+            continue;
+        }
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let std = if count > 1.0 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
+        metrics.insert(name, Spread { mean, std });
+    }
+    metrics
+}

@@ -1,0 +1,108 @@
+//! Protocols: how the data are divided, how often everything is repeated, and where options are tuned.
+
+use crate::dataset::{Dataset, Split};
+use crate::error::{Error, Result};
+
+/// How the data are divided into training, validation and test parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Division {
+    /// Stratified folds, each the test part once; 10 % of the rest validates.
+    Folds(usize),
+    /// The same with folds that are blocks of the items in their order, as they are in the files.
+    Blocks(usize),
+    /// The splits that came with the data.
+    GivenSplits,
+    /// One random split, stratified: this share validates and this share is tested.
+    Random {
+        /// Share of the items that validates.
+        valid: f64,
+        /// Share of the items that is tested.
+        test: f64,
+    },
+}
+
+/// On which splits options are tuned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tuning {
+    /// On every split, for that split.
+    #[default]
+    EachSplit,
+    /// On the first split, for all of them.
+    FirstSplit,
+}
+
+/// A way to evaluate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Protocol {
+    /// How the data are divided.
+    pub division: Division,
+    /// The seed of the division and of every run that chooses.
+    pub seed: u64,
+    /// How often every split is tested, with seeds counted up from `seed`.
+    pub repeats: u64,
+    /// Where options are tuned.
+    pub tuning: Tuning,
+    /// Whether every repeat divides the data anew.
+    pub new_division_each: bool,
+}
+
+impl Protocol {
+    /// A protocol that tests every split once.
+    pub fn new(division: Division, seed: u64) -> Protocol {
+        Protocol { division, seed, repeats: 1, tuning: Tuning::EachSplit, new_division_each: true }
+    }
+
+    /// The same, repeated.
+    pub fn repeated(self, repeats: u64) -> Protocol {
+        Protocol { repeats, ..self }
+    }
+
+    /// The seeds of the repeats.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
+        let first = self.seed;
+        (0..self.repeats).map(move |step| first.wrapping_add(step))
+    }
+
+    /// The splits that the division makes with a seed.
+    pub fn splits(&self, data: &Dataset, seed: u64) -> Result<Vec<Split>> {
+        match self.division {
+            Division::Folds(count) => held_out(data.folds(count, seed)?, seed),
+            Division::Blocks(count) => held_out(data.blocks(count)?, seed),
+            Division::GivenSplits => (0..data.given_splits())
+                .map(|index| {
+                    let split = data.given_split(index, seed)?;
+                    if split.test.is_empty() {
+                        return Err(Error::input("the given split has no labelled test items")
+                            .in_file(data.name())
+                            .remedy("evaluate over folds instead: --folds 10"));
+                    }
+                    Ok(split)
+                })
+                .collect(),
+            Division::Random { valid, test } => {
+                let sensible = valid > 0.0 && test > 0.0 && valid + test < 1.0;
+                if !sensible {
+                    return Err(Error::usage(format!("shares of {valid} and {test} leave no sensible training part")));
+                }
+                let (rest, test) = data.split(1.0 - test, seed)?;
+                let (train, valid) = rest.split(1.0 - valid / (1.0 - self.test_share()), seed)?;
+                Ok(vec![Split { train, valid, test }])
+            }
+        }
+    }
+
+    fn test_share(&self) -> f64 {
+        match self.division {
+            Division::Random { test, .. } => test,
+            _ => 0.0,
+        }
+    }
+}
+
+fn held_out(folds: Vec<(Dataset, Dataset)>, seed: u64) -> Result<Vec<Split>> {
+    let split = |(rest, test): (Dataset, Dataset)| {
+        let (train, valid) = rest.hold_out(seed)?;
+        Ok(Split { train, valid, test })
+    };
+    folds.into_iter().map(split).collect()
+}

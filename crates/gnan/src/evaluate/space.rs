@@ -1,0 +1,242 @@
+//! Search spaces: values to try for each option, and which of their combinations are tried.
+
+use std::time::Duration;
+
+use super::candidate::Candidate;
+use super::choice::Criterion;
+use crate::error::{Error, Result};
+use crate::random::Stream;
+
+/// More combinations than this are a slip of the keyboard.
+const MOST_CANDIDATES: usize = 100_000;
+
+/// The values of one option.
+#[derive(Clone, Debug, PartialEq)]
+struct Axis {
+    option: String,
+    values: AxisValues,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum AxisValues {
+    /// These and no others.
+    Listed(Vec<String>),
+    /// Anything between two positive numbers, evenly over their logarithms.
+    Range(f64, f64),
+}
+
+/// For every option the values to try.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Space {
+    axes: Vec<Axis>,
+}
+
+impl Space {
+    /// Adds an option with values as they are written on the command line: `hidden=32,64` or, for a random search,
+    /// `weight-decay=1e-5..3e-2`.
+    pub fn with(mut self, axis: &str) -> Result<Space> {
+        let Some((option, values)) = axis.split_once('=') else {
+            return Err(Error::usage(format!("\"{axis}\" does not say which values to try"))
+                .remedy("write for example hidden=32,64"));
+        };
+        let option = option.trim();
+        if self.axes.iter().any(|axis| axis.option == option) {
+            return Err(Error::usage(format!("the values of {option} are given twice")).remedy("give them once"));
+        }
+        let values = match values.split_once("..") {
+            Some((from, to)) => range(option, from.trim(), to.trim())?,
+            None => AxisValues::Listed(values.split(',').map(|value| value.trim().to_owned()).collect()),
+        };
+        if let AxisValues::Listed(values) = &values {
+            for (place, value) in values.iter().enumerate() {
+                Candidate::default().set(option, value)?;
+                if values[..place].contains(value) {
+                    return Err(Error::usage(format!("{option} lists {value} twice")));
+                }
+            }
+        }
+        self.axes.push(Axis { option: option.to_owned(), values });
+        Ok(self)
+    }
+
+    /// The grid of the paper: 32 combinations.
+    pub fn paper() -> Space {
+        let values =
+            ["layers=3,5", "hidden=64,32", "weight-decay=0,0.0005", "learning-rate=0.01,0.001", "dropout=0,0.6"];
+        let axis = |axis: &str| {
+            let (option, values) = axis.split_once('=').unwrap_or_default();
+            let values = AxisValues::Listed(values.split(',').map(str::to_owned).collect());
+            Axis { option: option.to_owned(), values }
+        };
+        Space { axes: values.iter().map(|values| axis(values)).collect() }
+    }
+
+    /// Whether there is nothing to choose.
+    pub fn is_empty(&self) -> bool {
+        self.axes.is_empty()
+    }
+
+    /// Names of the options with values to try.
+    pub fn options(&self) -> Vec<String> {
+        self.axes.iter().map(|axis| axis.option.clone()).collect()
+    }
+
+    /// Every combination, the last option varying fastest.
+    fn grid(&self, base: &Candidate) -> Result<Vec<Candidate>> {
+        let mut candidates = vec![base.clone()];
+        for axis in &self.axes {
+            let AxisValues::Listed(values) = &axis.values else {
+                return Err(Error::usage(format!("a range of {} cannot be searched by grid", axis.option))
+                    .remedy("list its values, or search at random"));
+            };
+            if candidates.len().saturating_mul(values.len()) > MOST_CANDIDATES {
+                return Err(Error::usage(format!("there are more than {MOST_CANDIDATES} combinations"))
+                    .remedy("list fewer values, or search at random"));
+            }
+            let mut wider = Vec::with_capacity(candidates.len() * values.len());
+            for candidate in &candidates {
+                for value in values {
+                    let mut candidate = candidate.clone();
+                    candidate.set(&axis.option, value)?;
+                    wider.push(candidate);
+                }
+            }
+            candidates = wider;
+        }
+        Ok(candidates)
+    }
+
+    /// One combination at random.
+    fn draw(&self, base: &Candidate, stream: &mut Stream) -> Result<Candidate> {
+        let mut candidate = base.clone();
+        for axis in &self.axes {
+            let value = match &axis.values {
+                AxisValues::Listed(values) => values[stream.below(values.len())].clone(),
+                AxisValues::Range(from, to) => {
+                    let share = stream.uniform();
+                    format!("{:.2e}", (from.ln() * (1.0 - share) + to.ln() * share).exp())
+                }
+            };
+            candidate.set(&axis.option, &value)?;
+        }
+        Ok(candidate)
+    }
+}
+
+fn range(option: &str, from: &str, to: &str) -> Result<AxisValues> {
+    let refuse = || {
+        Error::usage(format!("{from}..{to} is not a range for {option}"))
+            .remedy("ranges are for learning-rate, weight-decay and dropout: two numbers above 0, the smaller first")
+    };
+    if !["learning-rate", "weight-decay", "dropout"].contains(&option) {
+        return Err(refuse());
+    }
+    let ends: [f64; 2] = [from.parse().map_err(|_| refuse())?, to.parse().map_err(|_| refuse())?];
+    for end in [from, to] {
+        Candidate::default().set(option, end)?;
+    }
+    if ends[0] > 0.0 && ends[0] < ends[1] && ends[1].is_finite() {
+        return Ok(AxisValues::Range(ends[0], ends[1]));
+    }
+    Err(refuse())
+}
+
+/// Which combinations of a space are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// All of them.
+    Grid,
+    /// So many, drawn at random; the same for every split.
+    Random(usize),
+}
+
+/// What to try, and how to compare.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// The candidates, in the order in which they are tried.
+    pub candidates: Vec<Candidate>,
+    /// Names of the options in which they differ.
+    pub options: Vec<String>,
+    /// What decides between them.
+    pub criterion: Criterion,
+    /// No further candidate is begun after this time; at least one is always tried.
+    pub budget: Option<Duration>,
+}
+
+impl Search {
+    /// A search with nothing to choose.
+    pub fn of(candidate: Candidate) -> Search {
+        Search { candidates: vec![candidate], options: Vec::new(), criterion: Criterion::default(), budget: None }
+    }
+
+    /// A search through a space around `base`.
+    pub fn new(base: &Candidate, space: &Space, strategy: Strategy, seed: u64) -> Result<Search> {
+        let candidates = match strategy {
+            Strategy::Grid => space.grid(base)?,
+            Strategy::Random(count) => {
+                let mut stream = Stream::named(seed, "search", 0);
+                let mut drawn: Vec<Candidate> = Vec::new();
+                // Small spaces repeat themselves: after enough attempts there is nothing new to find.
+                for _ in 0..count.saturating_mul(20) {
+                    if drawn.len() == count {
+                        break;
+                    }
+                    let candidate = space.draw(base, &mut stream)?;
+                    if !drawn.contains(&candidate) {
+                        drawn.push(candidate);
+                    }
+                }
+                drawn
+            }
+        };
+        if candidates.is_empty() {
+            return Err(Error::usage("there is nothing to try").remedy("ask for at least one trial"));
+        }
+        Ok(Search { candidates, options: space.options(), ..Search::of(base.clone()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(axes: &[&str]) -> Space {
+        axes.iter().try_fold(Space::default(), |space, axis| space.with(axis)).unwrap()
+    }
+
+    #[test]
+    fn the_paper_has_thirty_two_combinations() {
+        let search = Search::new(&Candidate::default(), &Space::paper(), Strategy::Grid, 0).unwrap();
+        assert_eq!(search.candidates.len(), 32);
+        let first = &search.candidates[0];
+        assert_eq!(first.words(&search.options), "layers 3, hidden 64, weight-decay 0, learning-rate 0.01, dropout 0");
+    }
+
+    #[test]
+    fn random_candidates_differ_and_depend_on_the_seed_alone() {
+        let space = space(&["hidden=32,64", "weight-decay=1e-5..3e-2"]);
+        let draw = |seed| Search::new(&Candidate::default(), &space, Strategy::Random(12), seed).unwrap().candidates;
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+        assert_eq!(draw(1).len(), 12);
+        for candidate in draw(1) {
+            let decay = candidate.training.weight_decay.unwrap();
+            assert!((0.99e-5..=3.01e-2).contains(&decay), "{decay}");
+        }
+        let few =
+            Search::new(&Candidate::default(), &Space::default().with("hidden=32,64").unwrap(), Strategy::Random(9), 0);
+        assert_eq!(few.unwrap().candidates.len(), 2);
+    }
+
+    #[test]
+    fn spaces_that_make_no_sense_are_refused() {
+        for axis in ["hidden", "hidden=33", "hidden=32,32", "layers=1..3", "dropout=0.5..0.1", "colour=red", "hidden="]
+        {
+            assert!(Space::default().with(axis).is_err(), "{axis}");
+        }
+        let twice = space(&["hidden=32"]).with("hidden=64").unwrap_err();
+        assert!(twice.to_string().contains("twice"), "{twice}");
+        let range = Search::new(&Candidate::default(), &space(&["dropout=0.1..0.5"]), Strategy::Grid, 0).unwrap_err();
+        assert!(range.to_string().contains("grid"), "{range}");
+    }
+}

@@ -1,0 +1,154 @@
+//! Reproduction: what the paper reports on a data set, and what our models reach by its protocol.
+//!
+//! A [`PaperProtocol`] says how the paper evaluates on one column of its table, and which options are tried here. A
+//! [`Reproduced`] is what came of it, to stand beside the paper's seven rows.
+
+mod protocols;
+mod table;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+pub use protocols::{PaperProtocol, Variant};
+pub use table::markdown;
+
+use crate::baseline::baseline;
+use crate::catalogue::{self, PaperTask};
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::evaluate::{Candidate, Evaluation, EvaluationMonitor, Journal, Search, Space, Spread, Strategy};
+
+/// What came of one column of the table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reproduced {
+    /// The column.
+    pub task: &'static str,
+    /// Whether nodes were described by the graph around them.
+    pub variant: Variant,
+    /// The metric that the paper reports.
+    pub metric: &'static str,
+    /// The unit of an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<&'static str>,
+    /// Mean and standard deviation of our models, in per cent or in the unit.
+    pub ours: Spread,
+    /// The largest class, or the mean.
+    pub baseline: f64,
+    /// Number of tests behind the mean.
+    pub tests: usize,
+    /// Number of runs that chose options.
+    pub tried: usize,
+    /// The options that won on most splits.
+    pub chosen: String,
+    /// The protocol in words, and what else a reader of the figures should know.
+    pub notes: Vec<String>,
+    /// What the paper reports; `None` for a protocol that is not the paper's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper: Option<PaperTask>,
+    /// The whole evaluation.
+    #[serde(skip)]
+    pub evaluation: Evaluation,
+}
+
+/// Which options are tried instead of the usual ones.
+pub type Tries<'a> = Option<&'a dyn Fn(&Candidate) -> Result<Search>>;
+
+impl PaperProtocol {
+    /// Evaluates the data at `place` by this protocol. `folder` is where other data sets are looked for, on which
+    /// options may have to be tuned.
+    pub fn run(
+        &self,
+        place: &Path,
+        folder: &Path,
+        variant: Variant,
+        tries: Tries<'_>,
+        journal: &Journal,
+        monitor: &EvaluationMonitor<'_>,
+    ) -> Result<Reproduced> {
+        let data = self.open(place, folder)?;
+        let mut notes = vec![self.words.to_owned()];
+        let search = match tries {
+            Some(tries) => tries(&self.base(variant)?)?,
+            None => self.search(variant)?,
+        };
+        let (search, tuned_elsewhere) = self.tuned_elsewhere(search, folder, variant, journal, monitor, &mut notes)?;
+        let protocol = self.protocol();
+        let evaluation = Evaluation::run(&data, &search, &protocol, journal, monitor)?;
+        notes.extend(evaluation.notes.iter().cloned());
+        let paper = self.paper();
+        let metric = paper.map_or(self.metric, |paper| paper.metric);
+        let factor = self.factor(metric);
+        let Some(found) = evaluation.metrics.get(metric) else {
+            return Err(Error::input(format!("the metric {metric} cannot be computed on these data")).in_file(place));
+        };
+        let splits = protocol.splits(&data, protocol.seed)?;
+        let mut baselines = Vec::new();
+        for split in &splits {
+            baselines.extend(baseline(&split.train, &split.test)?.get(metric));
+        }
+        Ok(Reproduced {
+            task: self.task,
+            variant,
+            metric,
+            unit: self.unit,
+            ours: Spread { mean: found.mean * factor, std: found.std * factor },
+            baseline: factor * baselines.iter().sum::<f64>() / baselines.len().max(1) as f64,
+            tests: evaluation.folds.len(),
+            tried: evaluation.tried.len(),
+            chosen: tuned_elsewhere.or(evaluation.most_chosen().map(str::to_owned)).unwrap_or_else(|| "defaults".to_owned()),
+            notes,
+            paper: paper.copied(),
+            evaluation,
+        })
+    }
+
+    /// Opens the data as the protocol wants them.
+    pub fn open(&self, place: &Path, folder: &Path) -> Result<Dataset> {
+        let options = self.data_options(folder)?;
+        let data = Dataset::open_with(place, &options)?;
+        if data.features().is_empty() {
+            return Err(Error::input("these data have no features").in_file(place));
+        }
+        Ok(data)
+    }
+
+    /// Tunes options on the data set that the paper tunes them on, where that is another one.
+    fn tuned_elsewhere(
+        &self,
+        search: Search,
+        folder: &Path,
+        variant: Variant,
+        journal: &Journal,
+        monitor: &EvaluationMonitor<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<(Search, Option<String>)> {
+        let Some(other) = self.tuned_on.and_then(PaperProtocol::find) else { return Ok((search, None)) };
+        if search.candidates.len() < 2 {
+            return Ok((search, None));
+        }
+        let Some(place) = catalogue::find(other.entry)?.place_in(folder) else {
+            notes.push(format!("{} is not here, so options were tuned on these data themselves", other.task));
+            return Ok((search, None));
+        };
+        let data = other.open(&place, folder)?;
+        let evaluation = Evaluation::choose(&data, &search, &other.protocol(), journal, monitor)?;
+        let (candidate, words) = evaluation;
+        notes.push(format!("options were tuned on {}", other.task));
+        let _ = variant;
+        Ok((Search::of(candidate), Some(words)))
+    }
+
+    /// What is tried with a variant.
+    fn search(&self, variant: Variant) -> Result<Search> {
+        let base = self.base(variant)?;
+        let axes = match variant {
+            Variant::Plain => self.plain,
+            Variant::Described => self.described,
+        };
+        let space = axes.iter().try_fold(Space::default(), |space, axis| space.with(axis))?;
+        let mut search = Search::new(&base, &space, Strategy::Grid, self.seed())?;
+        search.criterion = self.criterion;
+        Ok(search)
+    }
+}
