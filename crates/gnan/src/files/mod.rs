@@ -11,6 +11,7 @@ mod check;
 mod component;
 mod csv_folder;
 mod csv_table;
+mod gzip;
 mod id_index;
 mod label_map;
 mod levels;
