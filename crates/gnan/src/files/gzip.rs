@@ -1,12 +1,13 @@
 //! Files that are compressed with gzip, by their content rather than their name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 
-use super::text::read_at_most;
+use super::text::{Text, read_at_most, read_file};
 
 /// The first two bytes of every gzip file.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -23,6 +24,19 @@ pub fn expand(bytes: Vec<u8>, path: &Path, limit: u64) -> Result<Vec<u8>> {
     };
     let too_long = || Error::limit(format!("the file expands to more than the limit of {limit} bytes")).in_file(path);
     read_at_most(MultiGzDecoder::new(bytes.as_slice()), limit).map_err(damaged)?.ok_or_else(too_long)
+}
+
+/// The text of a file, compressed or not.
+pub fn open(path: &Path, limits: &Limits) -> Result<Text> {
+    let bytes = expand(read_file(path, limits.bytes)?, path, limits.bytes)?;
+    Text::decode(path.to_path_buf(), bytes)
+}
+
+/// The file itself, or its compressed form `<file>.gz`, whichever there is.
+pub fn find(path: &Path) -> Option<PathBuf> {
+    let mut compressed = path.as_os_str().to_owned();
+    compressed.push(".gz");
+    [path.to_path_buf(), PathBuf::from(compressed)].into_iter().find(|path| path.is_file())
 }
 
 #[cfg(test)]
