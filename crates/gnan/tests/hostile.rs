@@ -69,7 +69,7 @@ fn attack(file: &Path, source: &Path, options: &DatasetOptions) {
 
 #[test]
 fn damaged_samples_are_refused_or_read() {
-    let every = |(name, path): &(&str, &str)| {
+    let every = |(name, path): &(&'static str, &'static str)| {
         let sample = samples::folder().join(name);
         files_in(&sample).into_iter().map(|file| (sample.clone(), *path, file)).collect::<Vec<_>>()
     };
