@@ -74,6 +74,7 @@ impl Model {
         };
         options.read.directed = Some(description.directed);
         options.read.explicit_hydrogens = description.explicit_hydrogens;
+        options.read.largest_component = description.largest_component;
         options
     }
 

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use gnan::files::{Column, Kind, MISSING, Part, ReadOptions, Tables, Values, read};
+use gnan::{Dataset, DatasetOptions};
 
 /// Reads a data set of the folder that `GNAN_DATA` names, if it is set.
 fn data_set(name: &str, options: &ReadOptions) -> Option<Tables> {
@@ -37,7 +38,21 @@ fn sizes(columns: &[Column], name: &str) -> Vec<usize> {
 }
 
 fn part_sizes(tables: &Tables) -> [usize; 3] {
-    [Part::Train, Part::Valid, Part::Test].map(|part| tables.splits[0].iter().filter(|other| **other == part).count())
+    sizes_of(&tables.splits[0])
+}
+
+fn sizes_of(split: &[Part]) -> [usize; 3] {
+    [Part::Train, Part::Valid, Part::Test].map(|part| split.iter().filter(|other| **other == part).count())
+}
+
+/// Without self-loops.
+fn proper_edges(tables: &Tables) -> usize {
+    let loops: HashSet<_> = tables.edges.iter().filter(|[one, other]| one == other).collect();
+    undirected_edges(tables) - loops.len()
+}
+
+fn noted(tables: &Tables, words: &str) {
+    assert!(tables.notes.iter().any(|note| note.contains(words)), "{words}: {:?}", tables.notes);
 }
 
 /// Graphs, mean nodes and mean undirected edges, the means rounded to two digits.
@@ -146,6 +161,131 @@ fn pubmed() {
     assert_eq!(find(&tables.node_columns, "word_0").kind, Some(Kind::Sparse));
     assert_eq!(non_zeros(&tables), 988_031);
     check_largest("planetoid/pubmed.npz", 19_717, 44_324, [60, 500, 1000]);
+}
+
+#[test]
+fn planetoid_pickles_equal_the_arrays() {
+    // Entries of the adjacency lists beyond one each way, and self-loops, by the README.
+    for (name, loops, repeated) in
+        [("cora", 0, 10_858 - 10_556), ("citeseer", 248, 9464 - 248 - 9104), ("pubmed", 6, 22)]
+    {
+        let Some(arrays) = data_set(&format!("planetoid/{name}.npz"), &ReadOptions::default()) else { return };
+        let Some(pickles) = data_set(&format!("planetoid/ind.{name}"), &ReadOptions::default()) else { return };
+        assert_eq!((&pickles.name, &pickles.splits), (&arrays.name, &arrays.splits));
+        assert!(pickles.node_columns == arrays.node_columns, "the features or classes of {name} differ");
+        let edges = |tables: &Tables| tables.edges.iter().copied().collect::<HashSet<_>>();
+        assert_eq!(pickles.edges.len(), arrays.edges.len());
+        assert!(edges(&pickles) == edges(&arrays), "the edges of {name} differ");
+        noted(&pickles, &format!("{loops} and {repeated} were found"));
+    }
+    let Some(citeseer) = data_set("planetoid/ind.citeseer.graph", &ReadOptions::default()) else { return };
+    noted(&citeseer, "15 nodes have neither words nor a class");
+    check_largest("planetoid/ind.citeseer", 2120, 3679, [80, 328, 663]);
+    check_largest("planetoid/ind.cora", 2485, 5069, [122, 459, 915]);
+}
+
+#[test]
+fn tolokers() {
+    let Some(tables) = data_set("heterophilous/tolokers.npz", &ReadOptions::default()) else { return };
+    assert_eq!((tables.nodes(), undirected_edges(&tables), tables.edges.len()), (11_758, 519_000, 519_000));
+    assert_eq!(counts(&tables.node_columns, "class"), [("not banned", 9192), ("banned", 2566)]);
+    assert_eq!(tables.splits.len(), 10);
+    assert!(tables.splits.iter().all(|split| sizes_of(split) == [5879, 2939, 2940]));
+    let names: Vec<_> = tables.node_columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!((names.len(), names[0], names[9]), (11, "approved_rate", "english_tested"));
+    let data = Dataset::from_tables(tables, &DatasetOptions::default()).unwrap();
+    let kinds: Vec<_> = data.features().iter().map(|feature| (feature.name.as_str(), feature.kind)).collect();
+    let expected = [
+        ("approved_rate", Kind::Continuous),
+        ("skipped_rate", Kind::Continuous),
+        ("expired_rate", Kind::Continuous),
+        ("rejected_rate", Kind::Continuous),
+        ("education", Kind::Categorical),
+        ("english_profile", Kind::Binary),
+        ("english_tested", Kind::Binary),
+    ];
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn cornell() {
+    let Some(tables) = data_set("geom/cornell", &ReadOptions::default()) else { return };
+    assert_eq!((tables.nodes(), tables.edges.len(), proper_edges(&tables)), (183, 298, 277));
+    assert_eq!(tables.node_columns.len() - 1, 1703);
+    assert_eq!(find(&tables.node_columns, "word_0").kind, Some(Kind::Binary));
+    assert_eq!(sizes(&tables.node_columns, "class"), [38, 16, 30, 82, 17]);
+    assert_eq!(tables.splits.len(), 10);
+    assert!(tables.splits.iter().all(|split| sizes_of(split) == [87, 59, 37]));
+    noted(&tables, "3 and 0 were found");
+}
+
+#[test]
+fn citation_arrays() {
+    let Some(cora) = data_set("citation_npz/cora.npz", &ReadOptions::default()) else { return };
+    assert_eq!((cora.nodes(), cora.edges.len(), cora.node_columns.len() - 1), (2708, 5429, 1433));
+    let mut classes = sizes(&cora.node_columns, "class");
+    classes.sort_unstable();
+    assert_eq!(classes, [180, 217, 298, 351, 418, 426, 818]);
+    assert_eq!(non_zeros(&cora), 49_216);
+    let Some(citeseer) = data_set("citation_npz/citeseer.npz", &ReadOptions::default()) else { return };
+    assert_eq!((citeseer.nodes(), non_zeros(&citeseer)), (3312, 105_165));
+    assert!(citeseer.node_ids.is_some());
+    for (name, nodes, edges, parts) in
+        [("cora", 2485, 5069, [247, 249, 1988]), ("citeseer", 2110, 3668, [210, 211, 1688])]
+    {
+        let splits = real(&format!("citation_npz/{name}_prognn_splits.json"));
+        let options = ReadOptions { largest_component: true, splits, ..ReadOptions::default() };
+        let Some(tables) = data_set(&format!("citation_npz/{name}.npz"), &options) else { return };
+        assert_eq!((tables.nodes(), proper_edges(&tables), part_sizes(&tables)), (nodes, edges, parts));
+    }
+}
+
+#[test]
+fn linqs_cora() {
+    for name in ["linqs/cora.content.gz", "linqs/cora.cites", "linqs"] {
+        let Some(tables) = data_set(name, &ReadOptions::default()) else { return };
+        assert_eq!((tables.nodes(), tables.edges.len(), undirected_edges(&tables)), (2708, 5429, 5278));
+        assert_eq!((tables.node_columns.len() - 1, non_zeros(&tables)), (1433, 49_216));
+        let classes = counts(&tables.node_columns, "class");
+        assert_eq!((classes.len(), classes[3]), (7, ("Probabilistic_Methods", 426)));
+    }
+    let Some(cites) = real("linqs/Pubmed-Diabetes.DIRECTED.cites.tab.gz") else { return };
+    let error = read(cites.to_str().unwrap(), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("Pubmed-Diabetes.NODE.paper.tab") && error.contains("missing"), "{error}");
+}
+
+#[test]
+fn arxiv() {
+    let start = std::time::Instant::now();
+    let Some(tables) = data_set("ogb/arxiv", &ReadOptions::default()) else { return };
+    println!("arxiv read in {:?}", start.elapsed());
+    assert_eq!((tables.nodes(), tables.edges.len()), (169_343, 1_166_243));
+    assert_eq!(undirected_edges(&tables), 1_157_799);
+    assert_eq!(part_sizes(&tables), [90_941, 29_799, 48_603]);
+    let classes = counts(&tables.node_columns, "class");
+    assert_eq!((classes.len(), classes[0].0), (40, "arxiv cs na"));
+    let sizes = || classes.iter().map(|(_, size)| *size);
+    assert_eq!((sizes().min(), sizes().max()), (Some(29), Some(27_321)));
+    let Values::Numbers(years) = &find(&tables.node_columns, "year").values else { panic!("no years") };
+    let [first, last] = [f64::min, f64::max].map(|choose| years.iter().copied().reduce(choose).unwrap());
+    assert_eq!((first, last), (1971.0, 2020.0));
+    noted(&tables, "node features are missing");
+}
+
+#[test]
+fn errica_splits() {
+    for (set, file, parts) in [("PROTEINS", "PROTEINS_full", [900, 101, 112]), ("NCI1", "NCI1", [3328, 370, 412])] {
+        let options = ReadOptions { splits: real(&format!("splits/{file}_splits.json")), ..ReadOptions::default() };
+        let Some(tables) = data_set(&format!("tu/{set}.zip"), &options) else { return };
+        assert_eq!((tables.splits.len(), part_sizes(&tables)), (10, parts));
+        let tested = |graph: usize| tables.splits.iter().filter(|split| split[graph] == Part::Test).count();
+        assert!((0..tables.graphs()).all(|graph| tested(graph) == 1));
+    }
+}
+
+/// A file of the folder of real data sets, if that is known.
+fn real(name: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(std::env::var_os("GNAN_DATA")?).join(name))
 }
 
 fn non_zeros(tables: &Tables) -> usize {

@@ -1,5 +1,7 @@
 //! Which data, and how they are to be understood.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use gnan::dataset::describe::LEAST_SUPPORT;
 use gnan::dataset::{NodeDescription, Problem};
@@ -27,14 +29,20 @@ pub struct ReadArgs {
     #[arg(long, value_name = "NAME", help_heading = DATA)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smiles_column: Option<String>,
+
+    /// JSON file of splits that replace those of the data
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub splits: Option<PathBuf>,
 }
 
 impl ReadArgs {
     /// Fills in what these arguments say.
     pub fn apply(&self, options: &mut ReadOptions) {
-        options.largest_component = self.lcc;
-        // A model remembers how its molecules were read, so that this need not be said again.
+        // A model remembers how its data were read, so that this need not be said again.
+        options.largest_component |= self.lcc;
         options.explicit_hydrogens |= self.explicit_hydrogens;
+        options.splits.clone_from(&self.splits);
         options.smiles_column.clone_from(&self.smiles_column);
     }
 

@@ -76,6 +76,7 @@ impl Workload {
             outcome,
             directed: data.directed(),
             explicit_hydrogens: false,
+            largest_component: false,
             rho,
             rho_scale: RhoScale::default(),
             normalise: true,

@@ -69,6 +69,7 @@ struct Content {
     weights: Option<Vec<f32>>,
     splits: Vec<Vec<Part>>,
     explicit_hydrogens: bool,
+    largest_component: bool,
     notes: Vec<String>,
 }
 
@@ -158,6 +159,7 @@ impl Dataset {
             weights,
             splits,
             explicit_hydrogens: options.read.explicit_hydrogens,
+            largest_component: options.read.largest_component,
             notes,
         };
         let data = Dataset { content: Arc::new(content), items: (0..item_count as u32).collect() };
@@ -370,6 +372,11 @@ impl Dataset {
     /// Whether hydrogens were made atoms of their own.
     pub fn explicit_hydrogens(&self) -> bool {
         self.content.explicit_hydrogens
+    }
+
+    /// Whether only the largest component of each graph was kept.
+    pub fn largest_component(&self) -> bool {
+        self.content.largest_component
     }
 
     /// What the targets ask for.

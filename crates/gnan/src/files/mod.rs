@@ -4,27 +4,43 @@
 //! then checks and trims the result once for all formats. A new format is one new file in this folder, with a
 //! constant `FORMAT`, and one line in `FORMATS`.
 
+mod arrays;
 mod builtin;
 mod bundle;
 mod cells;
 mod check;
+mod citation;
 mod component;
 mod csv_folder;
 mod csv_table;
+mod edge_list;
+mod geom;
+mod gzip;
+mod heterophilous;
 mod id_index;
 mod label_map;
 mod levels;
+mod linqs;
 mod molecule;
 mod npy;
 mod number_table;
+mod ogb;
 mod overrides;
+mod pickle;
+mod pickled_arrays;
 mod planetoid;
+mod planetoid_pickles;
+mod pubmed;
 mod selection;
 mod smiles;
+mod sparse_rows;
+mod split_file;
 mod tables;
 mod text;
 mod tu;
+mod words;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -49,6 +65,8 @@ pub struct ReadOptions {
     pub smiles_column: Option<String>,
     /// Whether edges have a direction, overruling what the format says.
     pub directed: Option<bool>,
+    /// A file of splits that replace those of the data; they count what is left of it.
+    pub splits: Option<PathBuf>,
 }
 
 /// A format: how to recognise it and how to read it.
@@ -63,7 +81,19 @@ struct Format {
     read: fn(&Path, &ReadOptions) -> Result<Tables>,
 }
 
-const FORMATS: &[Format] = &[csv_folder::FORMAT, tu::FORMAT, smiles::FORMAT, planetoid::FORMAT];
+const FORMATS: &[Format] = &[
+    csv_folder::FORMAT,
+    tu::FORMAT,
+    smiles::FORMAT,
+    planetoid::FORMAT,
+    planetoid_pickles::FORMAT,
+    heterophilous::FORMAT,
+    citation::FORMAT,
+    geom::FORMAT,
+    linqs::FORMAT,
+    pubmed::FORMAT,
+    ogb::FORMAT,
+];
 
 /// Reads the data set at `source`: a path whose format is detected, or the name of a built-in set.
 ///
@@ -71,7 +101,9 @@ const FORMATS: &[Format] = &[csv_folder::FORMAT, tu::FORMAT, smiles::FORMAT, pla
 /// graph, columns have a value for each row, and nothing is larger than the limits.
 pub fn read(source: &str, options: &ReadOptions) -> Result<Tables> {
     let path = Path::new(source);
-    let mut tables = match (path.exists(), builtin::find(source)) {
+    // What several files begin with is the path of a data set, though no file has that name.
+    let found = path.exists() || detect(path).is_some();
+    let mut tables = match (found, builtin::find(source)) {
         (false, Some(set)) => set.read(options)?,
         (false, None) => return Err(nothing_at(source)),
         (true, _) => read_path(path, options)?,
@@ -85,6 +117,9 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Tables> {
     }
     if options.largest_component {
         component::keep_largest(&mut tables);
+    }
+    if let Some(splits) = &options.splits {
+        split_file::apply(&mut tables, splits, options)?;
     }
     Ok(tables)
 }
@@ -124,8 +159,26 @@ fn data_sets_inside(path: &Path) -> Result<Vec<(&'static Format, PathBuf)>> {
     if !path.is_dir() {
         return Ok(Vec::new());
     }
-    let children = text::children(path)?;
-    Ok(children.into_iter().filter_map(|child| Some((detect(&child)?, child))).collect())
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for child in text::children(path)? {
+        let Some(format) = detect(&child) else { continue };
+        let Some(set) = set_of(child).filter(|set| seen.insert(set.clone())) else { continue };
+        found.push((format, set));
+    }
+    Ok(found)
+}
+
+/// The path of the data set that a file belongs to, which files of one set share; `None` for a file that is no set
+/// without another that is not there.
+fn set_of(file: PathBuf) -> Option<PathBuf> {
+    if let Some(prefix) = planetoid_pickles::prefix_of(&file) {
+        return Some(prefix);
+    }
+    match linqs::content_of(&file).or_else(|| pubmed::papers_of(&file)) {
+        Some(main) => gzip::find(&main),
+        None => Some(file),
+    }
 }
 
 fn nothing_at(source: &str) -> Error {

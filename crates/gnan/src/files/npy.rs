@@ -60,6 +60,43 @@ pub fn numbers(bytes: &[u8], path: &Path) -> Result<Array<f64>> {
     })
 }
 
+/// Reads an array of truth values, or of bytes that are 0 or not.
+pub fn masks(bytes: &[u8], path: &Path) -> Result<Array<bool>> {
+    // The file was opened, so its header is sound.
+    let data = || Some(parts(bytes)?.1);
+    read(bytes, path, "truth values", |element, file| match element {
+        "b1" | "u1" | "i1" => Some(data()?.get(..file.len() as usize)?.iter().map(|&byte| byte != 0).collect()),
+        _ => None,
+    })
+}
+
+/// Reads an array of words: of Unicode characters, or of bytes that are UTF-8.
+pub fn words(bytes: &[u8], path: &Path) -> Result<Array<String>> {
+    let file = open(bytes, path)?;
+    let element = file.dtype().descr();
+    let wrong = || Error::input(format!("the elements, of type {element}, are not words")).in_file(path);
+    let plain = element.trim_matches('\'');
+    let width = plain.get(2..).and_then(|width| width.parse::<usize>().ok()).filter(|&width| width > 0);
+    let width = width.ok_or_else(wrong)?;
+    let decode: fn(&[u8]) -> String = match plain.get(..2) {
+        Some("<U") => |word| characters(word, u32::from_le_bytes),
+        Some(">U") => |word| characters(word, u32::from_be_bytes),
+        Some("|S") => |word| String::from_utf8_lossy(word).trim_end_matches('\0').to_string(),
+        _ => return Err(wrong()),
+    };
+    let size = if plain.contains('U') { width.saturating_mul(4) } else { width };
+    let data = parts(bytes).map_or(&[][..], |(_, data)| data);
+    let values = data.chunks_exact(size).take(file.len() as usize).map(decode).collect();
+    Ok(Array { shape: file.shape().iter().map(|&length| length as usize).collect(), values })
+}
+
+/// A word of four bytes per character; the end is filled with zeros, and what is no character is replaced.
+fn characters(word: &[u8], number: fn([u8; 4]) -> u32) -> String {
+    let (words, _) = word.as_chunks::<4>();
+    let numbers = words.iter().map(|&bytes| number(bytes)).take_while(|&number| number != 0);
+    numbers.map(|number| char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
 fn read<'a, T: Copy>(
     bytes: &'a [u8],
     path: &Path,
@@ -148,6 +185,19 @@ mod tests {
         assert!(complaint(&array("'|O'", "False", "(1,)", &[0; 8])).contains("Python objects"));
         assert!(complaint(&array("'<f8'", "False", "(1,)", &[0; 8])).contains("not whole numbers"));
         assert!(complaint(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{").contains("cut short"));
+    }
+
+    #[test]
+    fn marks_and_words() {
+        let path = Path::new("x");
+        assert_eq!(masks(&array("'|b1'", "False", "(2,)", &[1, 0]), path).unwrap().values, [true, false]);
+        assert_eq!(masks(&array("'|u1'", "True", "(2, 1)", &[0, 1]), path).unwrap().values, [false, true]);
+        assert!(masks(&array("'<i8'", "False", "(1,)", &[0; 8]), path).is_err());
+        let unicode = array("'<U2'", "False", "(2,)", &[65, 0, 0, 0, 0xe9, 0, 0, 0, 66, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(words(&unicode, path).unwrap().values, ["A\u{e9}", "B"]);
+        assert_eq!(words(&array("'|S3'", "False", "(2,)", b"ab\0cde"), path).unwrap().values, ["ab", "cde"]);
+        assert!(words(&array("'<U0'", "False", "(999999999,)", &[]), path).is_err());
+        assert!(words(&array("'<i8'", "False", "(1,)", &[0; 8]), path).is_err());
     }
 
     #[test]

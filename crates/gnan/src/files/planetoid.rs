@@ -5,25 +5,20 @@
 //!
 //! Yang, Cohen, Salakhutdinov, "Revisiting semi-supervised learning with graph embeddings", 2016.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::error::Result;
 
-use super::bundle::Bundle;
-use super::npy::{self, Array};
-use super::tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
-use super::{Format, ReadOptions, has_extension, levels, name_of};
-
-const MARK: &str = "feat_indptr.npy";
+use super::arrays::{self, Arrays};
+use super::tables::{Column, Kind, Part, Tables, Task};
+use super::words::{CLASS, Words, vocabulary_beside};
+use super::{Format, ReadOptions, levels, name_of};
 
 pub const FORMAT: Format = Format {
     name: "Planetoid arrays",
     appearance: "an .npz file with feat_data, feat_indices, feat_indptr, feat_shape, labels and edges",
-    detect: |path| {
-        let fits = |path| Bundle::open(path, &Limits::default()).map_or(true, |archive| archive.contains(MARK));
-        has_extension(path, "npz") && fits(path)
-    },
+    // What cannot be opened at all is claimed here, so that the reader can say what is wrong.
+    detect: |path| arrays::holds(path, "feat_indptr").unwrap_or(true),
     read,
 };
 
@@ -45,122 +40,24 @@ const KNOWN_CLASSES: &[(&str, &[(&str, usize)])] = &[
 ];
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
-    let mut arrays = Arrays { archive: Bundle::open(path, &options.limits)? };
+    let mut arrays = Arrays::open(path, &options.limits)?;
     let name = name_of(path);
-    let features = read_features(&mut arrays, &options.limits)?;
-    let nodes = features.nodes;
+    let features = arrays.sparse_rows("feat")?;
+    let nodes = features.rows();
+    let mut words = Words::new(nodes, features.columns);
+    for node in 0..nodes {
+        features.row(node).for_each(|(word, value)| words.add(node as u32, word, value));
+    }
+    let vocabulary = vocabulary_beside(path, words.len(), &options.limits)?;
     let mut tables = Tables { name: name.clone(), task: Some(Task::Node), ..Tables::default() };
-    tables.edges = read_edges(&mut arrays, nodes, &options.limits)?;
+    tables.edges = arrays.edges("edges", nodes)?;
     tables.splits = vec![read_split(&mut arrays, nodes)?];
-    tables.node_columns = features.columns();
-    tables.node_columns.push(read_classes(&mut arrays, nodes, &name)?);
-    tables.targets = vec!["class".to_string()];
+    tables.node_columns = words.columns(vocabulary);
+    tables.node_columns.push(class_column(&arrays.labels("labels", nodes)?, &name));
+    tables.targets = vec![CLASS.to_string()];
     tables.node_offsets = vec![0, nodes];
     tables.graph_ids = vec![name];
     Ok(tables)
-}
-
-/// The arrays of the archive.
-struct Arrays {
-    archive: Bundle,
-}
-
-impl Arrays {
-    fn place(&self, name: &str) -> PathBuf {
-        self.archive.place(&format!("{name}.npy"))
-    }
-
-    fn bytes(&mut self, name: &str) -> Result<Vec<u8>> {
-        let bytes = self.archive.bytes(&format!("{name}.npy"))?;
-        bytes.ok_or_else(|| self.error(name, "this array is missing"))
-    }
-
-    fn integers(&mut self, name: &str) -> Result<Array<i64>> {
-        npy::integers(&self.bytes(name)?, &self.place(name))
-    }
-
-    fn numbers(&mut self, name: &str) -> Result<Array<f64>> {
-        npy::numbers(&self.bytes(name)?, &self.place(name))
-    }
-
-    fn error(&self, name: &str, message: impl Into<String>) -> Error {
-        Error::input(message).in_file(self.place(name))
-    }
-
-    /// A number of an array as an index below `bound`.
-    fn index(&self, name: &str, value: i64, bound: usize) -> Result<u32> {
-        let index = u32::try_from(value).ok().filter(|&index| (index as usize) < bound);
-        index.ok_or_else(|| self.error(name, format!("{value} is not an index from 0 to below {bound}")))
-    }
-}
-
-/// The words: for each column the nodes that have it (ascending) and how strongly.
-struct Features {
-    nodes: usize,
-    words: Vec<(Vec<u32>, Vec<f64>)>,
-}
-
-fn read_features(arrays: &mut Arrays, limits: &Limits) -> Result<Features> {
-    let shape = arrays.integers("feat_shape")?.values;
-    let (nodes, words) = match shape.as_slice() {
-        [nodes, words] if *nodes >= 0 && *words >= 0 => (*nodes as u64, *words as u64),
-        _ => return Err(arrays.error("feat_shape", "this should be a number of nodes and a number of words")),
-    };
-    let place = arrays.place("feat_shape");
-    Limits::check(nodes, limits.nodes.min(MISSING.into()), "nodes").map_err(|error| error.in_file(&place))?;
-    Limits::check(words, limits.features, "features").map_err(|error| error.in_file(&place))?;
-    let (nodes, words) = (nodes as usize, words as usize);
-    let pointers = arrays.integers("feat_indptr")?.values;
-    let indices = arrays.integers("feat_indices")?.values;
-    let data = arrays.numbers("feat_data")?.values;
-    let rows_fit = pointers.len() == nodes + 1 && pointers.first() == Some(&0) && pointers.is_sorted();
-    if !rows_fit || pointers.last() != Some(&(data.len() as i64)) || indices.len() != data.len() {
-        return Err(
-            arrays.error("feat_indptr", "the compressed rows do not fit feat_shape, feat_indices and feat_data")
-        );
-    }
-    let mut features = Features { nodes, words: vec![(Vec::new(), Vec::new()); words] };
-    for (node, row) in (0u32..).zip(pointers.windows(2)) {
-        for entry in row[0] as usize..row[1] as usize {
-            let word = arrays.index("feat_indices", indices[entry], words)? as usize;
-            let (word_nodes, values) = &mut features.words[word];
-            if data[entry].is_infinite() {
-                return Err(arrays.error("feat_data", format!("node {node} has an infinite value")));
-            }
-            if word_nodes.last() == Some(&node) {
-                return Err(arrays.error("feat_indices", format!("node {node} has word {word} twice")));
-            }
-            if data[entry] != 0.0 {
-                word_nodes.push(node);
-                values.push(data[entry]);
-            }
-        }
-    }
-    Ok(features)
-}
-
-impl Features {
-    fn columns(self) -> Vec<Column> {
-        let binary = self.words.iter().all(|(_, values)| values.iter().all(|&value| value == 1.0));
-        let kind = if binary { Kind::Binary } else { Kind::Sparse };
-        let column = |(word, (rows, values))| {
-            let values = Values::Sparse { len: self.nodes, rows, values };
-            Column::new(format!("word_{word}"), values).with_kind(kind)
-        };
-        self.words.into_iter().enumerate().map(column).collect()
-    }
-}
-
-fn read_edges(arrays: &mut Arrays, nodes: usize, limits: &Limits) -> Result<Vec<[u32; 2]>> {
-    let edges = arrays.integers("edges")?;
-    if edges.shape.len() != 2 || edges.shape[1] != 2 {
-        return Err(arrays.error("edges", "this should be pairs of nodes"));
-    }
-    Limits::check(edges.shape[0] as u64, limits.edges, "edges")
-        .map_err(|error| error.in_file(arrays.place("edges")))?;
-    let (pairs, _) = edges.values.as_chunks::<2>();
-    let index = |node| arrays.index("edges", node, nodes);
-    pairs.iter().map(|&[source, target]| Ok([index(source)?, index(target)?])).collect()
 }
 
 fn read_split(arrays: &mut Arrays, nodes: usize) -> Result<Vec<Part>> {
@@ -177,18 +74,14 @@ fn read_split(arrays: &mut Arrays, nodes: usize) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-fn read_classes(arrays: &mut Arrays, nodes: usize, set: &str) -> Result<Column> {
-    let labels = arrays.integers("labels")?.values;
-    if labels.len() != nodes {
-        return Err(arrays.error("labels", format!("{} labels for {nodes} nodes", labels.len())));
-    }
-    let labels: Vec<_> = labels.into_iter().map(|label| (label != -1).then_some(label)).collect();
-    let known = known_classes(set, &labels);
+/// The classes of the nodes, called by their names where the set is well known.
+pub fn class_column(labels: &[Option<i64>], set: &str) -> Column {
+    let known = known_classes(set, labels);
     let name = |label: i64| match known.and_then(|names| names.get(usize::try_from(label).ok()?)) {
         Some((name, _)) => name.to_string(),
         None => label.to_string(),
     };
-    Ok(Column::new("class", levels::of_numbers(&labels, name)).with_kind(Kind::Categorical))
+    Column::new(CLASS, levels::of_numbers(labels, name)).with_kind(Kind::Categorical)
 }
 
 /// The classes of a well-known set, if every one of them has as many nodes as it should.

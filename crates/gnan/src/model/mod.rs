@@ -32,6 +32,9 @@ pub struct Description {
     /// Whether the hydrogens of molecules were atoms of their own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explicit_hydrogens: bool,
+    /// Whether only the largest component of each graph was kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub largest_component: bool,
     /// Shared or per feature.
     pub rho: Rho,
     /// How distances enter the rho networks.

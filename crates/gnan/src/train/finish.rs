@@ -29,6 +29,7 @@ impl Fit<'_> {
             outcome: self.settled.outcome,
             directed: data.directed(),
             explicit_hydrogens: data.explicit_hydrogens(),
+            largest_component: data.largest_component(),
             rho: self.settled.rho,
             rho_scale: RhoScale::default(),
             normalise: self.training.normalise,

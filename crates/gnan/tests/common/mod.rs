@@ -283,6 +283,7 @@ pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Mode
         outcome: shape.goal.outcome,
         directed: case.directed,
         explicit_hydrogens: false,
+        largest_component: false,
         rho: shape.rho,
         rho_scale: RhoScale { shift: 0.25, scale: 0.5 },
         normalise: shape.normalise,
