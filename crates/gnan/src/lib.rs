@@ -8,6 +8,7 @@
 //! ```
 //!
 //! - [`files`] turn whatever is on disk into tables; [`dataset`] says what they mean: features, targets, splits.
+//! - [`catalogue`]: the data sets of the paper, where to get them and what the paper says of each.
 //! - [`graph`] and [`distance`]: who can hear whom, and from how far. [`statistics`]: everything training needs to know
 //!   of that, summed up once.
 //! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
@@ -23,6 +24,7 @@ pub mod output;
 pub mod checksum;
 
 pub mod files;
+pub mod catalogue;
 pub mod dataset;
 pub mod graph;
 pub mod distance;
