@@ -37,7 +37,7 @@ pub struct Cli {
 pub enum Command {
     /// See it work: train on built-in molecules, show what was learned, explain one prediction
     Demo(demo::DemoArgs),
-    /// What is in a data set
+    /// What is in a data set, and the data sets of the paper
     Data(data::DataCommandArgs),
     /// Fit a model and write it to a file
     Train(train::TrainArgs),

@@ -10,6 +10,7 @@ mod bars;
 mod cli;
 mod commands;
 mod config;
+mod download;
 mod exit;
 mod findings;
 mod interrupt;

@@ -215,3 +215,32 @@ impl BootstrapProgress {
         self.bar.finish_and_clear();
     }
 }
+
+/// The bar of one file that arrives.
+pub struct DownloadProgress {
+    bar: ProgressBar,
+}
+
+impl DownloadProgress {
+    /// A bar for a file of about so many bytes.
+    pub fn new(name: &str, bytes: u64) -> DownloadProgress {
+        let template = "  {msg} {bar:20} {decimal_bytes}/{decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left";
+        DownloadProgress { bar: bar(bytes, template).with_message(name.to_owned()) }
+    }
+
+    /// Shows how much has arrived, and stops if Ctrl-C was pressed.
+    pub fn show(&self, arrived: u64, total: Option<u64>) -> ControlFlow<()> {
+        if !self.bar.is_hidden() {
+            if let Some(total) = total {
+                self.bar.set_length(total);
+            }
+            self.bar.set_position(arrived);
+        }
+        interrupt::flow()
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -8,6 +8,7 @@
 //! ```
 //!
 //! - [`files`] turn whatever is on disk into tables; [`dataset`] says what they mean: features, targets, splits.
+//! - [`catalogue`]: the data sets of the paper, where to get them and what the paper says of each.
 //! - [`graph`] and [`distance`]: who can hear whom, and from how far. [`statistics`]: everything training needs to know
 //!   of that, summed up once.
 //! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
@@ -24,6 +25,7 @@ pub mod checksum;
 pub mod workers;
 
 pub mod files;
+pub mod catalogue;
 pub mod dataset;
 pub mod graph;
 pub mod distance;
@@ -38,6 +40,7 @@ pub mod model_file;
 pub mod predict;
 pub mod evaluate;
 pub mod explain;
+pub mod reproduce;
 pub mod bootstrap;
 pub mod selftest;
 

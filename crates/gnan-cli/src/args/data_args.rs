@@ -1,11 +1,12 @@
 //! Which data, and how they are to be understood.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use gnan::catalogue;
 use gnan::dataset::describe::LEAST_SUPPORT;
 use gnan::dataset::{NodeDescription, Problem};
-use gnan::files::ReadOptions;
+use gnan::files::{BUILT_IN, ReadOptions};
 use gnan::{Dataset, DatasetOptions, Error, Model};
 use serde::Serialize;
 
@@ -53,7 +54,31 @@ impl ReadArgs {
         }
         let mut options = model.data_options();
         self.apply(&mut options.read);
-        Ok(working("reading the data", || Dataset::open_with(data, &options))?)
+        open(data, &options)
+    }
+}
+
+/// Opens the data set at a path, a built-in one, or one of the catalogue that was fetched.
+fn open(data: &str, options: &DatasetOptions) -> Result<Dataset> {
+    let place = fetched(data)?;
+    Ok(working("reading the data", || Dataset::open_with(place.as_deref().unwrap_or(data), options))?)
+}
+
+/// Where the data set of that name was fetched to; `None` if it is a path, built in, or not in the catalogue.
+fn fetched(name: &str) -> Result<Option<String>> {
+    if Path::new(name).exists() || BUILT_IN.contains(&name) {
+        return Ok(None);
+    }
+    let Ok(entry) = catalogue::find(name) else { return Ok(None) };
+    let folder = catalogue::folder()?;
+    match entry.place_in(&folder) {
+        Some(place) => match place.into_os_string().into_string() {
+            Ok(place) => Ok(Some(place)),
+            Err(place) => Err(Error::usage("the path of this data set is not UTF-8").in_file(place).into()),
+        },
+        None => Err(Error::input(format!("{} is not in {} yet", entry.title, folder.display()))
+            .remedy(format!("gnan data fetch {} downloads it", entry.name))
+            .into()),
     }
 }
 
@@ -71,7 +96,8 @@ pub enum ProblemArg {
 #[derive(Args, Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DataArgs {
-    /// A path (tables folder, TU folder or zip, SMILES table, Planetoid npz) or the built-in set `solubility`
+    /// A path (tables folder, TU folder or zip, SMILES table, Planetoid npz), the built-in set `solubility`, or a fetched
+    /// set of `gnan data list`
     #[arg(value_name = "DATA")]
     pub data: String,
 
@@ -146,16 +172,17 @@ impl DataArgs {
 
     /// Opens the data.
     pub fn open(&self) -> Result<Dataset> {
-        self.open_as(&self.options())
+        self.open_with(&self.options())
     }
 
     /// Opens the data without descriptions of their nodes.
     pub fn open_undescribed(&self) -> Result<Dataset> {
-        self.open_as(&DatasetOptions { describe: Vec::new(), ..self.options() })
+        self.open_with(&DatasetOptions { describe: Vec::new(), ..self.options() })
     }
 
-    fn open_as(&self, options: &DatasetOptions) -> Result<Dataset> {
-        Ok(working("reading the data", || Dataset::open_with(&self.data, options))?)
+    /// Opens the data with other options.
+    pub fn open_with(&self, options: &DatasetOptions) -> Result<Dataset> {
+        open(&self.data, options)
     }
 }
 

@@ -37,7 +37,7 @@ pub struct BootstrapArgs {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// The data it was trained on: a path or the name of a built-in set
+    /// The data it was trained on: a path or the name of a built-in or fetched set
     #[arg(value_name = "DATA")]
     data: String,
 

@@ -59,7 +59,7 @@ pub struct PlotArgs {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// Data: a path or the name of a built-in set; for importances, densities and predictions
+    /// Data: a path or the name of a built-in or fetched set; for importances, densities and predictions
     #[arg(value_name = "DATA")]
     data: Option<String>,
 

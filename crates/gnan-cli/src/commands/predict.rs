@@ -41,7 +41,7 @@ pub struct PredictArgs {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// The data to predict: a path or the name of a built-in set
+    /// The data to predict: a path or the name of a built-in or fetched set
     #[arg(value_name = "DATA")]
     data: String,
 

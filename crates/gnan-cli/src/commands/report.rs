@@ -34,7 +34,7 @@ pub struct ReportArgs {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// The data it was trained on, test part included: a path or the name of a built-in set
+    /// The data it was trained on, test part included: a path or the name of a built-in or fetched set
     #[arg(value_name = "DATA")]
     data: String,
 

@@ -44,8 +44,19 @@ fn bad_input_is_3_and_names_file_and_line() {
 #[test]
 fn help_has_a_summary_groups_and_examples() {
     let desk = Desk::new();
-    for command in ["demo", "data info", "train", "evaluate", "predict", "explain", "export", "inspect", "completions"]
-    {
+    for command in [
+        "demo",
+        "data list",
+        "data info",
+        "data fetch",
+        "train",
+        "evaluate",
+        "predict",
+        "explain",
+        "export",
+        "inspect",
+        "completions",
+    ] {
         let help = desk.works(&format!("{command} --help")).shows("Examples:").shows("General options:").stdout;
         assert!(help.contains(&format!("gnan {command}")), "{help}");
         assert!(!help.contains('\x1b'), "colours in a pipe");

@@ -1,5 +1,6 @@
-//! Ctrl-C: training keeps the best model so far, an evaluation stops with a message.
+//! Ctrl-C: training keeps the best model so far, an evaluation stops with a message, a download keeps its part.
 
+use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -70,4 +71,32 @@ fn an_interrupted_evaluation_says_so() {
         "{:?}",
         output.stderr
     );
+}
+
+#[test]
+fn an_interrupted_download_keeps_its_part() {
+    let desk = Desk::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // A server that sends twenty bytes a second until nobody listens.
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 34185\r\nETag: \"1\"\r\n\r\n").unwrap();
+        while stream.write_all(b"12").is_ok() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    });
+    let child = start(&desk, &format!("data fetch ptc --folder data --mirror http://{address}"));
+    let begun = Instant::now();
+    while !std::fs::metadata(desk.path("data/tu/PTC_MR.zip.part")).is_ok_and(|part| part.len() > 0) {
+        assert!(begun.elapsed() < PATIENCE, "nothing arrives");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    press_control_c(&child);
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("are kept in data/tu/PTC_MR.zip.part; the same command resumes"), "{stderr}");
+    assert!(desk.exists("data/tu/PTC_MR.zip.part") && !desk.exists("data/tu/PTC_MR.zip"));
+    server.join().unwrap();
 }

@@ -1,6 +1,7 @@
 //! The command as people use it: every test is a session at a shell, in a folder of its own.
 
 mod browser;
+mod catalogue;
 mod config;
 mod contract;
 mod demo;

@@ -124,6 +124,19 @@ impl Evaluation {
         Self::run(data, &Search::of(candidate.clone()), protocol, journal, monitor)
     }
 
+    /// Chooses a candidate on the first split and tests nothing: the candidate, and what is special about it.
+    pub fn choose(
+        data: &Dataset,
+        search: &Search,
+        protocol: &Protocol,
+        journal: &Journal,
+        monitor: &EvaluationMonitor<'_>,
+    ) -> Result<(Candidate, String)> {
+        let choice = Runs::new(data, protocol, journal, monitor)?.choose(search, Tuning::FirstSplit)?;
+        let (candidate, words) = choice.chosen[0].clone();
+        Ok((candidate, words.unwrap_or_default()))
+    }
+
     /// The candidate that most splits chose; of several, the first that was tried.
     pub fn most_chosen(&self) -> Option<&str> {
         let mut counts: Vec<(&str, usize)> = Vec::new();

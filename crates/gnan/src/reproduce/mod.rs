@@ -96,7 +96,9 @@ impl PaperProtocol {
             baseline: factor * baselines.iter().sum::<f64>() / baselines.len().max(1) as f64,
             tests: evaluation.folds.len(),
             tried: evaluation.tried.len(),
-            chosen: tuned_elsewhere.or(evaluation.most_chosen().map(str::to_owned)).unwrap_or_else(|| "defaults".to_owned()),
+            chosen: tuned_elsewhere
+                .or(evaluation.most_chosen().map(str::to_owned))
+                .unwrap_or_else(|| "defaults".to_owned()),
             notes,
             paper: paper.copied(),
             evaluation,

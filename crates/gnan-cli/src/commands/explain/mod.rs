@@ -76,7 +76,7 @@ pub struct ExplainArgs {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// Data: a path or the name of a built-in set; for predictions, and for importances of the whole model
+    /// Data: a path or the name of a built-in or fetched set; for predictions, and for importances of the whole model
     #[arg(value_name = "DATA")]
     data: Option<String>,
 

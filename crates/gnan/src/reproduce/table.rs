@@ -1,0 +1,66 @@
+//! The table of a reproduction, in Markdown.
+
+use super::{Reproduced, Variant};
+use crate::catalogue::PaperTask;
+
+/// The table: one row per column of the paper's, our models beside the paper's and the baseline.
+pub fn markdown(results: &[Reproduced]) -> String {
+    let mut tasks: Vec<&str> = Vec::new();
+    for result in results {
+        if !tasks.contains(&result.task) {
+            tasks.push(result.task);
+        }
+    }
+    let mut text = String::from(
+        "| task | metric | baseline | paper: GNAN | paper: best black box | ours, plain | ours, with descriptions |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    for task in &tasks {
+        let of = |variant| results.iter().find(|result| result.task == *task && result.variant == variant);
+        let Some(any) = of(Variant::Plain).or(of(Variant::Described)) else { continue };
+        let digits = if any.metric == "mae" { 3 } else { 1 };
+        let ours = |variant| {
+            of(variant).map_or_else(
+                || "-".to_owned(),
+                |result| format!("{:.digits$} ± {:.digits$}", result.ours.mean, result.ours.std),
+            )
+        };
+        let unit = any.unit.map_or(String::new(), |unit| format!(", {unit}"));
+        let (paper, best) = match &any.paper {
+            None => ("-".to_owned(), "-".to_owned()),
+            Some(paper) => (printed(paper.gnan().mean, paper.gnan().std), best_black_box(paper)),
+        };
+        text.push_str(&format!(
+            "| {task} | {}{unit} | {:.digits$} | {paper} | {best} | {} | {} |\n",
+            any.metric.replace('_', " "),
+            any.baseline,
+            ours(Variant::Plain),
+            ours(Variant::Described),
+        ));
+    }
+    text.push_str("\nOptions that won on most splits, and how each figure came about:\n\n");
+    for result in results {
+        let variant = if result.variant == Variant::Plain { "plain" } else { "with descriptions" };
+        let tests = if result.tests == 1 { "1 test".to_owned() } else { format!("{} tests", result.tests) };
+        text.push_str(&format!(
+            "- **{}, {variant}** ({tests}): {}. {}.\n",
+            result.task,
+            result.chosen,
+            result.notes.join("; ")
+        ));
+    }
+    text
+}
+
+/// The best of the paper's black boxes.
+fn best_black_box(paper: &PaperTask) -> String {
+    let sign = if paper.metric == "mae" { -1.0 } else { 1.0 };
+    let black_boxes = &paper.rows[..paper.rows.len() - 1];
+    let best = black_boxes.iter().max_by(|a, b| (sign * a.mean).total_cmp(&(sign * b.mean)));
+    best.map_or_else(String::new, |row| format!("{} ({})", printed(row.mean, row.std), row.model))
+}
+
+/// As the paper prints it.
+fn printed(mean: f64, std: f64) -> String {
+    format!("{mean} ± {std}")
+}
