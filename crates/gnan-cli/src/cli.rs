@@ -5,7 +5,8 @@ use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::args::GeneralArgs;
 use crate::commands::{
-    bootstrap, completions, data, demo, evaluate, explain, export, inspect, plot, predict, report, selftest, train,
+    bootstrap, completions, data, demo, evaluate, explain, export, inspect, plot, predict, report, reproduce, selftest,
+    train,
 };
 use crate::style;
 
@@ -41,7 +42,7 @@ pub enum Command {
     Data(data::DataCommandArgs),
     /// Fit a model and write it to a file
     Train(train::TrainArgs),
-    /// Cross-validation, given splits and repeated seeds
+    /// Cross-validation, given splits, repeated seeds, search for good options, the paper's protocols
     Evaluate(evaluate::EvaluateArgs),
     /// Predict graphs or nodes with a model
     Predict(predict::PredictArgs),
@@ -57,6 +58,8 @@ pub enum Command {
     Export(export::ExportArgs),
     /// What is in a model file
     Inspect(inspect::InspectArgs),
+    /// The paper's table by its protocols, over every data set found
+    Reproduce(reproduce::ReproduceArgs),
     /// Plant truths, train on what they make, and see how well they are recovered
     Selftest(selftest::SelftestArgs),
     /// Write a completion script for a shell

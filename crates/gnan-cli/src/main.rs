@@ -18,6 +18,7 @@ mod intervals;
 mod ledger;
 mod metric_table;
 mod named;
+mod paper;
 mod prediction_lines;
 mod progress;
 mod screen;

@@ -114,9 +114,9 @@ struct EvaluationState {
 
 impl EvaluationProgress {
     /// A bar whose length the first stage tells.
-    pub fn new() -> EvaluationProgress {
+    pub fn titled(title: &'static str) -> EvaluationProgress {
         let template = "  {prefix} {bar:20} {percent}%  {eta} left  {wide_msg}";
-        EvaluationProgress { bar: bar(1, template), state: Mutex::default() }
+        EvaluationProgress { bar: bar(1, template).with_prefix(title), state: Mutex::default() }
     }
 
     /// Shows what happened, and stops everything if Ctrl-C was pressed.
@@ -139,7 +139,6 @@ impl EvaluationProgress {
         }
         if !self.bar.is_hidden() {
             let shares = state.done as f64 + state.at_work.values().sum::<f64>();
-            self.bar.set_prefix("evaluating");
             self.bar.set_position((shares * PARTS_OF_A_RUN as f64) as u64);
             let before = match state.remembered {
                 0 => String::new(),

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use gnan::Error;
 use gnan::evaluate::{Candidate, Criterion, Search, Space, Strategy};
+use gnan::{Error, Result};
 use serde::Serialize;
 
 use super::heading::SEARCH;
-use crate::exit::Result;
 
 /// Combinations that a random search tries unless told otherwise.
 const TRIALS: usize = 20;
@@ -67,8 +66,7 @@ impl SearchArgs {
             if axis == PAPER {
                 if self.tries.len() > 1 {
                     return Err(Error::usage("the grid of the paper leaves nothing else to try")
-                        .remedy("use --try paper alone, or list all values")
-                        .into());
+                        .remedy("use --try paper alone, or list all values"));
                 }
                 space = Space::paper();
             } else {
@@ -96,8 +94,7 @@ impl SearchArgs {
         match gnan::metric::ORDER.into_iter().find(|name| *name == word) {
             Some(name) => Ok(Some(Criterion::Metric(name))),
             None => Err(Error::usage(format!("\"{word}\" is not a metric"))
-                .remedy(format!("choose from loss, {}", gnan::metric::ORDER.join(", ")))
-                .into()),
+                .remedy(format!("choose from loss, {}", gnan::metric::ORDER.join(", ")))),
         }
     }
 }

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use gnan::evaluate::{Candidate, Division, Evaluation, Journal, Protocol, Trial, Tuning};
-use gnan::{Dataset, Training};
+use gnan::reproduce::{PaperProtocol, Variant};
+use gnan::{Dataset, Error, Training};
 use serde::Serialize;
 
 use crate::args::heading::{SEARCH, TRAINING};
@@ -14,6 +15,7 @@ use crate::args::{DataArgs, SearchArgs, TrainingArgs};
 use crate::cli::examples;
 use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
+use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
 use crate::screen::{print, print_json};
 use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric, metric_name};
@@ -27,6 +29,8 @@ const EXAMPLES: &str = examples!(
     "gnan evaluate my-tables/ --folds 10",
     "gnan evaluate cora.npz --seeds 3",
     "gnan evaluate MUTAG.zip --rho auto --json | jq .metrics.accuracy.mean",
+    "gnan evaluate MUTAG.zip --try hidden=32,64 --try weight-decay=1e-5..1e-3 --search random --budget 10m",
+    "gnan evaluate mutagenicity --protocol paper --journal runs.jsonl",
 );
 
 /// Arguments of `gnan evaluate`.
@@ -44,6 +48,10 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = TRAINING, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
 
+    /// Evaluate as the paper does on this data set, beside its results
+    #[arg(long, value_name = "paper", hide_possible_values = true, conflicts_with_all = ["folds", "seeds", "tune"], help_heading = SEARCH)]
+    protocol: Option<ProtocolArg>,
+
     /// Where options are tuned: on each split for itself, or on the first for all
     #[arg(long, value_name = "each|first", default_value = "each", hide_possible_values = true, help_heading = SEARCH)]
     tune: TuneArg,
@@ -57,6 +65,13 @@ pub struct EvaluateArgs {
 
     #[command(flatten)]
     training: TrainingArgs,
+}
+
+/// A way to evaluate that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ProtocolArg {
+    /// What the paper's appendix says for this data set
+    Paper,
 }
 
 /// Where options are tuned.
@@ -91,6 +106,9 @@ struct OptionsDocument<'a> {
 
 /// Runs `gnan evaluate`.
 pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
+    if args.protocol.is_some() {
+        return by_the_paper(args, json);
+    }
     let training = Training::from(&args.training);
     training.check()?;
     let base = Candidate { training, describe: args.data.descriptions() };
@@ -108,22 +126,14 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
         protocol.tuning = Tuning::FirstSplit;
     }
     let baseline = mean_baseline(&data, &protocol)?;
-    let journal = match &args.journal {
-        Some(path) => Journal::open(path)?,
-        None => Journal::in_memory(),
-    };
-    let progress = EvaluationProgress::new();
+    let journal = args.journal()?;
+    let progress = EvaluationProgress::titled("evaluating");
     interrupt::listen("stopping the evaluation")?;
     let start = Instant::now();
     let result = Evaluation::run(&data, &search, &protocol, &journal, &|event| progress.show(event));
     progress.finish();
     if interrupt::asked() && result.is_err() {
-        let (done, runs) = progress.done();
-        let kept = match &args.journal {
-            Some(path) => format!("kept in {}: the same command goes on from there", path.display()),
-            None => "nothing was kept (see --journal)".to_owned(),
-        };
-        return Err(Failure::Interrupted(format!("{done} of {} were done; {kept}", counted(runs, "run"))));
+        return Err(args.interrupted(&progress));
     }
     let evaluation = result?;
     let words = match division {
@@ -155,6 +165,78 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
         print(text)?;
     }
     Ok(Answer::Done)
+}
+
+/// Evaluates as the paper does.
+fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
+    let training = Training::from(&args.training);
+    let allowed = Training { epochs: training.epochs, ..Training::default() };
+    if training != allowed {
+        return Err(Error::usage("the protocol of the paper sets the options of training")
+            .remedy("say what to choose from with --try, for example --try hidden=16,32")
+            .into());
+    }
+    let Located { entry, place, folder } = locate(&args.data.data)?;
+    let wanted = |protocol: &&PaperProtocol| {
+        let named = |target: &str| args.data.target.iter().any(|name| name == target);
+        protocol.in_paper && (args.data.target.is_empty() || protocol.target.is_some_and(named))
+    };
+    let protocols: Vec<_> = PaperProtocol::of_entry(entry.name).into_iter().filter(wanted).collect();
+    if protocols.is_empty() {
+        return Err(Error::usage(format!("the paper does not predict {}", args.data.target.join(", "))).into());
+    }
+    let journal = args.journal()?;
+    interrupt::listen("stopping the evaluation")?;
+    let variant = if args.data.describe.is_empty() { Variant::Plain } else { Variant::Described };
+    let mut results = Vec::new();
+    for protocol in protocols {
+        let progress = EvaluationProgress::titled(protocol.task);
+        let prepare = |base: &mut Candidate| {
+            base.describe = args.data.descriptions();
+            base.training.epochs = training.epochs.or(base.training.epochs);
+        };
+        let tries = |base: &Candidate| args.search.search(base, base.training.seed);
+        let search = protocol.search(variant, &prepare, args.search.is_wanted().then_some(&tries))?;
+        let result = protocol.run(&place, &folder, variant, search, &journal, &|event| progress.show(event));
+        progress.finish();
+        if interrupt::asked() && result.is_err() {
+            return Err(args.interrupted(&progress));
+        }
+        results.push(result?);
+    }
+    if json {
+        print_json(&results)?;
+        return Ok(Answer::Done);
+    }
+    for result in &results {
+        let mut text = format!(
+            "{}\n\n{}",
+            heading(format!("{} by the paper's protocol", result.task)),
+            beside_the_paper(result).render()
+        );
+        text.push_str(&format!("\n  options chosen on most splits: {}\n", result.chosen));
+        result.notes.iter().for_each(|note| text.push_str(&format!("{}\n", dim(format!("  {note}")))));
+        if !result.evaluation.tried.is_empty() {
+            text.push_str(&format!("\n{}\n{}", heading("tried"), tried(&result.evaluation).render()));
+        }
+        print(text)?;
+    }
+    Ok(Answer::Done)
+}
+
+impl EvaluateArgs {
+    fn journal(&self) -> Result<Journal> {
+        Ok(self.journal.as_deref().map_or_else(|| Ok(Journal::in_memory()), Journal::open)?)
+    }
+
+    fn interrupted(&self, progress: &EvaluationProgress) -> Failure {
+        let (done, runs) = progress.done();
+        let kept = match &self.journal {
+            Some(path) => format!("kept in {}: the same command goes on from there", path.display()),
+            None => "nothing was kept (see --journal)".to_owned(),
+        };
+        Failure::Interrupted(format!("{done} of {} were done; {kept}", counted(runs, "run")))
+    }
 }
 
 /// What was tried, each candidate over the splits, the lowest mean loss first.

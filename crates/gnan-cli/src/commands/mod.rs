@@ -11,6 +11,7 @@ pub mod inspect;
 pub mod plot;
 pub mod predict;
 pub mod report;
+pub mod reproduce;
 pub mod selftest;
 pub mod train;
 
@@ -33,6 +34,7 @@ pub fn run(cli: Cli) -> Result<Answer> {
         Command::Bootstrap(args) => bootstrap::run(&args, json),
         Command::Export(args) => export::run(&args, json),
         Command::Inspect(args) => inspect::run(&args, json),
+        Command::Reproduce(args) => reproduce::run(&args, json),
         Command::Selftest(args) => selftest::run(&args, json),
         Command::Completions(args) => completions::run(&args),
     }

@@ -51,9 +51,6 @@ pub struct Reproduced {
     pub evaluation: Evaluation,
 }
 
-/// Which options are tried instead of the usual ones.
-pub type Tries<'a> = Option<&'a dyn Fn(&Candidate) -> Result<Search>>;
-
 impl PaperProtocol {
     /// Evaluates the data at `place` by this protocol. `folder` is where other data sets are looked for, on which
     /// options may have to be tuned.
@@ -62,17 +59,13 @@ impl PaperProtocol {
         place: &Path,
         folder: &Path,
         variant: Variant,
-        tries: Tries<'_>,
+        search: Search,
         journal: &Journal,
         monitor: &EvaluationMonitor<'_>,
     ) -> Result<Reproduced> {
         let data = self.open(place, folder)?;
         let mut notes = vec![self.words.to_owned()];
-        let search = match tries {
-            Some(tries) => tries(&self.base(variant)?)?,
-            None => self.search(variant)?,
-        };
-        let (search, tuned_elsewhere) = self.tuned_elsewhere(search, folder, variant, journal, monitor, &mut notes)?;
+        let (search, tuned_elsewhere) = self.tuned_elsewhere(search, folder, journal, monitor, &mut notes)?;
         let protocol = self.protocol();
         let evaluation = Evaluation::run(&data, &search, &protocol, journal, monitor)?;
         notes.extend(evaluation.notes.iter().cloned());
@@ -120,7 +113,6 @@ impl PaperProtocol {
         &self,
         search: Search,
         folder: &Path,
-        variant: Variant,
         journal: &Journal,
         monitor: &EvaluationMonitor<'_>,
         notes: &mut Vec<String>,
@@ -134,23 +126,32 @@ impl PaperProtocol {
             return Ok((search, None));
         };
         let data = other.open(&place, folder)?;
-        let evaluation = Evaluation::choose(&data, &search, &other.protocol(), journal, monitor)?;
-        let (candidate, words) = evaluation;
+        let (candidate, words) = Evaluation::choose(&data, &search, &other.protocol(), journal, monitor)?;
         notes.push(format!("options were tuned on {}", other.task));
-        let _ = variant;
         Ok((Search::of(candidate), Some(words)))
     }
 
-    /// What is tried with a variant.
-    fn search(&self, variant: Variant) -> Result<Search> {
-        let base = self.base(variant)?;
+    /// What is tried: candidates around a base, which `prepare` may change, in the usual space or by `tries`.
+    pub fn search(
+        &self,
+        variant: Variant,
+        prepare: &dyn Fn(&mut Candidate),
+        tries: Option<&Tries<'_>>,
+    ) -> Result<Search> {
+        let mut base = self.base(variant)?;
+        prepare(&mut base);
+        if let Some(tries) = tries {
+            return tries(&base);
+        }
         let axes = match variant {
             Variant::Plain => self.plain,
             Variant::Described => self.described,
         };
         let space = axes.iter().try_fold(Space::default(), |space, axis| space.with(axis))?;
-        let mut search = Search::new(&base, &space, Strategy::Grid, self.seed())?;
-        search.criterion = self.criterion;
-        Ok(search)
+        let search = Search::new(&base, &space, Strategy::Grid, self.seed())?;
+        Ok(Search { criterion: self.criterion, ..search })
     }
 }
+
+/// Makes a search around a base.
+pub type Tries<'a> = dyn Fn(&Candidate) -> Result<Search> + 'a;

@@ -59,7 +59,9 @@ pub struct PaperProtocol {
     pub fixed: &'static [(&'static str, &'static str)],
     /// Values to try for a plain model.
     pub plain: &'static [&'static str],
-    /// Values to try for a model with descriptions; empty: descriptions are of no use here.
+    /// How nodes are described, separated by slashes; empty: descriptions are of no use here.
+    pub describe: &'static str,
+    /// Values to try for a model with descriptions.
     pub described: &'static [&'static str],
 }
 
@@ -85,6 +87,7 @@ const USUAL: PaperProtocol = PaperProtocol {
     unit: None,
     fixed: &[],
     plain: &[],
+    describe: "",
     described: &[],
 };
 
@@ -221,7 +224,9 @@ impl PaperProtocol {
         for (option, value) in self.fixed {
             base.set(option, value)?;
         }
-        let _ = variant;
+        if variant == Variant::Described && !self.describe.is_empty() {
+            base.set("describe", self.describe)?;
+        }
         Ok(base)
     }
 }

@@ -133,24 +133,38 @@ impl SourceWeights {
     }
 }
 
-/// `Q_i` of one receiver from its distance row, over the units that `wanted` accepts.
+/// `Q_i` of one receiver from its distance row, over the units that are wanted.
 pub(super) fn node_entries(
     row: &[u16],
     first_node: usize,
     levels: &Levels,
     normalise: bool,
-    wanted: impl Fn(u32) -> bool,
+    wanted: &[bool],
 ) -> Vec<Entry> {
     let mut counts = Vec::new();
     shell_counts(row, &mut counts);
-    let share = |distance: u16| if normalise { 1.0 / count_of(&counts, distance) } else { 1.0 };
-    let mut entries: Vec<Entry> =
-        counts.iter().map(|(distance, count)| (BIAS_UNIT, *distance, f64::from(*count) * share(*distance))).collect();
-    for (source, distance) in row.iter().enumerate() {
-        let units = levels.of_node(first_node + source).iter().filter(|unit| wanted(**unit));
-        entries.extend(units.map(|unit| (*unit, *distance, share(*distance))));
+    let share = |count: u32| if normalise { 1.0 / f64::from(count) } else { 1.0 };
+    let mut entries: Vec<Entry> = Vec::new();
+    // How many sources at the distance at hand have each unit.
+    let mut holders = vec![0u32; wanted.len()];
+    for (distance, count) in &counts {
+        entries.push((BIAS_UNIT, *distance, f64::from(*count) * share(*count)));
+        let mut found: Vec<u32> = Vec::new();
+        for (source, _) in row.iter().enumerate().filter(|(_, at)| *at == distance) {
+            for unit in levels.of_node(first_node + source).iter().filter(|unit| wanted[**unit as usize]) {
+                if holders[*unit as usize] == 0 {
+                    found.push(*unit);
+                }
+                holders[*unit as usize] += 1;
+            }
+        }
+        for unit in found {
+            entries.push((unit, *distance, f64::from(holders[unit as usize]) * share(*count)));
+            holders[unit as usize] = 0;
+        }
     }
-    merge(entries)
+    entries.sort_unstable_by_key(|(unit, distance, _)| (*unit, *distance));
+    entries
 }
 
 /// Number of sources at each distance that occurs, ascending by distance.

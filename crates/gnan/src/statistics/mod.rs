@@ -117,7 +117,7 @@ impl Statistics {
                 let mut rows = Vec::with_capacity(group.receivers.len());
                 let longest = each_row(&data.graph(group.graph), &group.receivers, |_, row| {
                     let entries = if options.rho_per_feature {
-                        node_entries(row, first, &levels, options.normalise, |unit| in_cells[unit as usize])
+                        node_entries(row, first, &levels, options.normalise, &in_cells)
                     } else {
                         Vec::new()
                     };
