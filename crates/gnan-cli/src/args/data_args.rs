@@ -70,7 +70,7 @@ pub enum ProblemArg {
 #[derive(Args, Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DataArgs {
-    /// A path (tables folder, TU folder or zip, SMILES table, Planetoid npz) or the built-in set `solubility`
+    /// A path (tables folder, TU folder or zip, SMILES table, Planetoid, Geom-GCN, LINQS or OGB files, npz) or the built-in set `solubility`
     #[arg(value_name = "DATA")]
     pub data: String,
 
