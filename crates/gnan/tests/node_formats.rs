@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gnan::files::{Column, Kind, MISSING, Part, ReadOptions, Tables, Task, Values, read};
-use gnan::{Dataset, Result};
+use gnan::{Dataset, DatasetOptions, Model, Result, Training};
 use tempfile::TempDir;
 
 fn read_at(path: &Path, options: &ReadOptions) -> Result<Tables> {
@@ -222,6 +222,20 @@ fn an_archive_that_is_not_a_data_set() {
     refused(&path, &["this zip archive cannot be read"]);
     fs::copy(samples::folder().join("tu_zip/TINY.zip"), &path).unwrap();
     refused(&path, &["not a data set in a format that gnan knows"]);
+}
+
+#[test]
+fn a_model_remembers_that_only_the_largest_component_was_kept() {
+    let source = samples::folder().join("planetoid/tiny.npz");
+    for largest_component in [false, true] {
+        let read = ReadOptions { largest_component, ..ReadOptions::default() };
+        let data = Dataset::open_with(&source, &DatasetOptions { read, ..DatasetOptions::default() }).unwrap();
+        let training = Training { hidden: 16, epochs: Some(1), ..Training::default() };
+        let model = Model::from_bytes(&training.fit(&data).unwrap().to_bytes().unwrap()).unwrap();
+        assert_eq!(model.description().largest_component, largest_component);
+        let again = Dataset::open_with(&source, &model.data_options()).unwrap();
+        assert_eq!((again.len(), again.largest_component()), (data.len(), largest_component));
+    }
 }
 
 fn with_splits(source: &str, splits: &str, largest_component: bool) -> Result<Tables> {

@@ -96,8 +96,8 @@ pub enum ProblemArg {
 #[derive(Args, Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DataArgs {
-    /// A path (tables folder, TU folder or zip, SMILES table, Planetoid npz), the built-in set `solubility`, or a fetched
-    /// set of `gnan data list`
+    /// A path (a folder, zip, npz, table, JSON or GraphML file; the format is recognised), the built-in set `solubility`, or
+    /// a fetched set of `gnan data list`
     #[arg(value_name = "DATA")]
     pub data: String,
 

@@ -104,6 +104,7 @@ fn options(args: &ReportArgs) -> String {
     words.extend((args.palette.palette() == Palette::GreenRed).then(|| "--palette green-red".to_owned()));
     words.extend(args.read.lcc.then(|| "--lcc".to_owned()));
     words.extend(args.read.smiles_column.iter().map(|name| format!("--smiles-column {}", quoted(name))));
+    words.extend(args.read.splits.iter().map(|path| format!("--splits {}", quoted(&path.to_string_lossy()))));
     words.iter().map(|word| format!(" {word}")).collect()
 }
 

@@ -94,7 +94,7 @@ impl Arrays {
         let indices = self.integers(&part("indices"))?.values;
         let values = self.numbers(&part("data"))?.values;
         SparseRows::new(&shape, &pointers, &indices, values, &self.limits)
-            .map_err(|error| error.in_file(self.place(&part("indptr"))))
+            .map_err(|(array, error)| error.in_file(self.place(&part(array))))
     }
 
     /// The pairs of nodes in an array of two columns.

@@ -4,7 +4,7 @@
 //! Pei et al., "Geom-GCN: geometric graph convolutional networks", 2020.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -133,7 +133,7 @@ fn read_splits(folder: &Path, nodes: usize, limits: &Limits) -> Result<Vec<Vec<P
     Ok(splits)
 }
 
-fn number(file: &PathBuf) -> Option<u64> {
+fn number(file: &Path) -> Option<u64> {
     let stem = file.file_stem()?.to_str()?;
     let digits = stem.len() - stem.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
     stem[stem.len() - digits..].parse().ok()

@@ -19,7 +19,7 @@ pub fn matrix(pickle: &Pickle, path: &Path, limits: &Limits) -> Result<SparseRow
     let parts = matrix_parts(pickle);
     let (shape, pointers, indices, values) =
         parts.ok_or_else(|| Error::input("this pickle does not hold a matrix in compressed rows").in_file(path))?;
-    SparseRows::new(&shape, &pointers, &indices, values, limits).map_err(|error| error.in_file(path))
+    SparseRows::new(&shape, &pointers, &indices, values, limits).map_err(|(_, error)| error.in_file(path))
 }
 
 type MatrixParts = (Vec<i64>, Vec<i64>, Vec<i64>, Vec<f64>);

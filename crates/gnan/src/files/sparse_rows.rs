@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::limits::Limits;
+
+/// What is wrong with a matrix, and in which of its arrays: `shape`, `indptr`, `indices` or `data`.
+pub type Flaw = (&'static str, Error);
 
 /// A matrix of which only some entries are stored, row by row.
 #[derive(Debug)]
@@ -24,37 +27,39 @@ impl SparseRows {
         indices: &[i64],
         values: Vec<f64>,
         limits: &Limits,
-    ) -> Result<SparseRows> {
+    ) -> Result<SparseRows, Flaw> {
         let (rows, columns) = match *shape {
             [rows, columns] if rows >= 0 && columns >= 0 => (rows as u64, columns as u64),
-            _ => return Err(Error::input("the shape should be a number of rows and a number of columns")),
+            _ => return Err(("shape", Error::input("this should be a shape: a number of rows and one of columns"))),
         };
-        Limits::check(rows, limits.nodes.min(u64::from(u32::MAX)), "nodes")?;
+        Limits::check(rows, limits.nodes.min(u64::from(u32::MAX)), "nodes").map_err(|error| ("shape", error))?;
         // An adjacency matrix has as many columns as rows.
-        Limits::check(columns, limits.features.max(rows), "features")?;
+        Limits::check(columns, limits.features.max(rows), "features").map_err(|error| ("shape", error))?;
         let ordered = pointers.first() == Some(&0) && pointers.is_sorted();
         let complete = pointers.len() as u64 == rows + 1 && pointers.last() == Some(&(values.len() as i64));
         if !ordered || !complete || indices.len() != values.len() {
-            return Err(Error::input("the compressed rows do not fit the shape, the indices and the data"));
+            let message = "the compressed rows do not fit the shape, the indices and the data";
+            return Err(("indptr", Error::input(message)));
         }
         let index = |&index: &i64| u32::try_from(index).ok().filter(|&index| u64::from(index) < columns);
         let indices = indices.iter().map(index).collect::<Option<Vec<u32>>>();
-        let indices = indices.ok_or_else(|| Error::input(format!("an index is not from 0 to below {columns}")))?;
+        let wrong = || Error::input(format!("an index is not from 0 to below {columns}"));
+        let indices = indices.ok_or_else(|| ("indices", wrong()))?;
         let pointers: Vec<usize> = pointers.iter().map(|&pointer| pointer as usize).collect();
         let matrix = SparseRows { columns: columns as usize, pointers, indices, values };
         matrix.check_entries()?;
         Ok(matrix)
     }
 
-    fn check_entries(&self) -> Result<()> {
+    fn check_entries(&self) -> Result<(), Flaw> {
         let mut last_row = vec![usize::MAX; self.columns];
         for row in 0..self.rows() {
             for (column, value) in self.row(row) {
                 if value.is_infinite() {
-                    return Err(Error::input(format!("row {row} has an infinite value")));
+                    return Err(("data", Error::input(format!("row {row} has an infinite value"))));
                 }
                 if std::mem::replace(&mut last_row[column as usize], row) == row {
-                    return Err(Error::input(format!("row {row} has column {column} twice")));
+                    return Err(("indices", Error::input(format!("row {row} has column {column} twice"))));
                 }
             }
         }
@@ -80,7 +85,7 @@ mod tests {
 
     fn complaint(shape: &[i64], pointers: &[i64], indices: &[i64], values: &[f64]) -> String {
         let matrix = SparseRows::new(shape, pointers, indices, values.to_vec(), &Limits::default());
-        matrix.map(|_| String::new()).unwrap_or_else(|error| error.to_string())
+        matrix.map(|_| String::new()).unwrap_or_else(|(_, error)| error.to_string())
     }
 
     #[test]
