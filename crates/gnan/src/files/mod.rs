@@ -4,6 +4,7 @@
 //! then checks and trims the result once for all formats. A new format is one new file in this folder, with a
 //! constant `FORMAT`, and one line in `FORMATS`.
 
+mod assembly;
 mod builtin;
 mod bundle;
 mod cells;
@@ -11,19 +12,32 @@ mod check;
 mod component;
 mod csv_folder;
 mod csv_table;
+mod edge_kinds;
+mod edge_list;
+mod graphml;
+mod gzip;
 mod id_index;
 mod label_map;
 mod levels;
 mod molecule;
+mod node_link;
 mod npy;
 mod number_table;
 mod overrides;
+mod parquet_check;
+mod parquet_folder;
+mod parquet_table;
 mod planetoid;
+mod qm9;
+mod quiet;
+mod ragged;
 mod selection;
 mod smiles;
+mod table;
 mod tables;
 mod text;
 mod tu;
+mod write;
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +49,7 @@ pub(crate) use check::check;
 pub(crate) use molecule::element_symbol;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub use tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
+pub use write::{TableFormat, check_place, write_tables};
 
 /// How to read: options that belong to the files rather than the data set.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +78,17 @@ struct Format {
     read: fn(&Path, &ReadOptions) -> Result<Tables>,
 }
 
-const FORMATS: &[Format] = &[csv_folder::FORMAT, tu::FORMAT, smiles::FORMAT, planetoid::FORMAT];
+const FORMATS: &[Format] = &[
+    edge_list::FORMAT,
+    csv_folder::FORMAT,
+    tu::FORMAT,
+    smiles::FORMAT,
+    planetoid::FORMAT,
+    qm9::FORMAT,
+    parquet_folder::FORMAT,
+    node_link::FORMAT,
+    graphml::FORMAT,
+];
 
 /// Reads the data set at `source`: a path whose format is detected, or the name of a built-in set.
 ///
@@ -142,11 +167,23 @@ fn recognised() -> String {
 fn name_of(path: &Path) -> String {
     let full = path.canonicalize();
     let path = full.as_deref().unwrap_or(path);
-    let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
-    name.map_or_else(|| "data".to_string(), |name| name.to_string_lossy().into_owned())
+    let is_folder = path.is_dir();
+    let name = if is_folder { path.file_name() } else { path.file_stem() };
+    let mut name = name.map_or_else(|| "data".to_string(), |name| name.to_string_lossy().into_owned());
+    // qm9.csv.gz is called qm9.
+    if !is_folder && path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+        name.truncate(name.rfind('.').filter(|dot| *dot > 0).unwrap_or(name.len()));
+    }
+    name
 }
 
 /// Whether `path` is a file with this extension, in any case.
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.is_file() && path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
+
+/// Whether a file is named with this extension, in any case; `.gz` behind it, of a compressed file, does not count.
+fn has_ending(path: &Path, extension: &str) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    name.strip_suffix(".gz").unwrap_or(&name).ends_with(&format!(".{extension}"))
 }
