@@ -260,7 +260,12 @@ fn check_tu(tables: &Tables) {
     assert_eq!(levels(&tables.graph_columns, "label"), ["-1", "1"]);
     assert_eq!(words(&tables.graph_columns, "label"), ["1", "-1", "1"]);
     assert_eq!((tables.task, tables.targets.as_slice()), (Some(Task::Graph), &["label".to_string()][..]));
-    assert!(tables.notes.iter().any(|note| note.contains("T_edge_labels.txt is used for drawings and descriptions of nodes")));
+    assert!(
+        tables
+            .notes
+            .iter()
+            .any(|note| note.contains("T_edge_labels.txt is used for drawings and descriptions of nodes"))
+    );
 }
 
 #[test]

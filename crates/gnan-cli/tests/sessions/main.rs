@@ -3,6 +3,7 @@
 mod browser;
 mod config;
 mod contract;
+mod convert;
 mod demo;
 mod desk;
 mod explain;

@@ -26,9 +26,7 @@ impl EdgeKinds {
         let mut kinds = EdgeKinds::default();
         if let Some(name) = LABEL_COLUMNS.into_iter().find(|name| edges.names().any(|known| known == *name)) {
             kinds.labels = take_labels(edges, name)?;
-            // A number may be anything; a word is an order.
-            let is_word = |level: &String| level.parse::<f64>().is_err();
-            kinds.bonds = kinds.labels.as_ref().and_then(|labels| orders(labels, is_word));
+            kinds.bonds = kinds.labels.as_ref().and_then(bonds_of_labels);
         }
         if let Some(column) = take_labels(edges, BOND_COLUMN)? {
             match orders(&column, |_| true) {
@@ -47,11 +45,16 @@ fn take_labels(edges: &mut Table, name: &str) -> Result<Option<Column>> {
     Ok(Some(Column::new(cells.name, values).with_kind(Kind::Categorical)))
 }
 
+/// The order of each edge, if every label is the word for one; a number may be anything.
+pub fn bonds_of_labels(labels: &Column) -> Option<Vec<BondOrder>> {
+    let is_word = |level: &String| level.parse::<f64>().is_err();
+    orders(labels, is_word).filter(|bonds| !bonds.is_empty())
+}
+
 /// The order of each edge, if every level is one.
-pub fn orders(labels: &Column, may_be: impl Fn(&String) -> bool) -> Option<Vec<BondOrder>> {
+fn orders(labels: &Column, may_be: impl Fn(&String) -> bool) -> Option<Vec<BondOrder>> {
     let Values::Categories { codes, levels } = &labels.values else { return None };
     let orders: Vec<_> =
         levels.iter().map(|level| BondOrder::named(level).filter(|_| may_be(level))).collect::<Option<_>>()?;
-    let bonds: Option<Vec<_>> = codes.iter().map(|&code| orders.get(code as usize).copied()).collect();
-    bonds.filter(|bonds| !bonds.is_empty())
+    codes.iter().map(|&code| orders.get(code as usize).copied()).collect()
 }

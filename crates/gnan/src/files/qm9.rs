@@ -56,6 +56,8 @@ const COLUMNS: [(&str, &str); 21] = [
     ("g298_atom", "kcal/mol"),
 ];
 
+/// What tables write before the number of a molecule.
+const PREFIX: &str = "gdb_";
 const ELEMENTS: [&str; 5] = ["H", "C", "N", "O", "F"];
 const FLAGS: [&str; 4] = ["aromatic", "sp", "sp2", "sp3"];
 /// Columns of `x`: the elements one-hot, the atomic number, the flags, the number of bonded hydrogens.
@@ -207,7 +209,7 @@ fn rows_of(table: &mut Table, molecules: &[String]) -> Result<Vec<u32>> {
     let ids = table.take_ids("mol_id")?;
     let mut row_of = HashMap::with_capacity(table.rows());
     for (row, id) in (0u32..).zip(ids.iter()) {
-        if row_of.insert(id, row).is_some() {
+        if row_of.insert(id.strip_prefix(PREFIX).unwrap_or(id), row).is_some() {
             return Err(table.error(row as usize, format!("molecule \"{id}\" is listed before")));
         }
     }

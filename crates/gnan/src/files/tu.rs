@@ -14,6 +14,7 @@ use crate::limits::Limits;
 
 use super::bundle::Bundle;
 use super::label_map::{LabelMap, names_elements};
+use super::molecule::BondOrder;
 use super::number_table::NumberTable;
 use super::selection::Selection;
 use super::tables::{Tables, Task};
@@ -79,11 +80,19 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     }
     if let Some(labels) = files.numbers(EDGE_LABELS)? {
         let labels = labels.with_rows(edges.len(), "edges")?;
+        let mut names_of_edges = names.edges.clone();
         if names.nodes.first().is_some_and(names_elements) {
             tables.bonds = labels.bonds(&names.edges);
         }
+        if tables.bonds.is_some() {
+            // Some readmes call a bond 1, others single.
+            let orders = names_of_edges.values_mut();
+            orders.for_each(|name| {
+                *name = BondOrder::named(name).map_or_else(|| name.clone(), |order| order.name().into())
+            });
+        }
         // Of several columns of labels the first is meant: where the collection names any, it names that one.
-        tables.edge_labels = labels.labels(std::slice::from_ref(&names.edges))?.into_iter().next();
+        tables.edge_labels = labels.labels(&[names_of_edges])?.into_iter().next();
     }
     let use_of_labels = "is used for drawings and descriptions of nodes";
     for (ending, used) in [(EDGE_LABELS, use_of_labels), (EDGE_ATTRIBUTES, "is not used")] {

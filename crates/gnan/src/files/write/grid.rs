@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 use crate::files::cells::MISSING_WORDS;
-use crate::files::edge_kinds::{BOND_COLUMN, LABEL_COLUMNS, orders};
+use crate::files::edge_kinds::{BOND_COLUMN, LABEL_COLUMNS, bonds_of_labels};
 use crate::files::table::SPLIT;
 use crate::files::tables::{Column, MISSING, Part, Tables, Task, Values};
 
@@ -25,7 +25,7 @@ pub enum GridColumn<'a> {
 
 impl<'a> Grid<'a> {
     /// The nodes: ids, graphs, columns, splits of a node task.
-    pub fn nodes(tables: &'a Tables) -> Result<Option<Grid<'a>>> {
+    pub fn nodes(tables: &'a Tables) -> Result<Grid<'a>> {
         let mut columns = Vec::new();
         let graph_of = graph_of_node(tables);
         let position = {
@@ -47,14 +47,11 @@ impl<'a> Grid<'a> {
         if tables.task == Some(Task::Node) {
             columns.extend(splits(tables));
         }
-        Grid { columns, rows: tables.nodes() }.checked(tables.node_ids.as_deref()).map(Some)
+        Grid { columns, rows: tables.nodes() }.checked(tables.node_ids.as_deref())
     }
 
     /// The edges: their ends, what is known of each.
-    pub fn edges(tables: &'a Tables) -> Option<Grid<'a>> {
-        if tables.edges.is_empty() {
-            return None;
-        }
+    pub fn edges(tables: &'a Tables) -> Grid<'a> {
         let graph_of = std::rc::Rc::new(graph_of_node(tables));
         let id = |end: usize| {
             let graph_of = graph_of.clone();
@@ -81,7 +78,7 @@ impl<'a> Grid<'a> {
         if let Some(bonds) = tables.bonds.as_ref().filter(|_| !bonds_follow(tables)) {
             columns.push((BOND_COLUMN.to_string(), words(move |edge| Some(bonds[edge].name().into()))));
         }
-        Some(Grid { columns, rows: tables.edges.len() })
+        Grid { columns, rows: tables.edges.len() }
     }
 
     /// The graphs: ids, columns, splits of a graph task; `None` if there is nothing to say about them.
@@ -127,8 +124,7 @@ pub fn label_name(labels: &Column) -> &str {
 
 /// Whether the labels of the edges alone tell the bonds.
 fn bonds_follow(tables: &Tables) -> bool {
-    let labels = tables.edge_labels.as_ref();
-    labels.and_then(|labels| orders(labels, |level| level.parse::<f64>().is_err())) == tables.bonds
+    tables.edge_labels.as_ref().and_then(bonds_of_labels) == tables.bonds
 }
 
 fn graph_of_node(tables: &Tables) -> Vec<u32> {

@@ -35,7 +35,7 @@ pub fn write_tables(tables: &Tables, folder: &Path, format: TableFormat, replace
         _ => Path::new("."),
     };
     let io = |error: std::io::Error| Error::io(folder, &error);
-    let grids = [Grid::nodes(tables)?, Grid::edges(tables), Grid::graphs(tables)?];
+    let grids = [Some(Grid::nodes(tables)?), Some(Grid::edges(tables)), Grid::graphs(tables)?];
     let declarations = declarations::of(tables)?;
     let fresh = tempfile::Builder::new().prefix(".gnan-").tempdir_in(parent).map_err(io)?;
     let names = match format {

@@ -1,6 +1,6 @@
 //! `gnan data info`: what is in a data set, before any training.
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use gnan::dataset::{FeatureSummary, Summary, TargetSummary};
 use gnan::files::Task;
 
@@ -24,23 +24,10 @@ pub const FIRST_ROWS: usize = 20;
 /// Widest name in a table.
 pub const NAME_WIDTH: usize = 32;
 
-/// Arguments of `gnan data`.
-#[derive(Args, Debug)]
-pub struct DataCommandArgs {
-    #[command(subcommand)]
-    command: DataCommand,
-}
-
-#[derive(Subcommand, Debug)]
-enum DataCommand {
-    /// Graphs, nodes, edges, features with kinds, targets, splits, components, isolated nodes
-    Info(InfoArgs),
-}
-
 /// Arguments of `gnan data info`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-struct InfoArgs {
+pub struct InfoArgs {
     #[command(flatten)]
     data: DataArgs,
 
@@ -49,9 +36,8 @@ struct InfoArgs {
     all: bool,
 }
 
-/// Runs `gnan data`.
-pub fn run(args: &DataCommandArgs, json: bool) -> Result<Answer> {
-    let DataCommand::Info(args) = &args.command;
+/// Runs `gnan data info`.
+pub fn run(args: &InfoArgs, json: bool) -> Result<Answer> {
     let mut options = args.data.options();
     // Someone who looks for the target's name does not know it yet.
     options.targets_optional = args.data.target.is_empty();
