@@ -165,3 +165,45 @@ impl Walk<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(footer: &[u8]) -> Vec<u8> {
+        [MAGIC, footer, &(footer.len() as u32).to_le_bytes(), MAGIC].concat()
+    }
+
+    /// A schema of so many elements with one child each: field 2, a list of structures whose field 5 is 1.
+    fn nested(elements: usize) -> Vec<u8> {
+        let list = [0x29, 0xfc, (elements & 0x7f) as u8 | 0x80, (elements >> 7) as u8];
+        [list.to_vec(), [0x55, 2, 0].repeat(elements), vec![0]].concat()
+    }
+
+    #[test]
+    fn a_footer_cannot_claim_what_is_not_there() {
+        assert_eq!(check_footer(&file(&nested(900))), Ok(()));
+        assert!(check_footer(&file(&nested(5000))).is_err_and(|reason| reason.contains("nested")));
+        // A billion children.
+        let children = [0x29, 0x1c, 0x55, 0x80, 0xa8, 0xd6, 0xb9, 0x07, 0, 0];
+        assert!(check_footer(&file(&children)).is_err_and(|reason| reason.contains("nested")));
+        // A list of a billion elements, a word of a billion letters, structures within structures.
+        assert!(check_footer(&file(&[0x29, 0xfc, 0x80, 0x94, 0xeb, 0xdc, 0x03])).is_err());
+        assert!(check_footer(&file(&[0x18, 0x80, 0x94, 0xeb, 0xdc, 0x03])).is_err());
+        assert!(check_footer(&file(&[0x1c].repeat(100_000))).is_err_and(|reason| reason.contains("deeply")));
+        assert!(check_footer(b"PAR1").is_err() && check_footer(b"").is_err());
+    }
+
+    #[test]
+    fn a_page_cannot_claim_more_than_it_can_hold() {
+        // Field 2 is the size it expands to, field 3 the size in the file; both in zigzag.
+        assert_eq!(check_pages(&[0x25, 4, 0x15, 2, 0, 7], 10), Ok(2));
+        assert!(check_pages(&[0x25, 4, 0x15, 4, 0, 7], 10).is_err_and(|reason| reason.contains("cut short")));
+        assert!(check_pages(&[0x25, 0x80, 0x94, 0xeb, 0xdc, 0x03, 0x15, 2, 0, 7], 10).is_err());
+        // Field 5 holds the number of values, its field 1.
+        assert!(
+            check_pages(&[0x25, 4, 0x15, 0, 0x2c, 0x15, 22, 0, 0], 10).is_err_and(|reason| reason.contains("values"))
+        );
+        assert_eq!(check_pages(&[0x25, 4, 0x15, 0, 0x2c, 0x15, 20, 0, 0], 10), Ok(2));
+    }
+}

@@ -42,6 +42,10 @@ pub fn parse(bytes: Vec<u8>, path: &Path, limits: &Limits) -> Result<Table> {
             }
             Ok(table)
         }
+        Err(Trouble::Parquet(error)) if error.to_string().contains("Disabled feature") => {
+            Err(refuse("it is compressed in another way than snappy, zstd or gzip")
+                .remedy("write it with one of these"))
+        }
         Err(Trouble::Parquet(error)) => Err(refuse(&error.to_string())),
         Err(Trouble::Claim(reason)) => Err(refuse(reason)),
         Err(Trouble::Limit(error)) => Err(error.in_file(path)),
