@@ -15,8 +15,17 @@ fn read_at(path: &Path) -> Tables {
     read(path.to_str().unwrap(), &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
+#[derive(Debug, PartialEq)]
+struct PlainColumn {
+    name: String,
+    kind: Option<Kind>,
+    unit: Option<String>,
+    cells: Vec<Option<String>>,
+    levels: Vec<String>,
+}
+
 /// Values whose representation does not matter: missing numbers are equal, zeros may be stored or not.
-fn plain(column: &Column) -> (String, Option<Kind>, Option<String>, Vec<Option<String>>, Vec<String>) {
+fn plain(column: &Column) -> PlainColumn {
     let number = |number: f64| (!number.is_nan()).then(|| number.to_string());
     let (cells, levels) = match &column.values {
         Values::Numbers(numbers) => (numbers.iter().map(|&x| number(x)).collect(), Vec::new()),
@@ -30,7 +39,7 @@ fn plain(column: &Column) -> (String, Option<Kind>, Option<String>, Vec<Option<S
             (codes.iter().map(word).collect(), levels.clone())
         }
     };
-    (column.name.clone(), column.kind, column.unit.clone(), cells, levels)
+    PlainColumn { name: column.name.clone(), kind: column.kind, unit: column.unit.clone(), cells, levels }
 }
 
 fn node_ids(tables: &Tables) -> Vec<String> {
