@@ -312,3 +312,72 @@ fn a_folder_of_several_sets_lists_them() {
     let error = read(path.to_str().unwrap(), &ReadOptions::default()).unwrap_err().to_string();
     assert!(["Mutagenicity.zip", "NCI1.zip", "PROTEINS.zip", "PTC_MR.zip"].iter().all(|name| error.contains(name)));
 }
+
+/// Mean and standard deviation of a quantity, to four digits.
+fn spread(columns: &[Column], name: &str) -> String {
+    let Values::Numbers(numbers) = &find(columns, name).values else { panic!("{name} is no number") };
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / numbers.len() as f64;
+    format!("{mean:.4} {:.4}", variance.sqrt())
+}
+
+#[test]
+fn qm9_as_smiles() {
+    let options = ReadOptions { explicit_hydrogens: true, ..ReadOptions::default() };
+    let start = std::time::Instant::now();
+    let Some(tables) = data_set("qm9/qm9.csv.gz", &options) else { return };
+    println!("QM9 as SMILES: {:.1} s", start.elapsed().as_secs_f64());
+    assert_eq!((tables.name.as_str(), tables.graphs(), tables.nodes()), ("qm9", 130_831, 2_359_210));
+    assert_eq!(means(&tables), expected(130_831, "18.03", "18.65"));
+    check_quantities(&tables);
+}
+
+#[test]
+fn qm9_as_arrays() {
+    let start = std::time::Instant::now();
+    let Some(tables) = data_set("qm9/qm9_graphs.npz", &ReadOptions::default()) else { return };
+    println!("QM9 as arrays: {:.1} s", start.elapsed().as_secs_f64());
+    assert_eq!((tables.graphs(), tables.nodes(), tables.edges.len()), (130_831, 2_359_210, 2_440_360));
+    let sizes = tables.node_offsets.windows(2).map(|range| range[1] - range[0]);
+    assert_eq!((sizes.clone().min(), sizes.max()), (Some(3), Some(29)));
+    assert_eq!(counts(&tables.node_columns, "element").len(), 5);
+    check_quantities(&tables);
+}
+
+fn check_quantities(tables: &Tables) {
+    let number = |graph: usize| tables.graph_ids[graph].trim_start_matches("gdb_");
+    assert_eq!((number(0), number(130_830), tables.graph_columns.len()), ("1", "133885", 19));
+    assert_eq!(spread(&tables.graph_columns, "mu"), "2.6730 1.5035");
+    assert_eq!(spread(&tables.graph_columns, "alpha"), "75.2812 8.1738");
+    assert_eq!(spread(&tables.graph_columns, "homo"), "-0.2402 0.0220");
+    assert_eq!(find(&tables.graph_columns, "homo").unit.as_deref(), Some("Hartree"));
+}
+
+#[test]
+fn edge_labels_of_the_tu_sets() {
+    for (name, edges, first) in [
+        ("tu/Mutagenicity.zip", 266_894, Some("single")),
+        ("tu/PTC_MR.zip", 10_108, Some("triple")),
+        ("tu/PROTEINS.zip", 162_088, None),
+    ] {
+        let Some(tables) = data_set(name, &ReadOptions::default()) else { return };
+        assert_eq!(tables.edges.len(), edges, "{name}");
+        let labels = tables.edge_labels.as_ref().map(|labels| &labels.values);
+        let Some(Values::Categories { codes, levels }) = labels else {
+            assert!(first.is_none(), "{name} has no labels of edges");
+            continue;
+        };
+        println!("{name}: {levels:?}");
+        assert_eq!((codes.len(), tables.bonds.as_ref().map(Vec::len)), (edges, Some(edges)));
+        assert!(levels.iter().any(|level| Some(level.as_str()) == first), "{name} has {levels:?}");
+    }
+}
+
+#[test]
+fn the_attribute_of_proteins_is_a_quantity() {
+    let Some(tables) = data_set("tu/PROTEINS.zip", &ReadOptions::default()) else { return };
+    assert!(tables.notes.iter().any(|note| note.contains("do not say what the node labels stand for")));
+    let data = gnan::Dataset::from_tables(tables, &gnan::DatasetOptions::default()).unwrap();
+    let attribute = data.features().iter().find(|feature| feature.name == "attribute_1").unwrap();
+    assert_eq!(attribute.kind, Kind::Continuous);
+}

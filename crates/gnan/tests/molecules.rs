@@ -76,7 +76,11 @@ fn tu_labels_that_name_elements_and_bonds_make_molecules() {
     assert_eq!(atoms, ["C0+0", "C0+0", "O0+0"]);
     assert_eq!(bonds, [([0, 1], BondOrder::Single), ([2, 1], BondOrder::Double)]);
     assert_eq!(described(&data.molecule(1).unwrap()).1, [([1, 0], BondOrder::Triple)]);
-    assert!(data.notes().iter().any(|note| note.contains("T_edge_labels.txt is used for drawings only")));
+    assert!(
+        data.notes()
+            .iter()
+            .any(|note| note.contains("T_edge_labels.txt is used for drawings and descriptions of nodes"))
+    );
 }
 
 #[test]

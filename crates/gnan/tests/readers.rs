@@ -119,7 +119,7 @@ fn csv_cells_may_be_missing_quoted_or_oddly_ended() {
     assert_eq!(numbers(&tables.node_columns, "z"), [10.0, 9.0, -1.0]);
     assert!(numbers(&tables.node_columns, "empty").iter().all(|x| x.is_nan()));
     assert!(tables.notes.iter().any(|note| note.contains("\"empty\" has no values")));
-    assert!(tables.notes.iter().any(|note| note.contains("no edges.csv")));
+    assert!(tables.notes.iter().any(|note| note.contains("no table of edges")));
 }
 
 #[test]
@@ -260,7 +260,12 @@ fn check_tu(tables: &Tables) {
     assert_eq!(levels(&tables.graph_columns, "label"), ["-1", "1"]);
     assert_eq!(words(&tables.graph_columns, "label"), ["1", "-1", "1"]);
     assert_eq!((tables.task, tables.targets.as_slice()), (Some(Task::Graph), &["label".to_string()][..]));
-    assert!(tables.notes.iter().any(|note| note.contains("T_edge_labels.txt is not used")));
+    assert!(
+        tables
+            .notes
+            .iter()
+            .any(|note| note.contains("T_edge_labels.txt is used for drawings and descriptions of nodes"))
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod browser;
 mod catalogue;
 mod config;
 mod contract;
+mod convert;
 mod demo;
 mod desk;
 mod explain;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-use super::csv_table::quoted;
+use super::table::quoted;
 use super::tables::{Column, MISSING, Tables, Task, Values};
 
 /// Accepts tables that hold together and respect the limits.

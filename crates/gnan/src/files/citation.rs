@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::limits::Limits;
 
 use super::arrays::{self, Arrays};
-use super::edge_list::note_directions;
+use super::edge_notes::note_directions;
 use super::tables::{Column, Kind, Tables, Task};
 use super::words::{CLASS, Words};
 use super::{Format, ReadOptions, levels, name_of};

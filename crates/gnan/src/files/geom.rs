@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 use super::arrays::Arrays;
-use super::edge_list::note_directions;
+use super::edge_notes::note_directions;
 use super::tables::{Column, Kind, Part, Tables, Task};
 use super::text::{Text, children};
 use super::words::{CLASS, Words};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-use super::edge_list::note_directions;
+use super::edge_notes::note_directions;
 use super::tables::{Column, Kind, Tables, Task};
 use super::text::Text;
 use super::words::{CLASS, Words};

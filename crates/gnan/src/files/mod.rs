@@ -5,6 +5,7 @@
 //! constant `FORMAT`, and one line in `FORMATS`.
 
 mod arrays;
+mod assembly;
 mod builtin;
 mod bundle;
 mod cells;
@@ -13,8 +14,11 @@ mod citation;
 mod component;
 mod csv_folder;
 mod csv_table;
+mod edge_kinds;
 mod edge_list;
+mod edge_notes;
 mod geom;
+mod graphml;
 mod gzip;
 mod heterophilous;
 mod id_index;
@@ -22,23 +26,32 @@ mod label_map;
 mod levels;
 mod linqs;
 mod molecule;
+mod node_link;
 mod npy;
 mod number_table;
 mod ogb;
 mod overrides;
+mod parquet_check;
+mod parquet_folder;
+mod parquet_table;
 mod pickle;
 mod pickled_arrays;
 mod planetoid;
 mod planetoid_pickles;
 mod pubmed;
+mod qm9;
+mod quiet;
+mod ragged;
 mod selection;
 mod smiles;
 mod sparse_rows;
 mod split_file;
+mod table;
 mod tables;
 mod text;
 mod tu;
 mod words;
+mod write;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -51,6 +64,7 @@ pub(crate) use check::check;
 pub(crate) use molecule::element_symbol;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub use tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
+pub use write::{TableFormat, check_place, write_tables};
 
 /// How to read: options that belong to the files rather than the data set.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +96,7 @@ struct Format {
 }
 
 const FORMATS: &[Format] = &[
+    edge_list::FORMAT,
     csv_folder::FORMAT,
     tu::FORMAT,
     smiles::FORMAT,
@@ -93,6 +108,10 @@ const FORMATS: &[Format] = &[
     linqs::FORMAT,
     pubmed::FORMAT,
     ogb::FORMAT,
+    qm9::FORMAT,
+    parquet_folder::FORMAT,
+    node_link::FORMAT,
+    graphml::FORMAT,
 ];
 
 /// Reads the data set at `source`: a path whose format is detected, or the name of a built-in set.
@@ -195,11 +214,23 @@ fn recognised() -> String {
 fn name_of(path: &Path) -> String {
     let full = path.canonicalize();
     let path = full.as_deref().unwrap_or(path);
-    let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
-    name.map_or_else(|| "data".to_string(), |name| name.to_string_lossy().into_owned())
+    let is_folder = path.is_dir();
+    let name = if is_folder { path.file_name() } else { path.file_stem() };
+    let mut name = name.map_or_else(|| "data".to_string(), |name| name.to_string_lossy().into_owned());
+    // qm9.csv.gz is called qm9.
+    if !is_folder && path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+        name.truncate(name.rfind('.').filter(|dot| *dot > 0).unwrap_or(name.len()));
+    }
+    name
 }
 
 /// Whether `path` is a file with this extension, in any case.
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.is_file() && path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
+
+/// Whether a file is named with this extension, in any case; `.gz` behind it, of a compressed file, does not count.
+fn has_ending(path: &Path, extension: &str) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    name.strip_suffix(".gz").unwrap_or(&name).ends_with(&format!(".{extension}"))
 }

@@ -194,6 +194,18 @@ pub(crate) fn element_symbol(name: &str) -> Option<&'static str> {
 }
 
 impl BondOrder {
+    /// The word that files use for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            BondOrder::Single => "single",
+            BondOrder::Double => "double",
+            BondOrder::Triple => "triple",
+            BondOrder::Quadruple => "quadruple",
+            BondOrder::Aromatic => "aromatic",
+            BondOrder::Other => "other",
+        }
+    }
+
     /// Reads the words and numbers that data sets use for an order.
     pub(crate) fn named(name: &str) -> Option<BondOrder> {
         match name.trim().to_ascii_lowercase().as_str() {
@@ -202,6 +214,7 @@ impl BondOrder {
             "3" | "triple" => Some(BondOrder::Triple),
             "4" | "quadruple" => Some(BondOrder::Quadruple),
             "1.5" | "aromatic" => Some(BondOrder::Aromatic),
+            "other" => Some(BondOrder::Other),
             _ => None,
         }
     }

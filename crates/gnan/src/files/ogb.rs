@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-use super::csv_table::CsvTable;
-use super::edge_list::note_directions;
+use super::csv_table;
+use super::edge_notes::note_directions;
 use super::label_map::Names;
 use super::number_table::NumberTable;
 use super::tables::{Column, Kind, Part, Tables, Task};
@@ -121,7 +121,7 @@ fn class_names(folder: &Folder) -> Result<Names> {
         path.is_file() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("labelidx2"))
     };
     let Some(path) = folder.children("mapping")?.into_iter().find(is_map) else { return Ok(Names::new()) };
-    let mut table = CsvTable::parse(&gzip::open(&path, folder.limits)?, b',', folder.limits)?;
+    let mut table = csv_table::parse(&gzip::open(&path, folder.limits)?, b',', folder.limits)?;
     let columns: Vec<String> = table.names().take(2).map(str::to_string).collect();
     let mut take = |place: usize| columns.get(place).and_then(|name| table.take(name));
     let (Some(labels), Some(names)) = (take(0), take(1)) else { return Ok(Names::new()) };

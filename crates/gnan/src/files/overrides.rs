@@ -1,62 +1,106 @@
-//! What a `.toml` file beside CSV tables says about them: targets, kinds, units, one-hot codes.
+//! What a `.toml` file beside tables says about them: targets, kinds, units, levels, one-hot codes.
+//!
+//! A column is known by its name, or as `nodes.name` or `graphs.name` where both tables have one of that name.
 //!
 //! ```toml
+//! name = "molecules"
 //! task = "graph"
 //! target = "toxic"
 //! [kinds]
 //! group = "categorical"
 //! [units]
 //! mass = "g/mol"
+//! [levels]
+//! "nodes.size" = ["small", "medium", "large"]
 //! [one_hot]
 //! colour = ["colour_red", "colour_blue"]
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-use super::csv_table::{CsvTable, quoted};
 use super::levels;
+use super::table::{Table, quoted};
 use super::tables::{Column, Kind, MISSING, Task, Values};
 use super::text::{Text, newlines};
 
 /// The content of the file.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Overrides {
+    /// What the data set is called, if not after its folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Whether edges have a direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub directed: Option<bool>,
     /// Whether targets belong to graphs or nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<Task>,
-    target: Option<OneOrMany>,
-    #[serde(default)]
-    kinds: BTreeMap<String, Declared>,
-    #[serde(default)]
-    units: BTreeMap<String, String>,
-    #[serde(default)]
-    one_hot: BTreeMap<String, Vec<String>>,
+    /// Names of the targets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<OneOrMany>,
+    /// Kinds of columns.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<String, Declared>,
+    /// Units of columns.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub units: BTreeMap<String, String>,
+    /// Levels of categorical columns, in their order.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub levels: BTreeMap<String, Vec<String>>,
+    /// Features that are made of one-hot columns.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub one_hot: BTreeMap<String, Vec<String>>,
+    /// The file, for messages.
     #[serde(skip)]
-    path: PathBuf,
+    pub path: PathBuf,
 }
 
-#[derive(Debug, Deserialize)]
+/// A name or a list of them.
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
-enum OneOrMany {
+pub enum OneOrMany {
+    /// One.
     One(String),
+    /// Any number.
     Many(Vec<String>),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// What a column is declared to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Declared {
+pub enum Declared {
+    /// [`Kind::Binary`].
     Binary,
+    /// [`Kind::Categorical`].
     Categorical,
+    /// [`Kind::Continuous`].
     Continuous,
+    /// [`Kind::Sparse`].
     Sparse,
+    /// Not to be read.
     Ignore,
+}
+
+impl From<Kind> for Declared {
+    fn from(kind: Kind) -> Declared {
+        match kind {
+            Kind::Binary => Declared::Binary,
+            Kind::Categorical => Declared::Categorical,
+            Kind::Continuous => Declared::Continuous,
+            Kind::Sparse => Declared::Sparse,
+        }
+    }
+}
+
+/// What is said about a column: by its full name, or else by its name in any table.
+fn said<'a, T>(map: &'a BTreeMap<String, T>, table: &str, column: &str) -> Option<&'a T> {
+    map.get(&format!("{table}.{column}")).or_else(|| map.get(column))
 }
 
 impl Overrides {
@@ -78,41 +122,55 @@ impl Overrides {
         }
     }
 
-    /// Demands that every column the file names is one of `columns` (or a feature it makes of them).
-    pub fn check_names<'a>(&self, columns: impl Iterator<Item = &'a str>) -> Result<()> {
-        let mut known: Vec<&str> = columns.collect();
+    /// Demands that every column the file names is one of `columns` (table and name) or a feature it makes of them.
+    pub fn check_names(&self, columns: &[(&str, &str)]) -> Result<()> {
+        let mut known: HashSet<&str> = columns.iter().map(|(_, name)| *name).collect();
+        let full: HashSet<String> = columns.iter().map(|(table, name)| format!("{table}.{name}")).collect();
+        let missing = |name: &&String, known: &HashSet<&str>| !known.contains(name.as_str()) && !full.contains(*name);
         let parts = self.one_hot.values().flatten();
-        let missing = |name: &&String, known: &[&str]| !known.contains(&name.as_str());
         let mut unknown: Vec<_> = parts.filter(|name| missing(name, &known)).collect();
-        let existing = known.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
         known.extend(self.one_hot.keys().map(String::as_str));
         let targets = self.targets();
-        unknown.extend(self.kinds.keys().chain(self.units.keys()).chain(&targets).filter(|name| missing(name, &known)));
+        let named = self.kinds.keys().chain(self.units.keys()).chain(self.levels.keys()).chain(&targets);
+        unknown.extend(named.filter(|name| missing(name, &known)));
         match unknown.first() {
             None => Ok(()),
             Some(name) => {
+                let existing = columns.iter().map(|(_, name)| quoted(name)).collect::<Vec<_>>().join(", ");
                 let message = format!("there is no column \"{name}\"; the columns are {existing}");
                 Err(Error::input(message).in_file(&self.path))
             }
         }
     }
 
-    /// Does to the columns of one table what the file says.
-    pub fn apply(&self, columns: Vec<Column>, table: &CsvTable) -> Result<Vec<Column>> {
-        let mut columns = self.fuse(columns, table)?;
-        columns.retain(|column| self.kinds.get(&column.name) != Some(&Declared::Ignore));
+    /// Tells a table which levels its columns have; `of` is "nodes", "edges" or "graphs".
+    pub fn declare_levels(&self, table: &mut Table, of: &str) {
+        let names: Vec<_> = table.names().map(str::to_string).collect();
+        for name in names {
+            if let Some(levels) = said(&self.levels, of, &name) {
+                table.declare_levels(&name, levels);
+            }
+        }
+    }
+
+    /// The columns of one table, as the file says they are.
+    pub fn columns(&self, table: &mut Table, of: &str) -> Result<Vec<Column>> {
+        self.declare_levels(table, of);
+        let typed = table.typed_columns()?;
+        let mut columns = self.fuse(typed, table)?;
+        columns.retain(|column| said(&self.kinds, of, &column.name) != Some(&Declared::Ignore));
         for column in &mut columns {
-            if let Some(&declared) = self.kinds.get(&column.name) {
+            if let Some(&declared) = said(&self.kinds, of, &column.name) {
                 declare(column, declared, table)?;
             }
-            if let Some(unit) = self.units.get(&column.name) {
+            if let Some(unit) = said(&self.units, of, &column.name) {
                 column.unit = Some(unit.clone());
             }
         }
         Ok(columns)
     }
 
-    fn fuse(&self, mut columns: Vec<Column>, table: &CsvTable) -> Result<Vec<Column>> {
+    fn fuse(&self, mut columns: Vec<Column>, table: &Table) -> Result<Vec<Column>> {
         for (name, parts) in &self.one_hot {
             let Some(place) = columns.iter().position(|column| parts.contains(&column.name)) else { continue };
             let find = |part: &String| {
@@ -130,7 +188,7 @@ impl Overrides {
 }
 
 /// Which of the columns is 1 in each row; none at all is a missing value.
-fn one_hot_codes(name: &str, parts: &[&Column], table: &CsvTable) -> Result<Vec<u32>> {
+fn one_hot_codes(name: &str, parts: &[&Column], table: &Table) -> Result<Vec<u32>> {
     let mut codes = vec![MISSING; table.rows()];
     for (code, part) in (0..).zip(parts) {
         let values = binary_numbers(part, table)?;
@@ -156,7 +214,7 @@ fn level_names(columns: &[String]) -> Vec<String> {
     columns.iter().map(|name| if whole { name.clone() } else { name[prefix..].to_string() }).collect()
 }
 
-fn declare(column: &mut Column, declared: Declared, table: &CsvTable) -> Result<()> {
+fn declare(column: &mut Column, declared: Declared, table: &Table) -> Result<()> {
     let kind = match declared {
         Declared::Ignore => return Ok(()),
         Declared::Binary => {
@@ -183,7 +241,7 @@ fn declare(column: &mut Column, declared: Declared, table: &CsvTable) -> Result<
     Ok(())
 }
 
-fn binary_numbers<'a>(column: &'a Column, table: &CsvTable) -> Result<&'a [f64]> {
+fn binary_numbers<'a>(column: &'a Column, table: &Table) -> Result<&'a [f64]> {
     let numbers = numbers(column, Kind::Binary, table)?;
     match numbers.iter().position(|number| !number.is_nan() && *number != 0.0 && *number != 1.0) {
         None => Ok(numbers),
@@ -193,7 +251,7 @@ fn binary_numbers<'a>(column: &'a Column, table: &CsvTable) -> Result<&'a [f64]>
     }
 }
 
-fn numbers<'a>(column: &'a Column, kind: Kind, table: &CsvTable) -> Result<&'a [f64]> {
+fn numbers<'a>(column: &'a Column, kind: Kind, table: &Table) -> Result<&'a [f64]> {
     match &column.values {
         Values::Numbers(numbers) => Ok(numbers),
         _ => Err(table

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-use super::edge_list::note_counts;
+use super::edge_notes::note_counts;
 use super::npy::Array;
 use super::pickle::{Pickle, Value};
 use super::planetoid::class_column;

@@ -1,65 +1,84 @@
-//! A table of molecules: a `.csv` or `.tsv` file with a column of SMILES, one molecule per row.
+//! A table of molecules: a `.csv` or `.tsv` file, perhaps compressed, with a column of SMILES, one molecule per row.
 //!
 //! Every atom is described by its element, hydrogens, degree, charge, and whether it is in a ring and aromatic. The
 //! other columns of the table belong to the molecules.
 
 use std::collections::{HashMap, HashSet};
 
+use rayon::prelude::*;
+
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-use super::csv_table::{Cells, CsvTable, quoted};
+use super::cells::Cells;
 use super::molecule::Molecule;
+use super::table::{Table, quoted};
 use super::tables::{Column, Kind, Tables, Task, Values};
 use super::text::Text;
-use super::{Format, ReadOptions, has_extension, levels, name_of};
+use super::{Format, ReadOptions, csv_table, has_ending, levels, name_of, qm9};
 
 const SMILES_COLUMNS: [&str; 2] = ["smiles", "canonical_smiles"];
 const ID_COLUMNS: [&str; 4] = ["name", "id", "mol_id", "compound"];
+/// Molecules parsed at a time by all threads together.
+const CHUNK: usize = 4096;
 
 pub const FORMAT: Format = Format {
     name: "SMILES table",
-    appearance: "a .csv or .tsv file with a column smiles",
-    detect: |path| has_extension(path, "csv") || has_extension(path, "tsv"),
+    appearance: "a .csv or .tsv file (or .csv.gz) with a column smiles",
+    detect: |path| path.is_file() && (has_ending(path, "csv") || has_ending(path, "tsv")),
     read: |path, options| read_text(&Text::open(path, &options.limits)?, name_of(path), options),
 };
 
 /// Reads the text of a table; its path tells the delimiter.
 pub fn read_text(text: &Text, name: String, options: &ReadOptions) -> Result<Tables> {
-    let tabs = text.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
-    let mut table = CsvTable::parse(text, if tabs { b'\t' } else { b',' }, &options.limits)?;
-    let too_many = |error: Error| error.in_file(&text.path);
+    let delimiter = if has_ending(&text.path, "tsv") { b'\t' } else { b',' };
+    read_table(csv_table::parse(text, delimiter, &options.limits)?, name, options)
+}
+
+/// Reads a table of molecules.
+pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Result<Tables> {
+    let place = table.path().to_path_buf();
+    let too_many = |error: Error| error.in_file(&place);
     Limits::check(table.rows() as u64, options.limits.graphs, "graphs").map_err(too_many)?;
+    let units = qm9::units(table.names());
     let smiles = take_smiles(&mut table, options.smiles_column.as_deref())?;
     let mut tables = Tables { name, task: Some(Task::Graph), ..Tables::default() };
     tables.graph_ids = take_ids(&mut table, &mut tables.notes);
-    tables.splits.extend(table.take_split()?);
+    tables.splits = table.take_splits()?;
 
     let mut atoms = AtomColumns::default();
     let mut bonds = Vec::new();
     let mut as_written = 0;
     tables.node_offsets.push(0);
-    for (row, (smiles, id)) in smiles.iter().zip(&tables.graph_ids).enumerate() {
-        let mut molecule = Molecule::parse(smiles).map_err(|reason| {
-            let what = if smiles.is_empty() { "has no SMILES".to_string() } else { unreadable(smiles, &reason) };
-            table.error(row, format!("molecule \"{id}\" {what}")).remedy("correct or remove the row")
-        })?;
-        if options.explicit_hydrogens {
-            molecule = molecule.with_hydrogens();
+    let smiles: Vec<&str> = smiles.iter().collect();
+    for (chunk, part) in smiles.chunks(CHUNK).enumerate() {
+        let parsed: Vec<_> = part.par_iter().map(|smiles| Molecule::parse(smiles)).collect();
+        for (row, (molecule, smiles)) in (chunk * CHUNK..).zip(parsed.into_iter().zip(part)) {
+            let mut molecule = molecule.map_err(|reason| {
+                let what = if smiles.is_empty() { "has no SMILES".to_string() } else { unreadable(smiles, &reason) };
+                let id = &tables.graph_ids[row];
+                table.error(row, format!("molecule \"{id}\" {what}")).remedy("correct or remove the row")
+            })?;
+            if options.explicit_hydrogens {
+                molecule = molecule.with_hydrogens();
+            }
+            as_written += usize::from(!molecule.perceived);
+            let first = atoms.add(&molecule);
+            tables.edges.extend(molecule.bonds.iter().map(|bond| bond.atoms.map(|atom| first + atom)));
+            bonds.extend(molecule.bonds.iter().map(|bond| bond.order));
+            tables.node_offsets.push(atoms.ids.len());
+            let limits = &options.limits;
+            Limits::check(atoms.ids.len() as u64, limits.nodes.min(u32::MAX.into()), "nodes").map_err(too_many)?;
         }
-        as_written += usize::from(!molecule.perceived);
-        let first = atoms.add(&molecule);
-        tables.edges.extend(molecule.bonds.iter().map(|bond| bond.atoms.map(|atom| first + atom)));
-        bonds.extend(molecule.bonds.iter().map(|bond| bond.order));
-        tables.node_offsets.push(atoms.ids.len());
-        let limits = &options.limits;
-        Limits::check(atoms.ids.len() as u64, limits.nodes.min(u32::MAX.into()), "nodes").map_err(too_many)?;
     }
     tables.bonds = Some(bonds);
     if as_written > 0 {
         tables.notes.push(format!("{as_written} molecule(s) are unusual: their aromaticity is as written"));
     }
     tables.graph_columns = table.typed_columns()?;
+    for column in &mut tables.graph_columns {
+        column.unit = units.iter().find(|(name, _)| *name == column.name).map(|(_, unit)| unit.to_string());
+    }
     tables.notes.append(&mut table.notes);
     if let [only] = tables.graph_columns.as_slice() {
         tables.targets = vec![only.name.clone()];
@@ -76,7 +95,7 @@ fn unreadable(smiles: &str, reason: &str) -> String {
     format!("has a SMILES that cannot be read, {shown}{rest}: {reason}")
 }
 
-fn take_smiles(table: &mut CsvTable, wanted: Option<&str>) -> Result<Cells> {
+fn take_smiles(table: &mut Table, wanted: Option<&str>) -> Result<Cells> {
     let known = |name: &&str| SMILES_COLUMNS.iter().any(|known| name.eq_ignore_ascii_case(known));
     let name = wanted.or_else(|| table.names().find(known)).map(str::to_string);
     if let Some(cells) = name.as_deref().and_then(|name| table.take(name)) {
@@ -86,14 +105,13 @@ fn take_smiles(table: &mut CsvTable, wanted: Option<&str>) -> Result<Cells> {
     Err(match name {
         Some(name) => Error::usage(format!("there is no column \"{name}\" for the SMILES; the columns are {columns}")),
         None => table
-            .complaint(format!("there is no column of SMILES; the columns are {columns}"))
-            .on_line(1)
+            .header_error(format!("there is no column of SMILES; the columns are {columns}"))
             .remedy("name the column with --smiles-column; for tables of nodes and edges, give the folder"),
     })
 }
 
 /// The id of each molecule: its name if there is a column of names, made unique, or else its row.
-fn take_ids(table: &mut CsvTable, notes: &mut Vec<String>) -> Vec<String> {
+fn take_ids(table: &mut Table, notes: &mut Vec<String>) -> Vec<String> {
     let find = |wanted: &&str| table.names().find(|name| name.eq_ignore_ascii_case(wanted)).map(str::to_string);
     let column = ID_COLUMNS.iter().find_map(find);
     let row_name = |row: usize| format!("row {}", row + 1);

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
+use super::gzip;
+
 /// The text of a file, and where it came from.
 pub struct Text {
     /// The file, or `archive.zip/member`.
@@ -16,9 +18,9 @@ pub struct Text {
 }
 
 impl Text {
-    /// Reads the file at `path`.
+    /// Reads the file at `path`, which may be compressed.
     pub fn open(path: &Path, limits: &Limits) -> Result<Text> {
-        let bytes = read_file(path, limits.bytes)?;
+        let bytes = gzip::expand(read_file(path, limits.bytes)?, path, limits.bytes)?;
         Text::decode(path.to_path_buf(), bytes)
     }
 

@@ -14,6 +14,7 @@ use crate::limits::Limits;
 
 use super::bundle::Bundle;
 use super::label_map::{LabelMap, names_elements};
+use super::molecule::BondOrder;
 use super::number_table::NumberTable;
 use super::selection::Selection;
 use super::tables::{Tables, Task};
@@ -74,11 +75,26 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     if let Some(attributes) = files.numbers(NODE_ATTRIBUTES)? {
         node_columns.extend(attributes.with_rows(nodes, "nodes")?.attributes());
     }
-    if names.nodes.first().is_some_and(names_elements) && !names.edges.is_empty() {
-        let labels = files.numbers(EDGE_LABELS)?.map(|labels| labels.with_rows(edges.len(), "edges")).transpose()?;
-        tables.bonds = labels.and_then(|labels| labels.bonds(&names.edges));
+    if node_columns.iter().any(|column| column.name == "label") && names.nodes.is_empty() {
+        tables.notes.push("the files do not say what the node labels stand for: they are shown as numbers".to_string());
     }
-    let use_of_labels = if tables.bonds.is_some() { "is used for drawings only" } else { "is not used" };
+    if let Some(labels) = files.numbers(EDGE_LABELS)? {
+        let labels = labels.with_rows(edges.len(), "edges")?;
+        let mut names_of_edges = names.edges.clone();
+        if names.nodes.first().is_some_and(names_elements) {
+            tables.bonds = labels.bonds(&names.edges);
+        }
+        if tables.bonds.is_some() {
+            // Some readmes call a bond 1, others single.
+            let orders = names_of_edges.values_mut();
+            orders.for_each(|name| {
+                *name = BondOrder::named(name).map_or_else(|| name.clone(), |order| order.name().into())
+            });
+        }
+        // Of several columns of labels the first is meant: where the collection names any, it names that one.
+        tables.edge_labels = labels.labels(&[names_of_edges])?.into_iter().next();
+    }
+    let use_of_labels = "is used for drawings and descriptions of nodes";
     for (ending, used) in [(EDGE_LABELS, use_of_labels), (EDGE_ATTRIBUTES, "is not used")] {
         let name = files.full_name(ending);
         if files.bundle.contains(&name) {

@@ -1,5 +1,6 @@
 //! `gnan data`: what data there are, what is in them, and how to get them.
 
+mod convert;
 mod fetch;
 mod info;
 mod list;
@@ -25,6 +26,8 @@ enum DataCommand {
     Info(info::InfoArgs),
     /// Download data sets of the paper, verified; an interrupted download resumes
     Fetch(fetch::FetchArgs),
+    /// Write a data set of any format as tables, CSV or Parquet
+    Convert(convert::ConvertArgs),
 }
 
 /// Runs `gnan data`.
@@ -33,5 +36,6 @@ pub fn run(args: &DataCommandArgs, json: bool) -> Result<Answer> {
         DataCommand::List(args) => list::run(args, json),
         DataCommand::Info(args) => info::run(args, json),
         DataCommand::Fetch(args) => fetch::run(args, json),
+        DataCommand::Convert(args) => convert::run(args, json),
     }
 }

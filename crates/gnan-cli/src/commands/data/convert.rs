@@ -1,0 +1,92 @@
+//! `gnan data convert`: a data set of any format as tables.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use gnan::files::{ReadOptions, TableFormat, check_place, read, write_tables};
+use serde::Serialize;
+
+use crate::args::heading::OUTPUT;
+use crate::args::{ForceArgs, ReadArgs};
+use crate::cli::examples;
+use crate::exit::{Answer, Result};
+use crate::progress::working;
+use crate::screen::{print_json, talk};
+use crate::style::{count, counted, heading};
+
+const HELP: &str = concat!(
+    examples!(
+        "gnan data convert Mutagenicity.zip -o mutagenicity/",
+        "gnan data convert cora.npz --lcc --format parquet -o cora/",
+    ),
+    "
+
+The folder holds nodes, edges and, where there is something to say about them, graphs;
+gnan.toml beside them says what columns alone cannot: kinds, units, the order of levels,
+targets, direction. Reading the folder gives the same data set."
+);
+
+/// How tables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Comma-separated values
+    Csv,
+    /// Columns for data frames
+    Parquet,
+}
+
+/// Arguments of `gnan data convert`.
+#[derive(Args, Debug)]
+#[command(after_help = HELP)]
+pub struct ConvertArgs {
+    /// A path of any format, or the built-in set `solubility`
+    #[arg(value_name = "DATA")]
+    data: String,
+
+    /// The folder to write
+    #[arg(short, long, value_name = "DIR", help_heading = OUTPUT)]
+    output: PathBuf,
+
+    /// How to write it
+    #[arg(long, value_name = "csv|parquet", hide_possible_values = true, default_value = "csv", help_heading = OUTPUT)]
+    format: Format,
+
+    #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// What was written, for `--json`.
+#[derive(Serialize)]
+struct Written<'a> {
+    output: &'a PathBuf,
+    graphs: usize,
+    nodes: usize,
+    edges: usize,
+    notes: &'a [String],
+}
+
+/// Runs `gnan data convert`.
+pub fn run(args: &ConvertArgs, json: bool) -> Result<Answer> {
+    check_place(&args.output, args.force.force)?;
+    let mut options = ReadOptions::default();
+    args.read.apply(&mut options);
+    let tables = working("reading the data", || read(&args.data, &options))?;
+    let format = match args.format {
+        Format::Csv => TableFormat::Csv,
+        Format::Parquet => TableFormat::Parquet,
+    };
+    working("writing the tables", || write_tables(&tables, &args.output, format, args.force.force))?;
+    let (graphs, nodes, edges) = (tables.graphs(), tables.nodes(), tables.edges.len());
+    if json {
+        print_json(&Written { output: &args.output, graphs, nodes, edges, notes: &tables.notes })?;
+    } else {
+        let size =
+            format!("{}, {}, {} edges as listed", counted(graphs, "graph"), counted(nodes, "node"), count(edges));
+        talk(format!("wrote {size} to {}", heading(args.output.display())));
+        tables.notes.iter().for_each(|note| talk(format!("  - {note}")));
+    }
+    Ok(Answer::Done)
+}

@@ -1,0 +1,42 @@
+//! A grid as comma-separated values.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use csv::{ByteRecord, Writer};
+
+use super::grid::{Grid, GridColumn};
+use crate::error::{Error, Result};
+
+/// Writes the grid as a new file.
+pub fn write(grid: &Grid, path: &Path) -> Result<()> {
+    let io = |error: std::io::Error| Error::io(path, &error);
+    let refused = |error: csv::Error| Error::io(path, &std::io::Error::other(error));
+    let mut writer = Writer::from_writer(BufWriter::new(File::create(path).map_err(io)?));
+    writer.write_record(grid.columns.iter().map(|(name, _)| name)).map_err(refused)?;
+    let mut record = ByteRecord::new();
+    for row in 0..grid.rows {
+        record.clear();
+        for (_, column) in &grid.columns {
+            match column {
+                GridColumn::Numbers(number) => record.push_field(text(number(row)).as_bytes()),
+                GridColumn::Words(word) => record.push_field(word(row).unwrap_or_default().as_bytes()),
+            }
+        }
+        writer.write_byte_record(&record).map_err(refused)?;
+    }
+    let mut file = writer.into_inner().map_err(|error| io(error.into_error()))?;
+    file.flush().map_err(io)?;
+    file.get_ref().sync_all().map_err(io)
+}
+
+/// The shortest text that reads back as the same number; nothing for NaN.
+fn text(number: f64) -> String {
+    const PLAIN: std::ops::Range<f64> = 1e-5..1e16;
+    match number {
+        _ if number.is_nan() => String::new(),
+        _ if number == 0.0 || PLAIN.contains(&number.abs()) => number.to_string(),
+        _ => format!("{number:e}"),
+    }
+}
