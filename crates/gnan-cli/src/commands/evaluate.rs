@@ -1,13 +1,13 @@
 //! `gnan evaluate`: how good models of these data are, over folds, given splits and seeds.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use gnan::evaluate::{Candidate, Division, Evaluation, Journal, Protocol, Trial, Tuning};
 use gnan::reproduce::{PaperProtocol, Variant};
-use gnan::{Dataset, Error, Training};
+use gnan::{Dataset, Error, Training, catalogue};
 use serde::Serialize;
 
 use crate::args::heading::{SEARCH, TRAINING};
@@ -56,9 +56,14 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "each|first", default_value = "each", hide_possible_values = true, help_heading = SEARCH)]
     tune: TuneArg,
 
-    /// Remember runs that are done in this file, and take from it those that were done before
+    /// File that remembers the runs of a search or of the paper's protocol, so that a stopped one goes on
+    /// [default: in gnan's folder in the cache of the system]
     #[arg(long, value_name = "FILE", help_heading = SEARCH)]
     journal: Option<PathBuf>,
+
+    /// Forget runs that were done before
+    #[arg(long, help_heading = SEARCH)]
+    fresh: bool,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -126,7 +131,7 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
         protocol.tuning = Tuning::FirstSplit;
     }
     let baseline = mean_baseline(&data, &protocol)?;
-    let journal = args.journal()?;
+    let journal = args.open_journal()?;
     let progress = EvaluationProgress::titled("evaluating");
     interrupt::listen("stopping the evaluation")?;
     let start = Instant::now();
@@ -185,7 +190,7 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     if protocols.is_empty() {
         return Err(Error::usage(format!("the paper does not predict {}", args.data.target.join(", "))).into());
     }
-    let journal = args.journal()?;
+    let journal = args.open_journal()?;
     interrupt::listen("stopping the evaluation")?;
     let variant = if args.data.describe.is_empty() { Variant::Plain } else { Variant::Described };
     let mut results = Vec::new();
@@ -225,15 +230,32 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
 }
 
 impl EvaluateArgs {
-    fn journal(&self) -> Result<Journal> {
-        Ok(self.journal.as_deref().map_or_else(|| Ok(Journal::in_memory()), Journal::open)?)
+    /// Where runs are remembered; `None`: nowhere, as a single candidate is soon tested again.
+    fn journal_place(&self) -> Result<Option<PathBuf>> {
+        let long = self.search.is_wanted() || self.protocol.is_some();
+        match &self.journal {
+            Some(path) => Ok(Some(path.clone())),
+            None if long => {
+                let name = Path::new(&self.data.data).file_name().unwrap_or_default().to_string_lossy().into_owned();
+                Ok(Some(catalogue::cache_folder()?.join("runs").join(format!("{name}.jsonl"))))
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn open_journal(&self) -> Result<Journal> {
+        let Some(path) = self.journal_place()? else { return Ok(Journal::in_memory()) };
+        if self.fresh && path.exists() {
+            std::fs::remove_file(&path).map_err(|error| Error::io(&path, &error))?;
+        }
+        Ok(Journal::open(&path)?)
     }
 
     fn interrupted(&self, progress: &EvaluationProgress) -> Failure {
         let (done, runs) = progress.done();
-        let kept = match &self.journal {
-            Some(path) => format!("kept in {}: the same command goes on from there", path.display()),
-            None => "nothing was kept (see --journal)".to_owned(),
+        let kept = match self.journal_place() {
+            Ok(Some(path)) => format!("they are kept in {}: the same command goes on from there", path.display()),
+            _ => "nothing was kept (see --journal)".to_owned(),
         };
         Failure::Interrupted(format!("{done} of {} were done; {kept}", counted(runs, "run")))
     }

@@ -4,22 +4,24 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use gnan::dataset::Split;
+use gnan::evaluate::{Candidate, Evaluation, EvaluationEvent, Journal};
 use gnan::metric::Metrics;
 use gnan::model::TrainingRecord;
 use gnan::model_file::parameter_count;
 use gnan::train::{Ended, Fitted};
-use gnan::{Dataset, Training};
+use gnan::{Dataset, Error, Training};
 use serde::Serialize;
 
 use crate::args::heading::{DATA, OUTPUT};
-use crate::args::{DataArgs, ForceArgs, TrainingArgs, check_can_write};
+use crate::args::{DataArgs, ForceArgs, SearchArgs, TrainingArgs, check_can_write};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
 use crate::metric_table::metric_table;
-use crate::progress::TrainingProgress;
+use crate::progress::{EvaluationProgress, TrainingProgress};
 use crate::screen::{print, print_json, talk};
-use crate::style::{self, count, dim, duration, heading};
+use crate::style::{self, count, counted, dim, duration, heading};
 use crate::table::Table;
 use gnan::baseline::{self, baseline};
 use gnan_report::words;
@@ -29,7 +31,12 @@ const EXAMPLES: &str = examples!(
     "gnan train my-tables/ --target toxic --test-share 0.2",
     "gnan train cora.npz --lcc --rho shared --seed 7 --json > training.json",
     "gnan train my-tables/ --config options.toml --force",
+    "gnan train MUTAG.zip --describe degree,ring,environment",
+    "gnan train MUTAG.zip --try hidden=32,64 --try describe=none,environment --budget 10m",
 );
+
+/// Candidates of a search that are listed.
+const TRIED_SHOWN: usize = 10;
 
 /// Arguments of `gnan train`.
 #[derive(Args, Debug)]
@@ -40,6 +47,9 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     training: TrainingArgs,
+
+    #[command(flatten)]
+    search: SearchArgs,
 
     /// Set a random share of the items aside for testing, instead of using a split that the data bring
     #[arg(long, value_name = "SHARE", help_heading = DATA, allow_negative_numbers = true)]
@@ -109,7 +119,7 @@ struct Document<'a> {
     options: OptionsDocument<'a>,
     model: ModelDocument<'a>,
     record: &'a TrainingRecord,
-    tried: Vec<Candidate<'a>>,
+    tried: Vec<Tried<'a>>,
     metrics: &'a PartMetrics,
     seconds: f64,
 }
@@ -140,7 +150,7 @@ struct ModelDocument<'a> {
 }
 
 #[derive(Serialize)]
-struct Candidate<'a> {
+struct Tried<'a> {
     name: &'a str,
     valid_loss: f64,
 }
@@ -150,14 +160,62 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
     let training = Training::from(&args.training);
     training.check()?;
     check_can_write(&args.output, args.force.force)?;
+    if args.search.is_wanted() {
+        return search(args, training, json);
+    }
     let data = args.data.open()?;
     let parts = Parts::of(&data, args.test_share, training.seed)?;
     interrupt::listen("stopping after this epoch; the best model so far will be saved")?;
     let outcome = fit(&training, &parts, |fitted| fitted.model.save(&args.output))?;
+    finish(args, &data, &parts, &outcome, json)
+}
+
+/// Searches for good options on the validation part, then trains with them.
+fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
+    let seed = training.seed;
+    let search = args.search.search(&Candidate { training, describe: args.data.descriptions() }, seed)?;
+    let data = args.data.open_undescribed()?;
+    let parts = Parts::of(&data, args.test_share, seed)?;
+    if parts.valid.is_empty() {
+        return Err(Error::input("there are too few labelled items to set some aside, and a search needs them")
+            .remedy("label at least 10 items, or choose the options yourself")
+            .into());
+    }
+    interrupt::listen("stopping")?;
+    let progress = EvaluationProgress::titled("searching");
+    // The runs that choose must not see the test part, so it is not even passed on.
+    let split = Split { train: parts.train.clone(), valid: parts.valid.clone(), test: parts.train.subset(&[]) };
+    let monitor = |event: EvaluationEvent<'_>| progress.show(event);
+    let found = Evaluation::search(&data, split, &search, seed, &Journal::in_memory(), &monitor);
+    progress.finish();
+    if interrupt::asked() && found.is_err() {
+        let (done, runs) = progress.done();
+        return Err(Failure::Interrupted(format!("{done} of {} were done; nothing was saved", counted(runs, "run"))));
+    }
+    let (candidate, tried, notes) = found?;
+    notes.iter().for_each(|note| talk(note));
+    let data = data.described(&candidate.describe)?;
+    let parts = Parts {
+        train: data.view_of(&parts.train),
+        valid: data.view_of(&parts.valid),
+        test: parts.test.as_ref().map(|test| data.view_of(test)),
+        ..parts
+    };
+    let mut tried: Vec<(String, f64)> = tried.into_iter().map(|trial| (trial.candidate, trial.valid_loss)).collect();
+    tried.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut outcome = fit(&candidate.training, &parts, |_| Ok(()))?;
+    outcome.fitted.model = outcome.fitted.model.chosen_among(tried.clone());
+    outcome.fitted.tried = tried;
+    outcome.fitted.model.save(&args.output)?;
+    finish(args, &data, &parts, &outcome, json)
+}
+
+/// Says what came of it.
+fn finish(args: &TrainArgs, data: &Dataset, parts: &Parts, outcome: &Outcome, json: bool) -> Result<Answer> {
     if json {
-        print_json(&document(args, &data, &parts, &outcome))?;
+        print_json(&document(args, data, parts, outcome))?;
     } else {
-        print(summary(&data, &parts, &outcome, &args.output))?;
+        print(summary(data, parts, outcome, &args.output))?;
     }
     Ok(answer(outcome.fitted.ended, outcome.fitted.model.description().record.best_epoch))
 }
@@ -225,8 +283,13 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
     facts.fact("training", words::settings(description));
     facts.fact("ended", format!("{} ({})", words::ending(description), duration(outcome.seconds)));
     if outcome.fitted.tried.len() > 1 {
-        let tried = outcome.fitted.tried.iter().map(|(name, loss)| format!("{name} {loss:.4}"));
-        facts.fact("tried", format!("validation loss: {}", tried.collect::<Vec<_>>().join("; ")));
+        for (place, (name, loss)) in outcome.fitted.tried.iter().take(TRIED_SHOWN).enumerate() {
+            let fact = if place == 0 { "tried" } else { "" };
+            facts.fact(fact, format!("validation loss {loss:.4}  {name}"));
+        }
+        if let Some(more) = outcome.fitted.tried.len().checked_sub(TRIED_SHOWN + 1) {
+            facts.fact("", format!("and {} more, in the model file", more + 1));
+        }
     }
     text.push_str(&facts.render());
     if outcome.metrics.baseline.is_some() {
@@ -259,12 +322,7 @@ fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, parts: &Parts, outcome: 
             parameters: parameter_count(description),
         },
         record,
-        tried: outcome
-            .fitted
-            .tried
-            .iter()
-            .map(|(name, valid_loss)| Candidate { name, valid_loss: *valid_loss })
-            .collect(),
+        tried: outcome.fitted.tried.iter().map(|(name, valid_loss)| Tried { name, valid_loss: *valid_loss }).collect(),
         metrics: &outcome.metrics,
         seconds: outcome.seconds,
     }

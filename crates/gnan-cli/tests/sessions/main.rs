@@ -12,4 +12,5 @@ mod explain;
 mod interrupt;
 mod figures;
 mod predict;
+mod search;
 mod walk;

@@ -10,11 +10,22 @@ pub const FOLDER_VARIABLE: &str = "GNAN_DATA";
 
 /// The folder of data sets: `$GNAN_DATA`, or else `gnan` in the cache folder of the system.
 pub fn folder() -> Result<PathBuf> {
-    let place = place(|name| std::env::var_os(name).filter(|value| !value.is_empty()), std::env::consts::OS);
-    place.ok_or_else(|| {
-        Error::usage("no folder for data sets: neither a home nor a cache folder is known")
-            .remedy(format!("set {FOLDER_VARIABLE} to a folder"))
-    })
+    place(variable, std::env::consts::OS).ok_or_else(unknown)
+}
+
+/// The folder of whatever else is worth keeping: `gnan` in the cache folder of the system.
+pub fn cache_folder() -> Result<PathBuf> {
+    let without_data = |name: &str| if name == FOLDER_VARIABLE { None } else { variable(name) };
+    place(without_data, std::env::consts::OS).ok_or_else(unknown)
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn unknown() -> Error {
+    Error::usage("no folder for data sets: neither a home nor a cache folder is known")
+        .remedy(format!("set {FOLDER_VARIABLE} to a folder"))
 }
 
 fn place(variable: impl Fn(&str) -> Option<OsString>, system: &str) -> Option<PathBuf> {

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::files::Task;
 
 pub use archive::unpack;
-pub use folder::{FOLDER_VARIABLE, folder};
+pub use folder::{FOLDER_VARIABLE, cache_folder, folder};
 pub use paper::{PaperRow, PaperTask};
 
 /// A data set of the paper.

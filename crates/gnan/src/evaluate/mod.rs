@@ -25,7 +25,7 @@ pub use journal::Journal;
 pub use protocol::{Division, Protocol, Tuning};
 pub use space::{Search, Space, Strategy};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Split};
 use crate::error::Result;
 use crate::metric::{Metrics, ORDER};
 use crate::train::EpochReport;
@@ -135,6 +135,19 @@ impl Evaluation {
         let choice = Runs::new(data, protocol, journal, monitor)?.choose(search, Tuning::FirstSplit)?;
         let (candidate, words) = choice.chosen[0].clone();
         Ok((candidate, words.unwrap_or_default()))
+    }
+
+    /// Chooses a candidate on one split: the candidate, everything that was tried, and what a reader should know.
+    pub fn search(
+        data: &Dataset,
+        split: Split,
+        search: &Search,
+        seed: u64,
+        journal: &Journal,
+        monitor: &EvaluationMonitor<'_>,
+    ) -> Result<(Candidate, Vec<Trial>, Vec<String>)> {
+        let choice = Runs::on_split(data, split, seed, journal, monitor).choose(search, Tuning::FirstSplit)?;
+        Ok((choice.chosen[0].0.clone(), choice.tried, choice.notes))
     }
 
     /// The candidate that most splits chose; of several, the first that was tried.

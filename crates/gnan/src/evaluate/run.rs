@@ -77,6 +77,27 @@ impl<'a> Runs<'a> {
                 tests.extend((0..places.len()).map(|place| Test { place, seed }));
             }
         }
+        Ok(Runs::of_places(data, places, tests, journal, monitor))
+    }
+
+    /// The runs on one split, of which nothing is tested.
+    pub(super) fn on_split(
+        data: &'a Dataset,
+        split: Split,
+        seed: u64,
+        journal: &'a Journal,
+        monitor: &'a EvaluationMonitor<'a>,
+    ) -> Runs<'a> {
+        Runs::of_places(data, vec![Place { fold: 1, seed, split }], Vec::new(), journal, monitor)
+    }
+
+    fn of_places(
+        data: &'a Dataset,
+        places: Vec<Place>,
+        tests: Vec<Test>,
+        journal: &'a Journal,
+        monitor: &'a EvaluationMonitor<'a>,
+    ) -> Runs<'a> {
         let mut items: Vec<usize> = (places.iter())
             .flat_map(|place| place.split.train.items().iter().chain(place.split.valid.items()))
             .map(|item| *item as usize)
@@ -85,7 +106,7 @@ impl<'a> Runs<'a> {
         items.dedup();
         let used = data.whole().subset(&items);
         let fingerprint = format!("{} {}", env!("CARGO_PKG_VERSION"), data.content_checksum());
-        Ok(Runs { data, used, places, tests, fingerprint, journal, monitor })
+        Runs { data, used, places, tests, fingerprint, journal, monitor }
     }
 
     /// Chooses a candidate for every split (or on the first for all) on its validation items.

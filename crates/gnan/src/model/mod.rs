@@ -108,6 +108,9 @@ pub struct TrainingRecord {
     /// For every quantity that is a target, what was subtracted from it and what the rest was divided by while training.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub target_scale: Vec<(f64, f64)>,
+    /// What was tried before this model was chosen, and the validation loss of each; empty where there was no choice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<(String, f64)>,
 }
 
 impl TrainingRecord {
@@ -130,6 +133,12 @@ impl Model {
     /// A model from its parts, which must fit each other.
     pub fn from_parts(description: Description, parameters: Parameters) -> Model {
         Model { description, parameters }
+    }
+
+    /// The same model with a record of what was tried before it was chosen.
+    pub fn chosen_among(mut self, tried: Vec<(String, f64)>) -> Model {
+        self.description.record.tried = tried;
+        self
     }
 
     /// What the model is.

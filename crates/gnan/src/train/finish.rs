@@ -82,6 +82,7 @@ impl Fit<'_> {
             output_bias: Some(self.settled.output_bias),
             balance_classes: self.training.balance_classes,
             target_scale: self.scale.pairs(),
+            tried: Vec::new(),
         }
     }
 }

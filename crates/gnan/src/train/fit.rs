@@ -81,6 +81,9 @@ impl Training {
             }
         }
         let mut best = best.ok_or_else(|| Error::training("there was nothing to train"))?;
+        if tried.len() > 1 {
+            best.model = best.model.chosen_among(tried.clone());
+        }
         best.tried = tried;
         Ok(best)
     }
