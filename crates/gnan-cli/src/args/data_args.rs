@@ -122,7 +122,8 @@ pub struct DataArgs {
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_words")]
     pub describe: Vec<NodeDescription>,
 
-    /// Training graphs (nodes, where nodes are predicted) that a described value needs, or else it counts as rare
+    /// Training graphs (nodes, where nodes are predicted) that a described value needs, or else it counts as rare; also
+    /// per description: environment@20
     #[arg(long, value_name = "N", default_value_t = LEAST_SUPPORT, help_heading = DATA)]
     pub describe_support: u64,
 
@@ -163,9 +164,9 @@ impl DataArgs {
 
     /// The descriptions with their support.
     pub fn descriptions(&self) -> Vec<NodeDescription> {
-        let supported = |description: &NodeDescription| NodeDescription {
-            least_support: self.describe_support,
-            ..description.clone()
+        let supported = |description: &NodeDescription| match description.least_support {
+            LEAST_SUPPORT => NodeDescription { least_support: self.describe_support, ..description.clone() },
+            _ => description.clone(),
         };
         self.describe.iter().map(supported).collect()
     }

@@ -59,13 +59,15 @@ impl CellRows {
         self.len() == 0
     }
 
-    /// A copy of the rows at these positions.
-    pub fn select(&self, rows: &[usize]) -> CellRows {
+    /// A copy of the rows at these positions, without the cells that are not wanted.
+    pub fn select(&self, rows: &[usize], wanted: impl Fn(u32) -> bool) -> CellRows {
         let mut selected = CellRows { offsets: vec![0], cells: Vec::new(), weights: Vec::new() };
         for row in rows {
             let (cells, weights) = self.row(*row);
-            selected.cells.extend_from_slice(cells);
-            selected.weights.extend_from_slice(weights);
+            for (cell, weight) in cells.iter().zip(weights).filter(|(cell, _)| wanted(**cell)) {
+                selected.cells.push(*cell);
+                selected.weights.push(*weight);
+            }
             selected.offsets.push(selected.cells.len());
         }
         selected

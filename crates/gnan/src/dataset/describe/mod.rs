@@ -91,21 +91,28 @@ impl fmt::Display for NodeDescription {
             Aspect::Environment { radius: 1 } => f.write_str("environment")?,
             Aspect::Environment { radius } => write!(f, "environment:{radius}")?,
         }
-        if self.with_label { f.write_str("+label") } else { Ok(()) }
+        if self.with_label {
+            f.write_str("+label")?;
+        }
+        if self.least_support == LEAST_SUPPORT { Ok(()) } else { write!(f, "@{}", self.least_support) }
     }
 }
 
 impl FromStr for NodeDescription {
     type Err = Error;
 
-    /// Reads `degree`, `ring`, `triangles`, `environment`, `environment:2`, the first three also with `+label`.
+    /// Reads `degree`, `ring`, `triangles`, `environment`, `environment:2`, the first three also with `+label`, and all
+    /// of them with the support that a value needs: `environment@20`.
     fn from_str(word: &str) -> Result<NodeDescription> {
         let unknown = || {
             Error::usage(format!("there is no description \"{word}\"")).remedy(
                 "choose from degree, ring, triangles (each also with +label) and environment (environment:2 looks further)",
             )
         };
-        let trimmed = word.trim();
+        let (trimmed, least_support) = match word.trim().split_once('@') {
+            Some((name, support)) => (name, support.parse().map_err(|_| unknown())?),
+            None => (word.trim(), LEAST_SUPPORT),
+        };
         let (name, with_label) = match trimmed.strip_suffix("+label") {
             Some(name) => (name, true),
             None => (trimmed, false),
@@ -124,7 +131,7 @@ impl FromStr for NodeDescription {
             }
             _ => return Err(unknown()),
         };
-        Ok(NodeDescription { with_label, ..NodeDescription::new(aspect) })
+        Ok(NodeDescription { aspect, with_label, least_support })
     }
 }
 
@@ -234,10 +241,12 @@ mod tests {
 
     #[test]
     fn descriptions_are_read_as_they_are_written() {
-        for word in ["degree", "ring", "triangles", "environment", "environment:2", "ring+label"] {
+        for word in ["degree", "ring", "triangles", "environment", "environment:2", "ring+label", "ring+label@20"] {
             assert_eq!(word.parse::<NodeDescription>().unwrap().to_string(), word);
         }
-        for word in ["", "rings", "environment:0", "environment:9", "environment:x", "ring:2", "environment+label"] {
+        for word in
+            ["", "rings", "environment:0", "environment:9", "environment:x", "ring:2", "environment+label", "ring@many"]
+        {
             assert!(word.parse::<NodeDescription>().is_err(), "{word}");
         }
     }

@@ -25,8 +25,11 @@ pub(super) struct ItemCells {
 }
 
 impl ItemCells {
-    pub(super) fn new(statistics: &Statistics, rows: &[usize], repeated: bool) -> ItemCells {
-        let rows = statistics.rows().select(rows);
+    /// The cells of some rows at the first `audible` slots.
+    pub(super) fn new(statistics: &Statistics, rows: &[usize], audible: usize, repeated: bool) -> ItemCells {
+        let slots = &statistics.cells().slots;
+        let all = audible == statistics.slots();
+        let rows = statistics.rows().select(rows, |cell| all || usize::from(slots[cell as usize]) < audible);
         let by_cell = repeated.then(|| rows.transpose(statistics.cells().len()));
         ItemCells { rows, by_cell }
     }

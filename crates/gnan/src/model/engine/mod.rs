@@ -37,7 +37,7 @@ use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
 use step::column_sums;
 pub use step::{OptimiserState, StepSettings};
-use tables::Tables;
+use tables::{Tables, audible_slots};
 
 /// The parts of a model that the engine needs.
 #[derive(Clone, Copy)]
@@ -77,7 +77,6 @@ pub struct Engine {
     statistics: Arc<Statistics>,
     binding: Binding,
     gain: f32,
-    hop_cap: Option<usize>,
     replicates: Vec<Replicate>,
     tables: Tables,
     cells: CellTerm,
@@ -102,7 +101,9 @@ impl Engine {
         let lanes = outputs * replicates;
         let (binding, points) = Binding::new(model, &layout, &statistics);
         let shape_points = Evaluation::new(points, outputs);
-        let arguments: Vec<f32> = (0..slots).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
+        let audible = audible_slots(slots, model.hop_cap);
+        let arguments: Vec<f32> =
+            (0..audible).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
         let rho_points = Evaluation::new((0..layout.rhos).map(|_| arguments.clone()), outputs);
         let shells = statistics.shells().map(|shells| {
             let shared = !statistics.options().rho_per_feature;
@@ -110,10 +111,9 @@ impl Engine {
         });
         Engine {
             gain,
-            hop_cap: model.hop_cap,
             replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
-            tables: Tables::zeros(units, layout.rhos, slots, lanes),
-            table_gradient: Tables::zeros(units, layout.rhos, slots, lanes),
+            tables: Tables::zeros(units, layout.rhos, slots, audible, lanes),
+            table_gradient: Tables::zeros(units, layout.rhos, slots, audible, lanes),
             cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
             output_bias_gradient: vec![0.0; lanes],
@@ -146,7 +146,7 @@ impl Engine {
     pub fn rows(&self, rows: &[usize], repeated: bool) -> Rows {
         let shells = self.statistics.shells().zip(self.shells.as_ref());
         Rows {
-            cells: ItemCells::new(&self.statistics, rows, repeated),
+            cells: ItemCells::new(&self.statistics, rows, self.tables.audible, repeated),
             shells: shells.map(|(shells, term)| term.items(shells.select(rows))),
         }
     }
@@ -176,7 +176,6 @@ impl Engine {
             parameters.rhos.forward(&mut replicate.rho_points, keep);
             replicate.fill_tables(parameters, &self.binding, &mut self.tables);
         }
-        self.tables.silence_beyond(self.hop_cap);
         let cells = self.statistics.cells();
         self.cells.fill(&self.tables, &self.binding, cells);
         for (replicate, parameters) in self.replicates.iter().zip(parameters) {
@@ -206,7 +205,6 @@ impl Engine {
             term.said_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
             term.table_gradients(&self.binding, self.statistics.levels(), &mut self.table_gradient);
         }
-        self.table_gradient.silence_beyond(self.hop_cap);
         self.output_bias_gradient = column_sums(out_gradient, self.tables.lanes);
     }
 }

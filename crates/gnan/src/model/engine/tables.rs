@@ -18,6 +18,8 @@ pub(super) struct Tables {
     /// Outputs times replicates.
     pub lanes: usize,
     pub slots: usize,
+    /// The first slots are heard: all of them, or those up to the hop cap. Rho is 0 at the others.
+    pub audible: usize,
     /// `T`, `[units, lanes]`.
     pub units: Vec<f32>,
     /// `rho`, `[rhos, slots, lanes]`.
@@ -25,8 +27,8 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn zeros(units: usize, rhos: usize, slots: usize, lanes: usize) -> Tables {
-        Tables { lanes, slots, units: vec![0.0; units * lanes], rhos: vec![0.0; rhos * slots * lanes] }
+    pub(super) fn zeros(units: usize, rhos: usize, slots: usize, audible: usize, lanes: usize) -> Tables {
+        Tables { lanes, slots, audible, units: vec![0.0; units * lanes], rhos: vec![0.0; rhos * slots * lanes] }
     }
 
     pub(super) fn clear(&mut self) {
@@ -49,14 +51,22 @@ impl Tables {
         (rho * self.slots + slot) * self.lanes
     }
 
-    /// Slots beyond the hop cap count nothing, "unreachable" always included.
-    pub(super) fn silence_beyond(&mut self, hop_cap: Option<usize>) {
-        let Some(cap) = hop_cap else { return };
-        let first = cap.saturating_add(1).min(self.slots - 1);
-        for rho in self.rhos.chunks_exact_mut(self.slots * self.lanes) {
-            rho[first * self.lanes..].fill(0.0);
-        }
+    /// The rows of `rho` at audible slots, rho after rho.
+    fn audible_rhos(&self) -> impl Iterator<Item = &[f32]> {
+        let (whole, heard, lanes) = (self.slots * self.lanes, self.audible * self.lanes, self.lanes);
+        self.rhos.chunks_exact(whole).flat_map(move |rho| rho[..heard].chunks_exact(lanes))
     }
+
+    /// The same, to be changed.
+    fn audible_rhos_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
+        let (whole, heard, lanes) = (self.slots * self.lanes, self.audible * self.lanes, self.lanes);
+        self.rhos.chunks_exact_mut(whole).flat_map(move |rho| rho[..heard].chunks_exact_mut(lanes))
+    }
+}
+
+/// Number of audible slots of `slots`: with a hop cap those up to it, and "unreachable", the last, never.
+pub(super) fn audible_slots(slots: usize, hop_cap: Option<usize>) -> usize {
+    hop_cap.map_or(slots, |cap| cap.saturating_add(1).min(slots - 1))
 }
 
 impl Replicate {
@@ -64,9 +74,7 @@ impl Replicate {
     pub(super) fn fill_tables(&self, parameters: &Parameters, binding: &Binding, tables: &mut Tables) {
         let (lanes, width) = (&self.lanes, tables.lanes);
         let copy = |to: &mut [f32], from: &[f32]| lanes.of(to).zip(from).for_each(|(to, from)| *to = *from);
-        for (rho, found) in
-            tables.rhos.chunks_exact_mut(width).zip(self.rho_points.outputs().chunks_exact(lanes.outputs))
-        {
+        for (rho, found) in tables.audible_rhos_mut().zip(self.rho_points.outputs().chunks_exact(lanes.outputs)) {
             copy(rho, found);
         }
         copy(tables.unit_mut(BIAS_UNIT), &parameters.bias);
@@ -99,7 +107,7 @@ impl Replicate {
         let (lanes, width, outputs) = (&self.lanes, tables.lanes, self.lanes.outputs);
         let copy =
             |to: &mut [f32], from: &[f32]| to.iter_mut().zip(lanes.from(from)).for_each(|(to, from)| *to = *from);
-        for (gradient, rho) in self.rho_gradient.chunks_exact_mut(outputs).zip(tables.rhos.chunks_exact(width)) {
+        for (gradient, rho) in self.rho_gradient.chunks_exact_mut(outputs).zip(tables.audible_rhos()) {
             copy(gradient, rho);
         }
         copy(&mut self.bias_gradient, tables.unit(BIAS_UNIT));
