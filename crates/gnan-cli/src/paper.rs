@@ -22,24 +22,23 @@ pub struct Located {
 /// Finds out which data set of the paper is meant: by its name, or by the path that it has.
 pub fn locate(data: &str) -> Result<Located> {
     let path = Path::new(data);
-    if !path.exists()
-        && let Ok(entry) = catalogue::find(data)
-    {
+    let last = |place: &str| place.rsplit('/').next().map(str::to_owned);
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_place = |entry: &&Entry| entry.places.iter().any(|place| last(place) == name);
+    let lies_there = catalogue::entries().find(is_place).filter(|_| path.components().count() > 1 || path.exists());
+    let Some(entry) = lies_there else {
+        let names: Vec<&str> = catalogue::entries().map(|entry| entry.name).collect();
+        let entry = catalogue::find(data).map_err(|_| {
+            Error::usage(format!("\"{data}\" is not a data set of the paper"))
+                .remedy(format!("its protocols are for {}", names.join(", ")))
+        })?;
         let folder = catalogue::folder()?;
         let place = entry.place_in(&folder).ok_or_else(|| {
             Error::input(format!("{} is not in {} yet", entry.title, folder.display()))
                 .remedy(format!("gnan data fetch {} downloads it", entry.name))
         })?;
         return Ok(Located { entry, place, folder });
-    }
-    let last = |place: &str| place.rsplit('/').next().map(str::to_owned);
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let named = |entry: &&Entry| entry.places.iter().any(|place| last(place) == name);
-    let entry = catalogue::entries().find(named).ok_or_else(|| {
-        let names: Vec<&str> = catalogue::entries().map(|entry| entry.name).collect();
-        Error::usage(format!("\"{data}\" is not a data set of the paper"))
-            .remedy(format!("its protocols are for {}", names.join(", ")))
-    })?;
+    };
     let holds = |folder: &&Path| entry.places.iter().any(|place| folder.join(place) == path);
     let folder = match path.ancestors().skip(1).find(holds) {
         Some(folder) => folder.to_path_buf(),

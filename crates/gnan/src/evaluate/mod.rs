@@ -113,17 +113,6 @@ impl Evaluation {
         Ok(Evaluation { metrics: spreads(&folds), folds, tried: choice.tried, notes: choice.notes })
     }
 
-    /// The same for a candidate that was chosen elsewhere.
-    pub fn of_candidate(
-        data: &Dataset,
-        candidate: &Candidate,
-        protocol: &Protocol,
-        journal: &Journal,
-        monitor: &EvaluationMonitor<'_>,
-    ) -> Result<Evaluation> {
-        Self::run(data, &Search::of(candidate.clone()), protocol, journal, monitor)
-    }
-
     /// Chooses a candidate on the first split and tests nothing: the candidate, and what is special about it.
     pub fn choose(
         data: &Dataset,

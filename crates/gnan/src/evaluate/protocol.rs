@@ -79,22 +79,16 @@ impl Protocol {
                     Ok(split)
                 })
                 .collect(),
-            Division::Random { valid, test } => {
-                let sensible = valid > 0.0 && test > 0.0 && valid + test < 1.0;
-                if !sensible {
-                    return Err(Error::usage(format!("shares of {valid} and {test} leave no sensible training part")));
+            Division::Random { valid: valid_share, test: test_share } => {
+                if !(valid_share > 0.0 && test_share > 0.0 && valid_share + test_share < 1.0) {
+                    return Err(Error::usage(format!(
+                        "shares of {valid_share} and {test_share} leave no sensible training part"
+                    )));
                 }
-                let (rest, test) = data.split(1.0 - test, seed)?;
-                let (train, valid) = rest.split(1.0 - valid / (1.0 - self.test_share()), seed)?;
+                let (rest, test) = data.split(1.0 - test_share, seed)?;
+                let (train, valid) = rest.split(1.0 - valid_share / (1.0 - test_share), seed)?;
                 Ok(vec![Split { train, valid, test }])
             }
-        }
-    }
-
-    fn test_share(&self) -> f64 {
-        match self.division {
-            Division::Random { test, .. } => test,
-            _ => 0.0,
         }
     }
 }

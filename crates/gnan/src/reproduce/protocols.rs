@@ -107,7 +107,8 @@ const PLANETOID: PaperProtocol = PaperProtocol {
     words: "public split, 5 runs",
     repeats: 5,
     criterion: Criterion::Metric("accuracy"),
-    plain: &["rho=shared,per-feature", "hidden=32,64", "weight-decay=0.01,0.03", "dropout=0,0.6", "hop-cap=none,4"],
+    fixed: &[("rho", "shared"), ("dropout", "0.6")],
+    plain: &["hidden=32,64", "weight-decay=0.01,0.03", "hop-cap=none,4"],
     ..USUAL
 };
 
@@ -181,7 +182,7 @@ const PROTOCOLS: &[PaperProtocol] = &[
         fixed: &[("hidden", "32")],
         plain: &["hop-cap=none,8", "weight-decay=0.0001,0.001"],
         describe: "degree/triangles/environment",
-        described: &["hop-cap=none,8", "weight-decay=0.001,0.003,0.01"],
+        described: &["hop-cap=8", "weight-decay=0.001,0.003,0.01"],
         ..ERRICA
     },
     PaperProtocol {
@@ -199,7 +200,7 @@ const PROTOCOLS: &[PaperProtocol] = &[
         fixed: &[("hidden", "32")],
         plain: &["hop-cap=none,8", "weight-decay=0.0003,0.001,0.003"],
         describe: "degree/ring/environment",
-        described: &["hop-cap=none,8", "weight-decay=0.001,0.003,0.01"],
+        described: &["hop-cap=8", "weight-decay=0.001,0.003,0.01"],
         ..BLOCKS
     },
     PaperProtocol {
@@ -284,5 +285,37 @@ impl PaperProtocol {
             base.set("describe", self.describe)?;
         }
         Ok(base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_a_data_set_and_a_search_that_makes_sense() {
+        let mut names: Vec<&str> = PROTOCOLS.iter().map(|protocol| protocol.task).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), PROTOCOLS.len());
+        for protocol in PROTOCOLS {
+            assert!(catalogue::find(protocol.entry).is_ok(), "{}", protocol.task);
+            assert_eq!(protocol.paper().is_some(), protocol.in_paper, "{}", protocol.task);
+            assert!(
+                !protocol.words.is_empty()
+                    && protocol.tuned_on.is_none_or(|other| PaperProtocol::find(other).is_some())
+            );
+            for variant in [Variant::Plain, Variant::Described] {
+                let search = protocol.search(variant, &|_| {}, None).unwrap();
+                assert!(!search.candidates.is_empty() && search.candidates.len() <= 32, "{}", protocol.task);
+                let described = variant == Variant::Described && !protocol.describe.is_empty();
+                assert!(search.candidates.iter().all(|candidate| candidate.describe.is_empty() != described));
+            }
+        }
+        // Every column of the paper's table is here.
+        for entry in catalogue::entries() {
+            let columns = PaperProtocol::of_entry(entry.name).into_iter().filter(|protocol| protocol.in_paper).count();
+            assert_eq!(columns, entry.paper.len(), "{}", entry.name);
+        }
     }
 }

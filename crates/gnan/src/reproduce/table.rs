@@ -64,3 +64,54 @@ fn best_black_box(paper: &PaperTask) -> String {
 fn printed(mean: f64, std: f64) -> String {
     format!("{mean} ± {std}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::evaluate::{Evaluation, Spread};
+    use crate::reproduce::PaperProtocol;
+
+    fn result(task: &str, variant: Variant, mean: f64) -> Reproduced {
+        let protocol = PaperProtocol::find(task).unwrap();
+        Reproduced {
+            task: protocol.task,
+            variant,
+            metric: protocol.metric,
+            unit: protocol.unit,
+            ours: Spread { mean, std: 0.25 },
+            baseline: 1.0,
+            tests: 1,
+            tried: 0,
+            chosen: "defaults".to_owned(),
+            notes: vec![protocol.words.to_owned()],
+            paper: protocol.paper().copied(),
+            evaluation: Evaluation {
+                metrics: BTreeMap::new(),
+                folds: Vec::new(),
+                tried: Vec::new(),
+                notes: Vec::new(),
+            },
+        }
+    }
+
+    #[test]
+    fn our_figures_stand_beside_the_papers() {
+        let results = [
+            result("cora", Variant::Plain, 80.44),
+            result("alpha", Variant::Plain, 1.0),
+            result("alpha", Variant::Described, 0.5),
+            result("pubmed-60", Variant::Plain, 89.0),
+        ];
+        let text = markdown(&results);
+        for line in [
+            "| cora | accuracy | 1.0 | 81.1 ± 1.5 | 83.1 ± 0.9 (GATv2) | 80.4 ± 0.2 | - |",
+            "| alpha | mae, Bohr^3 | 1.000 | 4.28 ± 0.9 | 4.3 ± 0.5 (GTransformer) | 1.000 ± 0.250 | 0.500 ± 0.250 |",
+            "| pubmed-60 | accuracy | 1.0 | - | - | 89.0 ± 0.2 | - |",
+            "- **alpha, with descriptions** (1 test): defaults.",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+    }
+}
