@@ -1,7 +1,7 @@
 //! The largest connected component of each graph, directions of edges disregarded.
 
-use super::selection::Selection;
-use super::tables::{Column, Tables, Task, Values};
+use crate::files::selection::Selection;
+use crate::files::tables::{Column, Tables, Task, Values};
 
 /// Drops every node that is not in the largest component of its graph (of equal ones, the first).
 pub fn keep_largest(tables: &mut Tables) {
