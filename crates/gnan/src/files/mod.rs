@@ -26,10 +26,11 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use formats::{Format, data_sets_inside, detect, recognised};
+use formats::{Format, data_sets_inside, detect};
 
 pub use builtin::NAMES as BUILT_IN;
 pub(crate) use check::check;
+pub use formats::known_formats;
 pub(crate) use molecule::element_symbol;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub use tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
@@ -89,7 +90,7 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<Tables> {
     match inside.as_slice() {
         [] => Err(Error::input("this is not a data set in a format that gnan knows")
             .in_file(path)
-            .remedy(format!("gnan reads {}", recognised()))),
+            .remedy(format!("gnan reads{}", recognised()))),
         [(format, only)] => read_as(format, only, options),
         several => {
             let names: Vec<_> =
@@ -109,5 +110,10 @@ fn read_as(format: &Format, path: &Path, options: &ReadOptions) -> Result<Tables
 
 fn nothing_at(source: &str) -> Error {
     Error::input(format!("there is no file or folder \"{source}\", and no built-in data set of that name"))
-        .remedy(format!("built in: {}; gnan reads {}", BUILT_IN.join(", "), recognised()))
+        .remedy(format!("built in: {}; gnan reads{}", BUILT_IN.join(", "), recognised()))
+}
+
+/// The formats, a line each.
+fn recognised() -> String {
+    known_formats().into_iter().map(|(name, appearance)| format!("\n    {name}: {appearance}")).collect()
 }

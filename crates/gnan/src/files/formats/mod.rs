@@ -87,8 +87,9 @@ fn set_of(file: PathBuf) -> Option<PathBuf> {
     }
 }
 
-/// All formats and what they look like, for messages.
-pub fn recognised() -> String {
-    let formats: Vec<_> = FORMATS.iter().map(|format| format!("{} ({})", format.name, format.appearance)).collect();
-    formats.join("; ")
+/// The formats that can be read, by name: what each is called, and what it looks like on disk.
+pub fn known_formats() -> Vec<(&'static str, &'static str)> {
+    let mut known: Vec<_> = FORMATS.iter().map(|format| (format.name, format.appearance)).collect();
+    known.sort_by_key(|(name, _)| name.to_lowercase());
+    known
 }
