@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::files::tables::{Column, Kind, Values};
-use crate::files::text::{Text, children, gzip};
+use crate::files::text::{Text, children};
 use crate::limits::Limits;
 
 /// The name of the column that holds the classes of the nodes.
@@ -72,7 +72,7 @@ pub fn vocabulary_beside(path: &Path, count: usize, limits: &Limits) -> Result<O
     };
     let Ok(files) = children(folder) else { return Ok(None) };
     let Some(file) = files.iter().find(is_table) else { return Ok(None) };
-    let text = gzip::open(file, limits)?;
+    let text = Text::open(file, limits)?;
     Ok(Some(vocabulary(&text)).filter(|words| words.len() == count))
 }
 

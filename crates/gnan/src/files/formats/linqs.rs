@@ -28,25 +28,16 @@ pub const FORMAT: Format = Format {
 
 /// The path of `<name>.content` of the set that a file belongs to, without the ending of a compressed file.
 pub fn content_of(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    let name = name.strip_suffix(".gz").unwrap_or(name);
-    let stem = name.strip_suffix(CONTENT).or_else(|| name.strip_suffix(CITES)).filter(|stem| !stem.is_empty())?;
-    (path.is_file() || gzip::find(path).is_some()).then(|| path.with_file_name(format!("{stem}{CONTENT}")))
+    gzip::main_of(path, CONTENT, CITES)
 }
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let content = content_of(path).unwrap_or_else(|| path.to_path_buf());
-    let open = |path: PathBuf| {
-        let found = gzip::find(&path);
-        gzip::open(
-            &found.ok_or_else(|| Error::input("this file of the data set is missing").in_file(path))?,
-            &options.limits,
-        )
-    };
+    let open = |path: &Path| gzip::open_either(path, &options.limits);
     let name = content.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut tables = Tables { name: name.clone(), task: Some(Task::Node), ..Tables::default() };
-    let papers = read_papers(&open(content.clone())?, &options.limits, &mut tables)?;
-    let cites = open(content.with_extension("cites"))?;
+    let papers = read_papers(&open(&content)?, &options.limits, &mut tables)?;
+    let cites = open(&content.with_extension("cites"))?;
     let pairs = cites.lines().map(|(line, pair)| {
         let ends: Vec<&str> = pair.split_whitespace().collect();
         let [cited, citing] = ends[..] else {

@@ -40,12 +40,11 @@ struct Folder<'a> {
 
 impl Folder<'_> {
     fn text(&self, name: &str) -> Result<Option<Text>> {
-        gzip::find(&self.path.join(name)).map(|path| gzip::open(&path, self.limits)).transpose()
+        gzip::find(&self.path.join(name)).map(|path| Text::open(&path, self.limits)).transpose()
     }
 
     fn required(&self, name: &str) -> Result<Text> {
-        let missing = || Error::input("this file of the data set is missing").in_file(self.path.join(name));
-        self.text(name)?.ok_or_else(missing)
+        gzip::open_either(&self.path.join(name), self.limits)
     }
 
     fn numbers(&self, name: &str, nodes: usize) -> Result<Option<NumberTable>> {
@@ -122,7 +121,7 @@ fn class_names(folder: &Folder) -> Result<Names> {
         path.is_file() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("labelidx2"))
     };
     let Some(path) = folder.children("mapping")?.into_iter().find(is_map) else { return Ok(Names::new()) };
-    let mut table = csv_table::parse(&gzip::open(&path, folder.limits)?, b',', folder.limits)?;
+    let mut table = csv_table::parse(&Text::open(&path, folder.limits)?, b',', folder.limits)?;
     let columns: Vec<String> = table.names().take(2).map(str::to_string).collect();
     let mut take = |place: usize| columns.get(place).and_then(|name| table.take(name));
     let (Some(labels), Some(names)) = (take(0), take(1)) else { return Ok(Names::new()) };

@@ -28,26 +28,17 @@ pub const FORMAT: Format = Format {
 
 /// The path of the table of papers of the set that a file belongs to, without the ending of a compressed file.
 pub fn papers_of(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    let name = name.strip_suffix(".gz").unwrap_or(name);
-    let stem = name.strip_suffix(NODE_TABLE).or_else(|| name.strip_suffix(CITES_TABLE))?;
-    (path.is_file() || gzip::find(path).is_some()).then(|| path.with_file_name(format!("{stem}{NODE_TABLE}")))
+    gzip::main_of(path, NODE_TABLE, CITES_TABLE)
 }
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let table = papers_of(path).unwrap_or_else(|| path.to_path_buf());
     let file_name = table.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = file_name.strip_suffix(NODE_TABLE).unwrap_or(&file_name).to_string();
-    let open = |path: PathBuf| {
-        let found = gzip::find(&path);
-        gzip::open(
-            &found.ok_or_else(|| Error::input("this file of the data set is missing").in_file(path))?,
-            &options.limits,
-        )
-    };
+    let open = |path: &Path| gzip::open_either(path, &options.limits);
     let mut tables = Tables { name: name.clone(), task: Some(Task::Node), ..Tables::default() };
-    let papers = read_papers(&open(table.clone())?, &options.limits, &mut tables)?;
-    let cites = open(table.with_file_name(format!("{name}{CITES_TABLE}")))?;
+    let papers = read_papers(&open(&table)?, &options.limits, &mut tables)?;
+    let cites = open(&table.with_file_name(format!("{name}{CITES_TABLE}")))?;
     let pairs = body(&cites).map(|(line, row)| {
         let mut papers = row.split('\t').filter_map(|cell| cell.trim().strip_prefix("paper:"));
         match (papers.next(), papers.next()) {
