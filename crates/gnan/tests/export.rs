@@ -5,9 +5,15 @@ mod oracle;
 
 use std::collections::HashMap;
 
-use common::{dataset_for, model_and_new_case};
+use common::{
+    CaseShape, FeaturePlan, class_column, dataset, dataset_for, model_and_new_case, random_case, random_graph,
+    random_values,
+};
+use gnan::files::Values;
+use gnan::predict::Outputs;
 use gnan::random::Stream;
-use oracle::{Case, Value};
+use gnan::{Model, Training};
+use oracle::{Case, CaseFeature, Value};
 use serde_json::Value as Json;
 
 /// A curve given by points joined by lines, and slopes beyond them.
@@ -221,6 +227,23 @@ impl Tables {
     }
 }
 
+/// Compares what the tables give with what the engine says; returns how many numbers agreed.
+fn compare(model: &Model, tables: &Tables, case: &Case, engine: &Outputs) -> usize {
+    let mut compared = 0;
+    for (item, (found, size)) in tables.outputs(case).into_iter().enumerate() {
+        let row: Vec<f64> =
+            engine.values[item * engine.width..][..engine.width].iter().map(|y| f64::from(*y)).collect();
+        // A softmax is given up to a number common to all classes, which centring removes.
+        let (found, expected) = (model.description().shown(&found), model.description().shown(&row));
+        for (found, expected) in found.iter().zip(expected) {
+            let tolerated = 1e-5 * size.max(1.0);
+            assert!((found - expected).abs() <= tolerated, "item {item}: {found} {expected} of {size}");
+            compared += 1;
+        }
+    }
+    compared
+}
+
 #[test]
 fn exported_tables_give_the_predictions_back() {
     let mut compared = 0;
@@ -233,21 +256,37 @@ fn exported_tables_give_the_predictions_back() {
         let engine = model.outputs_on(&data).unwrap();
         let exported = model.canonical().tables();
         for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
-            for (item, (found, size)) in tables.outputs(&case).into_iter().enumerate() {
-                let row: Vec<f64> =
-                    engine.values[item * engine.width..][..engine.width].iter().map(|y| f64::from(*y)).collect();
-                // A softmax is given up to a number common to all classes, which centring removes.
-                let (found, expected) = (model.description().shown(&found), model.description().shown(&row));
-                for (found, expected) in found.iter().zip(expected) {
-                    let tolerated = 1e-5 * size.max(1.0);
-                    assert!(
-                        (found - expected).abs() <= tolerated,
-                        "seed {seed} item {item}: {found} {expected} of {size}"
-                    );
-                    compared += 1;
-                }
-            }
+            compared += compare(&model, &tables, &case, &engine);
         }
     }
     assert!(compared > 2000, "{compared}");
+}
+
+/// Described nodes: a level per value, the rare ones in one.
+#[test]
+fn exported_tables_of_described_nodes_give_the_predictions_back() {
+    let mut random = Stream::named(1, "export of descriptions", 0);
+    let plan = FeaturePlan { name: "colour".to_owned(), kind: "categorical", missing: 0.1, distinct: 3 };
+    let mut case = random_case(&mut random, CaseShape { graph_task: true, graphs: 1, nodes: [1, 1] }, &[]);
+    case.graphs = (0..40).map(|k| random_graph(&mut random, 1 + k % 12)).collect();
+    let values = random_values(&mut random, &plan, case.nodes());
+    case.features = vec![CaseFeature { name: plan.name, kind: plan.kind, values }];
+    let classes: Vec<Option<usize>> = (0..40).map(|item| Some(item % 2)).collect();
+    let descriptions = ["environment", "ring", "degree"].map(|word| word.parse().unwrap());
+    let data = dataset(&case, vec![class_column("target", 2, &classes)]).described(&descriptions).unwrap();
+    let model = Training { hidden: 16, epochs: Some(5), ..Training::default() }.fit(&data).unwrap();
+    let schemas = &model.description().features;
+    assert!(schemas.iter().any(|feature| feature.rare_level().is_some()));
+    // What the nodes are to the model: values that training had not seen are rare, or else nothing.
+    for (schema, feature) in schemas.iter().zip(model.features_of(&data).unwrap()).skip(1) {
+        let Values::Categories { codes, levels } = &feature.values else { panic!("{} is no category", feature.name) };
+        let name = |code: &u32| schema.level(&levels[*code as usize]).map(|level| schema.levels[level].name.clone());
+        let values = codes.iter().map(|code| Value::Category(name(code).unwrap_or_default())).collect();
+        case.features.push(CaseFeature { name: feature.name.clone(), kind: "categorical", values });
+    }
+    let exported = model.canonical().tables();
+    let engine = model.outputs_on(&data).unwrap();
+    for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
+        compare(&model, &tables, &case, &engine);
+    }
 }

@@ -258,7 +258,7 @@ fn splits_from_a_file() {
     let pro_gnn = r#"{"idx_train": [3], "idx_val": [2], "idx_test": [0]}"#;
     assert_eq!(split("planetoid/tiny.npz", pro_gnn), ["T-vt"]);
     let errica = r#"[{"test": [0], "model_selection": [{"train": [1], "validation": []}]}]"#;
-    assert_eq!(split("csv_folder", errica), ["Tt"]);
+    assert_eq!(split("csv_tables", errica), ["Tt"]);
 }
 
 #[test]

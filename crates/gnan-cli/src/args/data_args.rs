@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use gnan::catalogue;
 use gnan::dataset::describe::LEAST_SUPPORT;
 use gnan::dataset::{NodeDescription, Problem};
-use gnan::files::{BUILT_IN, ReadOptions};
+use gnan::files::{BUILT_IN, ReadOptions, known_formats};
 use gnan::{Dataset, DatasetOptions, Error, Model};
 use serde::Serialize;
 
@@ -82,6 +82,16 @@ fn fetched(name: &str) -> Result<Option<String>> {
     }
 }
 
+/// What may be given as data.
+fn data_help() -> String {
+    let formats: Vec<_> = known_formats().into_iter().map(|(name, _)| name).collect();
+    format!(
+        "A path, whose format is recognised ({}), the built-in set `{}`, or a fetched set of `gnan data list`",
+        formats.join(", "),
+        BUILT_IN.join("`, `")
+    )
+}
+
 /// Whether numbers to be predicted are classes or quantities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -96,9 +106,8 @@ pub enum ProblemArg {
 #[derive(Args, Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DataArgs {
-    /// A path (a folder, zip, npz, table, JSON or GraphML file; the format is recognised), the built-in set `solubility`, or
-    /// a fetched set of `gnan data list`
-    #[arg(value_name = "DATA")]
+    /// The data set.
+    #[arg(value_name = "DATA", help = data_help())]
     pub data: String,
 
     /// Column to predict; several with commas or by repeating [default: what the data say]

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::error::Result;
-
-use super::text::Text;
-use super::{ReadOptions, Tables, smiles};
+use crate::files::ReadOptions;
+use crate::files::formats::smiles;
+use crate::files::tables::Tables;
+use crate::files::text::Text;
 
 /// Names of the built-in data sets.
 pub const NAMES: &[&str] = &["solubility"];

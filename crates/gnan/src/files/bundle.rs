@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
 use crate::error::{Error, Result};
+use crate::files::text::{Text, children, read_at_most, read_file};
 use crate::limits::Limits;
-
-use super::text::{Text, children, read_at_most, read_file};
 
 /// The files of a folder (not of its subfolders) or of an archive.
 pub struct Bundle {

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 
 use crate::error::{Error, Result};
+use crate::files::table::quoted;
+use crate::files::tables::{Column, MISSING, Tables, Task, Values};
 use crate::limits::Limits;
-
-use super::table::quoted;
-use super::tables::{Column, MISSING, Tables, Task, Values};
 
 /// Accepts tables that hold together and respect the limits.
 pub fn check(tables: &Tables, limits: &Limits) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The largest connected component of each graph, directions of edges disregarded.
 
-use super::selection::Selection;
-use super::tables::{Column, Tables, Task, Values};
+use crate::files::selection::Selection;
+use crate::files::tables::{Column, Tables, Task, Values};
 
 /// Drops every node that is not in the largest component of its graph (of equal ones, the first).
 pub fn keep_largest(tables: &mut Tables) {
@@ -39,7 +39,8 @@ fn components(nodes: usize, edges: &[[u32; 2]]) -> Vec<u32> {
     (0..).take(nodes).map(|node| find(&mut parent, node)).collect()
 }
 
-fn find(parent: &mut [u32], mut node: u32) -> u32 {
+/// The node that stands for all that are joined to `node`; paths to it are halved on the way.
+pub fn find(parent: &mut [u32], mut node: u32) -> u32 {
     while parent[node as usize] != node {
         parent[node as usize] = parent[parent[node as usize] as usize];
         node = parent[node as usize];

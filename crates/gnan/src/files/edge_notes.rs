@@ -1,7 +1,7 @@
 //! What should be said about a list of edges.
 
-use super::ReadOptions;
-use super::tables::Tables;
+use crate::files::ReadOptions;
+use crate::files::tables::Tables;
 
 /// Edges that a format gives a direction, but that are read without one unless the user asks for it; says so, and how
 /// many of them are self-loops or repeated.

@@ -6,6 +6,8 @@
 use chematic_core::{AtomIdx, BondOrder as ParsedOrder, Element, implicit_hcount};
 use chematic_smiles::{parse, rdkit_sanitized_model};
 
+use crate::files::component::find;
+
 /// Perceiving rings and aromaticity takes more than linear time, so larger molecules are taken as written.
 const MOST_ATOMS_PERCEIVED: usize = 2_000;
 
@@ -132,7 +134,7 @@ impl Molecule {
         let mut top: Vec<u32> = (0..).take(self.atoms.len()).collect();
         for [mut one, mut other] in closing {
             loop {
-                [one, other] = [highest(&mut top, one), highest(&mut top, other)];
+                [one, other] = [find(&mut top, one), find(&mut top, other)];
                 if one == other {
                     break;
                 }
@@ -178,14 +180,6 @@ impl Molecule {
         let closing = self.bonds.iter().zip(in_forest).filter(|(_, inside)| !inside).map(|(bond, _)| bond.atoms);
         (parent, depth, closing.collect())
     }
-}
-
-fn highest(top: &mut [u32], mut atom: u32) -> u32 {
-    while top[atom as usize] != atom {
-        top[atom as usize] = top[top[atom as usize] as usize];
-        atom = top[atom as usize];
-    }
-    atom
 }
 
 /// The symbol of an element (or `*`) as it is usually written, if it is one.

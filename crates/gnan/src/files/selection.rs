@@ -1,6 +1,6 @@
 //! Which rows of a table to keep, and in which order: how nodes are grouped by graph and how some are left out.
 
-use super::tables::{Column, Values};
+use crate::files::tables::{Column, Values};
 
 const DROPPED: u32 = u32::MAX;
 

@@ -11,10 +11,9 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-
-use super::ReadOptions;
-use super::tables::{Part, Tables, Task};
-use super::text::read_file;
+use crate::files::ReadOptions;
+use crate::files::tables::{Part, Tables, Task};
+use crate::files::text::read_file;
 
 /// One split, or an outer fold with the splits of its inner folds.
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::molecule::BondOrder;
+use crate::files::molecule::BondOrder;
 
 /// Marks a missing value among the codes of [`Values::Categories`].
 pub const MISSING: u32 = u32::MAX;

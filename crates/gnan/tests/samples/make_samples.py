@@ -92,9 +92,6 @@ def pickled_graph(neighbours):
 
 
 # Formats that were there first.
-write("csv_folder/nodes.csv", "node_id,graph_id,mass,colour\na,g,1.5,red\nb,g,2,blue\na,h,0,red\n")
-write("csv_folder/edges.csv", "graph_id,source,target\ng,a,b\n")
-write("csv_folder/graphs.csv", "graph_id,toxic\ng,yes\nh,no\n")
 tu = {
     "TINY_A.txt": "1, 2\n2, 1\n3, 4\n",
     "TINY_graph_indicator.txt": "1\n1\n2\n2\n",
@@ -184,5 +181,5 @@ write("ogb_features/raw/num-node-list.csv", "2\n")
 write("ogb_features/raw/node-label.csv", "0,1\n1,nan\n")
 write("ogb_features/raw/node-feat.csv", "0.5,1e-3\n-1,2\n")
 
-# Splits of the two graphs of csv_folder.
+# Splits of the two graphs of csv_tables.
 write("splits/errica.json", '[{"test": [0], "model_selection": [{"train": [1], "validation": []}]}]')

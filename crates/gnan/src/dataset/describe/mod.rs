@@ -56,12 +56,16 @@ pub struct NodeDescription {
     pub with_label: bool,
     /// Training graphs (nodes, in a node task) that a value needs for a level of its own.
     pub least_support: u64,
+    /// The feature that labels the nodes, as a model remembers it; `None`: the element, or else the first categorical
+    /// feature of the files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
 }
 
 impl NodeDescription {
     /// A description with the usual support.
     pub fn new(aspect: Aspect) -> NodeDescription {
-        NodeDescription { aspect, with_label: false, least_support: LEAST_SUPPORT }
+        NodeDescription { aspect, with_label: false, least_support: LEAST_SUPPORT, label: None }
     }
 
     /// The name of the feature.
@@ -155,11 +159,8 @@ impl Dataset {
 
     /// The feature that a description is, over all nodes of the content.
     pub fn describe(&self, description: &NodeDescription) -> Result<Feature> {
-        let label = self.label();
-        if description.needs_label() && label.is_none() {
-            return Err(Error::usage(format!("\"{description}\" needs nodes with a label, and there is none"))
-                .remedy("a label is a categorical feature of the nodes; degree, ring and triangles need none"));
-        }
+        let label = if description.needs_label() { Some(self.label(description)?) } else { None };
+        let label = label.as_ref();
         let words: Vec<Vec<String>> = (0..self.graph_count())
             .into_par_iter()
             .map(|graph| {
@@ -167,7 +168,7 @@ impl Dataset {
                 let nodes = 0..around.len();
                 match description.aspect {
                     Aspect::Degree => nodes.map(|node| counted(around.degree(node))).collect(),
-                    Aspect::Ring => nodes.into_par_iter().map(|node| ring::word(&around, node)).collect(),
+                    Aspect::Ring => ring::words(&around),
                     Aspect::Triangles => nodes.map(|node| counted(around.triangles(node))).collect(),
                     Aspect::Environment { radius } => {
                         nodes.map(|node| environment::word(&around, node, radius)).collect()
@@ -183,20 +184,33 @@ impl Dataset {
                 *word = format!("{}: {word}", level_name(label, node));
             }
         }
+        // A lone node labelled "rare" is not what is too rare.
+        words.iter_mut().filter(|word| *word == RARE).for_each(|word| word.push_str(" (label)"));
         Ok(Feature {
             name: description.feature_name(),
             kind: Kind::Categorical,
             unit: None,
             values: categories(words),
-            description: Some(description.clone()),
+            description: Some(NodeDescription { label: label.map(|label| label.name.clone()), ..description.clone() }),
         })
     }
 
-    /// The feature that says what each node is: its element, or else its first categorical feature of the files.
-    fn label(&self) -> Option<&Feature> {
-        let given = |feature: &&Feature| feature.description.is_none();
-        let categorical = |feature: &&Feature| feature.kind == Kind::Categorical;
-        self.elements().or_else(|| self.features().iter().filter(given).find(categorical))
+    /// The feature that says what each node is. A model asks for it by name: which one is chosen depends on the data.
+    fn label(&self, description: &NodeDescription) -> Result<Feature> {
+        let mut given = self.features().iter().filter(|feature| feature.description.is_none());
+        if let Some(name) = &description.label {
+            return match given.find(|feature| feature.name == *name) {
+                Some(label) => label.with_kind(Kind::Categorical),
+                None => {
+                    Err(Error::input(format!("the data have no feature \"{name}\", by which the model labels nodes"))
+                        .remedy("add the column"))
+                }
+            };
+        }
+        self.elements().or_else(|| given.find(|feature| feature.kind == Kind::Categorical)).cloned().ok_or_else(|| {
+            Error::usage(format!("\"{description}\" needs nodes with a label, and there is none"))
+                .remedy("a label is a categorical feature of the nodes; degree, ring and triangles need none")
+        })
     }
 }
 

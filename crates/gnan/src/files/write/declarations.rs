@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::grid::label_name;
 use crate::error::{Error, Result};
-use crate::files::cells::is_missing;
-use crate::files::levels;
-use crate::files::overrides::{OneOrMany, Overrides};
+use crate::files::columns::levels;
+use crate::files::table::cells::is_missing;
+use crate::files::table::overrides::{OneOrMany, Overrides};
 use crate::files::tables::{Column, MISSING, Tables, Values};
 
 /// The text of the file.

@@ -1,10 +1,9 @@
 //! A table on its way to a file: named columns of numbers or words, some of them empty.
 
 use crate::error::{Error, Result};
-
-use crate::files::cells::MISSING_WORDS;
-use crate::files::edge_kinds::{BOND_COLUMN, LABEL_COLUMNS, bonds_of_labels};
 use crate::files::table::SPLIT;
+use crate::files::table::cells::MISSING_WORDS;
+use crate::files::table::edge_kinds::{BOND_COLUMN, LABEL_COLUMNS, bonds_of_labels};
 use crate::files::tables::{Column, MISSING, Part, Tables, Task, Values};
 
 /// The columns of one table, all of the same length.

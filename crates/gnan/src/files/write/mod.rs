@@ -12,10 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-
-use super::csv_folder::{self, DECLARATIONS};
-use super::parquet_folder;
-use super::tables::Tables;
+use crate::files::formats::csv_folder::{self, DECLARATIONS};
+use crate::files::formats::parquet_folder;
+use crate::files::tables::Tables;
+use crate::files::text;
 use grid::Grid;
 
 /// How tables are written.
@@ -88,7 +88,7 @@ pub fn check_place(folder: &Path, replace: bool) -> Result<()> {
 fn is_ours(folder: &Path) -> Result<bool> {
     let ours = [csv_folder::NODES, csv_folder::EDGES, csv_folder::GRAPHS, DECLARATIONS].into_iter();
     let ours: Vec<_> = ours.chain([parquet_folder::NODES, parquet_folder::EDGES, parquet_folder::GRAPHS]).collect();
-    let children = super::text::children(folder)?;
+    let children = text::children(folder)?;
     Ok(children.iter().all(|path| path.file_name().is_some_and(|name| ours.iter().any(|ours| name == *ours))))
 }
 

@@ -1,0 +1,187 @@
+//! A Parquet file as a [`Table`]: its flat columns of numbers, truth values and words.
+
+mod check;
+mod quiet;
+
+use std::path::Path;
+
+use bytes::Bytes;
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use crate::error::{Error, Result};
+use crate::files::table::Table;
+use crate::files::table::cells::Cells;
+use crate::limits::Limits;
+use check::{check_footer, check_pages};
+use quiet::quietly;
+
+/// Rows decoded at a time.
+const BATCH: usize = 1 << 16;
+/// The column that pandas adds for the numbers of the rows.
+const INDEX: &str = "__index_level_0__";
+
+/// Reads the bytes of a Parquet file.
+pub fn parse(bytes: Vec<u8>, path: &Path, limits: &Limits) -> Result<Table> {
+    let refuse = |reason: &str| {
+        Error::input(format!("this Parquet file cannot be read: {reason}"))
+            .in_file(path)
+            .remedy("it may be cut short or damaged: make it again")
+    };
+    check_footer(&bytes).map_err(refuse)?;
+    // The parquet crate panics on some malformed files.
+    let read = quietly(|| read(Bytes::from(bytes), limits)).ok_or_else(|| refuse("it is malformed"))?;
+    match read {
+        Ok(Content { columns, rows, left_out }) => {
+            let mut table = Table::counted(path, columns, rows)?;
+            if !left_out.is_empty() {
+                let names = left_out.join(", ");
+                table.notes.push(format!("left out, because they are no numbers or words: {names}"));
+            }
+            Ok(table)
+        }
+        Err(Trouble::Parquet(error)) if error.to_string().contains("Disabled feature") => {
+            Err(refuse("it is compressed in another way than snappy, zstd or gzip")
+                .remedy("write it with one of these"))
+        }
+        Err(Trouble::Parquet(error)) => Err(refuse(&error.to_string())),
+        Err(Trouble::Claim(reason)) => Err(refuse(reason)),
+        Err(Trouble::Limit(error)) => Err(error.in_file(path)),
+    }
+}
+
+struct Content {
+    columns: Vec<Cells>,
+    rows: usize,
+    left_out: Vec<String>,
+}
+
+enum Trouble {
+    Parquet(ParquetError),
+    Claim(&'static str),
+    Limit(Error),
+}
+
+impl From<ParquetError> for Trouble {
+    fn from(error: ParquetError) -> Trouble {
+        Trouble::Parquet(error)
+    }
+}
+
+fn read(bytes: Bytes, limits: &Limits) -> std::result::Result<Content, Trouble> {
+    let file = SerializedFileReader::new(bytes.clone())?;
+    let schema = file.metadata().file_metadata().schema_descr();
+    let mut content = Content { columns: Vec::new(), rows: 0, left_out: Vec::new() };
+    let mut places = Vec::new();
+    for (place, column) in schema.columns().iter().enumerate() {
+        let name = column.path().string();
+        if !is_read(column) {
+            content.left_out.push(name);
+        } else if name != INDEX {
+            let mut cells = Cells::new(name);
+            cells.words = column.physical_type() == Type::BYTE_ARRAY;
+            content.columns.push(cells);
+            places.push(place);
+        }
+    }
+    let most_cells = limits.bytes / size_of::<usize>() as u64;
+    Limits::check(places.len() as u64, limits.features, "columns").map_err(Trouble::Limit)?;
+    let mut left = limits.bytes;
+    for (number, group) in file.metadata().row_groups().iter().enumerate() {
+        let rows = u64::try_from(group.num_rows()).map_err(|_| Trouble::Claim("it has fewer than no rows"))?;
+        let total = rows.saturating_add(content.rows as u64);
+        Limits::check(total, limits.nodes.max(limits.edges), "rows").map_err(Trouble::Limit)?;
+        Limits::check(total.saturating_mul(places.len() as u64), most_cells, "cells").map_err(Trouble::Limit)?;
+        let reader = file.get_row_group(number)?;
+        for (&place, cells) in places.iter().zip(&mut content.columns) {
+            let (start, length) = group.column(place).byte_range();
+            let pages = usize::try_from(start).ok().zip(usize::try_from(start.saturating_add(length)).ok());
+            let pages = pages.and_then(|(start, end)| bytes.get(start..end));
+            let pages = pages.ok_or(Trouble::Claim("a column is not inside the file"))?;
+            let expanded = check_pages(pages, rows).map_err(Trouble::Claim)?;
+            Limits::check(expanded, left, "bytes in its pages").map_err(Trouble::Limit)?;
+            left -= expanded;
+            read_column(reader.get_column_reader(place)?, schema.column(place).as_ref(), rows as usize, cells)?;
+        }
+        content.rows += rows as usize;
+    }
+    Ok(content)
+}
+
+/// Whether a column is flat and holds plain numbers, truth values or words.
+fn is_read(column: &ColumnDescriptor) -> bool {
+    let plain = match (column.physical_type(), column.logical_type_ref(), column.converted_type()) {
+        (Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY, _, _) => false,
+        (Type::INT32 | Type::INT64, logical, converted) => {
+            matches!(logical, None | Some(LogicalType::Integer(_)))
+                && !matches!(converted, ConvertedType::DECIMAL | ConvertedType::DATE)
+        }
+        (Type::BYTE_ARRAY, logical, converted) => {
+            !matches!(logical, Some(LogicalType::Decimal(_))) && converted != ConvertedType::DECIMAL
+        }
+        _ => true,
+    };
+    plain && column.max_rep_level() == 0 && column.max_def_level() <= 1 && column.path().parts().len() == 1
+}
+
+fn read_column(reader: ColumnReader, column: &ColumnDescriptor, rows: usize, cells: &mut Cells) -> ParquetResult<()> {
+    let unsigned = matches!(column.logical_type_ref(), Some(LogicalType::Integer(kind)) if !kind.is_signed);
+    let optional = column.max_def_level() > 0;
+    match reader {
+        ColumnReader::BoolColumnReader(reader) => {
+            push_all(reader, rows, optional, cells, |flag| Ok(u8::from(*flag).to_string()))
+        }
+        ColumnReader::Int32ColumnReader(reader) => push_all(reader, rows, optional, cells, |number| {
+            Ok(if unsigned { (*number as u32).to_string() } else { number.to_string() })
+        }),
+        ColumnReader::Int64ColumnReader(reader) => push_all(reader, rows, optional, cells, |number| {
+            Ok(if unsigned { (*number as u64).to_string() } else { number.to_string() })
+        }),
+        ColumnReader::FloatColumnReader(reader) => {
+            push_all(reader, rows, optional, cells, |number| Ok(number.to_string()))
+        }
+        ColumnReader::DoubleColumnReader(reader) => {
+            push_all(reader, rows, optional, cells, |number| Ok(number.to_string()))
+        }
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            push_all(reader, rows, optional, cells, |word| Ok(word.as_utf8()?.to_string()))
+        }
+        ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
+            Err(ParquetError::General("a column is of another type than was said".to_string()))
+        }
+    }
+}
+
+/// Adds a cell for each of the rows; a missing value is an empty one.
+fn push_all<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    rows: usize,
+    optional: bool,
+    cells: &mut Cells,
+    cell: impl Fn(&T::T) -> ParquetResult<String>,
+) -> ParquetResult<()> {
+    let mut left = rows;
+    while left > 0 {
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        let (read, _, _) = reader.read_records(left.min(BATCH), optional.then_some(&mut levels), None, &mut values)?;
+        if read == 0 || read > left {
+            return Err(ParquetError::General("a column has fewer rows than the file claims".to_string()));
+        }
+        left -= read;
+        if !optional {
+            levels.resize(read, 1);
+        }
+        let mut values = values.iter();
+        for level in levels {
+            match if level > 0 { values.next() } else { None } {
+                Some(value) => cells.push(&cell(value)?),
+                None => cells.push(""),
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! From tables of nodes, edges and graphs to [`Tables`], for every format that has them.
+//!
+//! The table of nodes has a `node_id`, a `graph_id` if there are several graphs, and a column per feature; that of the
+//! edges has `source` and `target` and perhaps a `label`; that of the graphs has a `graph_id` and a column per target.
+//! A column `split` in the table of the task says what is for training. Columns and rows may come in any order.
+
+use crate::error::Result;
+use crate::files::selection::Selection;
+use crate::files::table::edge_kinds::EdgeKinds;
+use crate::files::table::id_index::{GraphIndex, NodeIndex, read_edges};
+use crate::files::table::overrides::Overrides;
+use crate::files::table::{Table, quoted};
+use crate::files::tables::{Part, Tables, Task};
+use crate::limits::Limits;
+
+/// The tables of one data set.
+pub struct Assembly {
+    /// What the data set is called if nothing else says so.
+    pub name: String,
+    /// The nodes.
+    pub nodes: Table,
+    /// The edges; without, the graphs have none.
+    pub edges: Option<Table>,
+    /// The graphs; without, they are those that the nodes name.
+    pub graphs: Option<Table>,
+    /// What else is known of the columns.
+    pub overrides: Overrides,
+}
+
+impl Assembly {
+    /// Puts the tables together.
+    pub fn assemble(self, limits: &Limits) -> Result<Tables> {
+        let Assembly { name, mut nodes, mut edges, mut graphs, overrides } = self;
+        let too_many_in = |table: &Table| table.path().to_path_buf();
+        let place = too_many_in(&nodes);
+        Limits::check(nodes.rows() as u64, limits.nodes, "nodes").map_err(|error| error.in_file(&place))?;
+        let name = overrides.name.clone().unwrap_or(name);
+        let node_ids = nodes.take_ids("node_id")?;
+        let graph_of_node = nodes.take_ids_if_any("graph_id")?;
+        let index = GraphIndex::new(&name, &nodes, graph_of_node.as_ref(), graphs.as_mut())?;
+        Limits::check(index.ids.len() as u64, limits.graphs, "graphs").map_err(|error| error.in_file(&place))?;
+        let node_index = NodeIndex::new(&node_ids, &nodes, &index)?;
+
+        let mut tables = Tables { name, directed: overrides.directed.unwrap_or(false), ..Tables::default() };
+        check_names(&overrides, &nodes, edges.as_ref(), graphs.as_ref())?;
+        let node_splits = nodes.take_splits()?;
+        let node_columns = overrides.columns(&mut nodes, "nodes")?;
+        let mut graph_splits = Vec::new();
+        if let Some(graphs) = &mut graphs {
+            graph_splits = graphs.take_splits()?;
+            tables.graph_columns = overrides.columns(graphs, "graphs")?;
+            tables.notes.append(&mut graphs.notes);
+        }
+        tables.notes.append(&mut nodes.notes);
+
+        let (order, offsets) = Selection::grouped(&index.graph_of_node, index.ids.len());
+        match &mut edges {
+            Some(edges) => {
+                // Grouping drops no node, so edges keep their order and their labels.
+                tables.edges = order.edges(&read_edges(edges, &node_index, &index, limits)?);
+                overrides.declare_levels(edges, "edges");
+                let kinds = EdgeKinds::take(edges)?;
+                (tables.edge_labels, tables.bonds) = (kinds.labels, kinds.bonds);
+                tables.notes.append(&mut edges.notes);
+                tables.notes.extend(unused(edges));
+            }
+            None => tables.notes.push("there is no table of edges: the graphs have no edges".to_string()),
+        }
+        tables.targets = overrides.targets();
+        tables.task = overrides.task.or(if !tables.graph_columns.is_empty() || !graph_splits.is_empty() {
+            Some(Task::Graph)
+        } else {
+            (index.ids.len() == 1).then_some(Task::Node)
+        });
+        let node_splits = node_splits.iter().map(|parts| order.items(parts)).collect();
+        choose_splits(&mut tables, graph_splits, node_splits);
+        tables.node_ids = Some(order.items(&node_ids.iter().map(str::to_string).collect::<Vec<_>>()));
+        tables.node_columns = node_columns.into_iter().map(|column| order.column(column)).collect();
+        tables.node_offsets = offsets;
+        tables.graph_ids = index.ids;
+        Ok(tables)
+    }
+}
+
+fn check_names(overrides: &Overrides, nodes: &Table, edges: Option<&Table>, graphs: Option<&Table>) -> Result<()> {
+    let tables = [("nodes", Some(nodes)), ("edges", edges), ("graphs", graphs)];
+    let tables = tables.into_iter().filter_map(|(of, table)| Some((of, table?)));
+    let names: Vec<_> = tables.flat_map(|(of, table)| table.names().map(move |name| (of, name))).collect();
+    overrides.check_names(&names)
+}
+
+/// A note about the columns of the edges that nothing uses.
+fn unused(edges: &Table) -> Option<String> {
+    let names: Vec<_> = edges.names().map(quoted).collect();
+    let words = if names.len() == 1 { "column of the edges is" } else { "columns of the edges are" };
+    (!names.is_empty()).then(|| format!("{}: {} {words} not used", edges.file_name(), names.join(", ")))
+}
+
+/// Keeps the splits that belong to the task; splits of an undecided task decide it.
+fn choose_splits(tables: &mut Tables, of_graphs: Vec<Vec<Part>>, of_nodes: Vec<Vec<Part>>) {
+    if tables.task.is_none() && !of_nodes.is_empty() {
+        tables.task = Some(Task::Node);
+    }
+    let (used, unused, where_unused) = match tables.task {
+        Some(Task::Node) => (of_nodes, of_graphs, "graphs"),
+        _ => (of_graphs, of_nodes, "nodes"),
+    };
+    if !unused.is_empty() {
+        let note = format!("the column split of the {where_unused} is not used: the task is about the other table");
+        tables.notes.push(note);
+    }
+    tables.splits = used;
+}

@@ -1,0 +1,201 @@
+//! A table whose cells are still text: named columns, and where each row is in the file.
+
+pub mod assembly;
+pub mod cells;
+pub mod csv_table;
+pub mod edge_kinds;
+mod id_index;
+pub mod overrides;
+pub mod ragged;
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::files::tables::{Column, Part, Values};
+use cells::Cells;
+
+/// The column that says what is for training.
+pub const SPLIT: &str = "split";
+
+/// A table whose cells are still text.
+pub struct Table {
+    path: PathBuf,
+    columns: Vec<Cells>,
+    rows: Rows,
+    /// What was done that a user should know.
+    pub notes: Vec<String>,
+}
+
+/// How many rows there are, and the line that each begins on if the file has lines.
+enum Rows {
+    Lines(Vec<u64>),
+    Counted(usize),
+}
+
+impl Table {
+    /// A table of so many rows, without lines to point at.
+    pub fn counted(path: &Path, columns: Vec<Cells>, rows: usize) -> Result<Table> {
+        Table::new(path, columns, Rows::Counted(rows))
+    }
+
+    /// A table whose rows begin on these lines.
+    pub fn on_lines(path: &Path, columns: Vec<Cells>, lines: Vec<u64>) -> Result<Table> {
+        Table::new(path, columns, Rows::Lines(lines))
+    }
+
+    fn new(path: &Path, columns: Vec<Cells>, rows: Rows) -> Result<Table> {
+        let mut table = Table { path: path.to_path_buf(), columns, rows, notes: Vec::new() };
+        table.check_names()?;
+        Ok(table)
+    }
+
+    fn check_names(&mut self) -> Result<()> {
+        let before = self.columns.len();
+        self.columns.retain(|column| !column.name.is_empty());
+        if self.columns.len() < before {
+            let nameless = before - self.columns.len();
+            self.notes.push(format!("{}: left out {nameless} column(s) without a name", self.path.display()));
+        }
+        let mut names: Vec<_> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        names.sort_unstable();
+        let mut twice: Vec<_> =
+            names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| quoted(pair[0])).collect();
+        twice.dedup();
+        if twice.is_empty() {
+            return Ok(());
+        }
+        Err(self
+            .header_error(format!("more than one column is called {}", twice.join(", ")))
+            .remedy("give every column a name of its own"))
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match &self.rows {
+            Rows::Lines(lines) => lines.len(),
+            Rows::Counted(rows) => *rows,
+        }
+    }
+
+    /// Where a row is, for messages: "on line 3" or "in row 3".
+    pub fn place(&self, row: usize) -> String {
+        match self.line(row) {
+            Some(line) => format!("on line {line}"),
+            None => format!("in row {}", row + 1),
+        }
+    }
+
+    fn line(&self, row: usize) -> Option<u64> {
+        match &self.rows {
+            Rows::Lines(lines) => lines.get(row).copied(),
+            Rows::Counted(_) => None,
+        }
+    }
+
+    /// The file it was read from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name of the file, for messages about it in another.
+    pub fn file_name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// An error about one row.
+    pub fn error(&self, row: usize, message: impl Into<String>) -> Error {
+        match self.line(row) {
+            Some(line) => self.complaint(message).on_line(line),
+            None => self.complaint(format!("row {}: {}", row + 1, message.into())),
+        }
+    }
+
+    /// An error about the header.
+    pub fn header_error(&self, message: impl Into<String>) -> Error {
+        match &self.rows {
+            Rows::Lines(_) => self.complaint(message).on_line(1),
+            Rows::Counted(_) => self.complaint(message),
+        }
+    }
+
+    /// An error about the whole table.
+    pub fn complaint(&self, message: impl Into<String>) -> Error {
+        Error::input(message).in_file(&self.path)
+    }
+
+    /// Names of the columns that were not taken out yet.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// Takes a column out, if there is one of that name.
+    pub fn take(&mut self, name: &str) -> Option<Cells> {
+        let place = self.columns.iter().position(|column| column.name == name)?;
+        Some(self.columns.remove(place))
+    }
+
+    /// Calls a column something else.
+    pub fn rename(&mut self, name: &str, new: &str) {
+        if let Some(column) = self.columns.iter_mut().find(|column| column.name == name) {
+            column.name = new.to_string();
+        }
+    }
+
+    /// Takes out a column of ids that must be there.
+    pub fn take_ids(&mut self, name: &str) -> Result<Cells> {
+        self.take_ids_if_any(name)?.ok_or_else(|| {
+            let names: Vec<_> = self.names().map(quoted).collect();
+            self.header_error(format!("there is no column \"{name}\"; the columns are {}", names.join(", ")))
+        })
+    }
+
+    /// Takes out a column of ids, none of which may be empty.
+    pub fn take_ids_if_any(&mut self, name: &str) -> Result<Option<Cells>> {
+        let Some(ids) = self.take(name) else { return Ok(None) };
+        let empty = ids.iter().position(str::is_empty);
+        empty.map_or(Ok(Some(ids)), |row| Err(self.error(row, format!("the {name} is empty"))))
+    }
+
+    /// Takes the columns of splits out, as parts: `split`, and behind it `split_2`, `split_3`, ... if there are more.
+    pub fn take_splits(&mut self) -> Result<Vec<Vec<Part>>> {
+        let mut splits = Vec::new();
+        let mut name = SPLIT.to_string();
+        while let Some(words) = self.take(&name) {
+            let part = |(row, word)| {
+                Part::parse(word).ok_or_else(|| {
+                    self.error(row, format!("\"{word}\" in column \"{name}\" is not a part of a split"))
+                        .remedy("use train, valid or test, or leave the cell empty")
+                })
+            };
+            splits.push(words.iter().enumerate().map(part).collect::<Result<_>>()?);
+            name = format!("{SPLIT}_{}", splits.len() + 1);
+        }
+        Ok(splits)
+    }
+
+    /// Says which levels a column has.
+    pub fn declare_levels(&mut self, name: &str, levels: &[String]) {
+        if let Some(cells) = self.columns.iter_mut().find(|column| column.name == name) {
+            cells.levels = Some(levels.to_vec());
+        }
+    }
+
+    /// The columns that were not taken out, as numbers or categories.
+    pub fn typed_columns(&mut self) -> Result<Vec<Column>> {
+        let cells = std::mem::take(&mut self.columns);
+        let mut columns = Vec::with_capacity(cells.len());
+        for cells in cells {
+            let values = cells::typed(&cells, self)?;
+            if matches!(&values, Values::Numbers(numbers) if numbers.iter().all(|number| number.is_nan())) {
+                self.notes.push(format!("{}: column \"{}\" has no values", self.path.display(), cells.name));
+            }
+            columns.push(Column::new(cells.name, values));
+        }
+        Ok(columns)
+    }
+}
+
+/// A name in quotes, for messages.
+pub fn quoted(name: &str) -> String {
+    format!("\"{name}\"")
+}

@@ -1,0 +1,88 @@
+//! Files that are compressed with gzip, by their content rather than their name.
+
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::error::{Error, Result};
+use crate::files::text::{Text, read_at_most};
+use crate::limits::Limits;
+
+/// The first two bytes of every gzip file.
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// What `bytes`, the content of `path`, expand to: themselves, unless they are compressed.
+pub fn expand(bytes: Vec<u8>, path: &Path, limit: u64) -> Result<Vec<u8>> {
+    if !bytes.starts_with(&MAGIC) {
+        return Ok(bytes);
+    }
+    let damaged = |error| {
+        Error::input(format!("this gzip file cannot be read: {error}"))
+            .in_file(path)
+            .remedy("it may be cut short or damaged: fetch or make it again")
+    };
+    let too_long = || Error::limit(format!("the file expands to more than the limit of {limit} bytes")).in_file(path);
+    read_at_most(MultiGzDecoder::new(bytes.as_slice()), limit).map_err(damaged)?.ok_or_else(too_long)
+}
+
+/// The text of a file that must be there, itself or compressed.
+pub fn open_either(path: &Path, limits: &Limits) -> Result<Text> {
+    let found = find(path).ok_or_else(|| Error::input("this file of the data set is missing").in_file(path))?;
+    Text::open(&found, limits)
+}
+
+/// The file itself, or its compressed form `<file>.gz`, whichever there is.
+pub fn find(path: &Path) -> Option<PathBuf> {
+    let mut compressed = path.as_os_str().to_owned();
+    compressed.push(".gz");
+    [path.to_path_buf(), PathBuf::from(compressed)].into_iter().find(|path| path.is_file())
+}
+
+/// The path of the main file `<name><main>` of the set of two that a file belongs to, without the ending of a
+/// compressed file.
+pub fn main_of(path: &Path, main: &str, other: &str) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    let stem = name.strip_suffix(main).or_else(|| name.strip_suffix(other)).filter(|stem| !stem.is_empty())?;
+    (path.is_file() || find(path).is_some()).then(|| path.with_file_name(format!("{stem}{main}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn compressed(content: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn compressed_and_plain_files_read_the_same() {
+        let path = Path::new("x.csv.gz");
+        assert_eq!(expand(b"a,b\n".to_vec(), path, 100).unwrap(), b"a,b\n");
+        assert_eq!(expand(compressed(b"a,b\n"), path, 100).unwrap(), b"a,b\n");
+        let members = [compressed(b"a,"), compressed(b"b\n")].concat();
+        assert_eq!(expand(members, path, 100).unwrap(), b"a,b\n");
+    }
+
+    #[test]
+    fn what_counts_is_what_a_file_expands_to() {
+        let bomb = compressed(&[0; 1_000_000]);
+        assert!(bomb.len() < 5_000);
+        let error = expand(bomb, Path::new("x.gz"), 999_999).unwrap_err();
+        assert_eq!(error.to_string(), "x.gz: the file expands to more than the limit of 999999 bytes");
+    }
+
+    #[test]
+    fn every_prefix_is_an_error() {
+        let bytes = compressed(b"some text");
+        let whole = |length: &usize| expand(bytes[..*length].to_vec(), Path::new("x.gz"), 100).is_ok();
+        assert!((2..bytes.len()).find(whole).is_none());
+    }
+}

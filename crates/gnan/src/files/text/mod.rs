@@ -1,0 +1,88 @@
+//! Text files, read no further than the limits allow, with the number of each line at hand.
+
+pub mod gzip;
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+
+/// The text of a file, and where it came from.
+pub struct Text {
+    /// The file, or `archive.zip/member`.
+    pub path: PathBuf,
+    /// Its text, without a byte order mark.
+    pub text: String,
+}
+
+impl Text {
+    /// Reads the file at `path`, which may be compressed.
+    pub fn open(path: &Path, limits: &Limits) -> Result<Text> {
+        let bytes = gzip::expand(read_file(path, limits.bytes)?, path, limits.bytes)?;
+        Text::decode(path.to_path_buf(), bytes)
+    }
+
+    /// Takes bytes for UTF-8.
+    pub fn decode(path: PathBuf, bytes: Vec<u8>) -> Result<Text> {
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Text { path, text: without_mark(text) }),
+            Err(error) => {
+                let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                Err(Error::input("this is not UTF-8 text")
+                    .in_file(path)
+                    .on_line(1 + newlines(valid))
+                    .remedy("save the file as UTF-8"))
+            }
+        }
+    }
+
+    /// The lines that are not blank, trimmed, each with its number counted from 1.
+    pub fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
+        (1..).zip(self.text.lines().map(str::trim)).filter(|(_, line)| !line.is_empty())
+    }
+
+    /// An error about one line of this text.
+    pub fn error(&self, line: u64, message: impl Into<String>) -> Error {
+        Error::input(message).in_file(&self.path).on_line(line)
+    }
+}
+
+fn without_mark(text: String) -> String {
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_string(),
+        None => text,
+    }
+}
+
+/// How many lines end within `bytes`.
+pub fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
+}
+
+/// Reads a whole file of at most `limit` bytes.
+pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let refusal = |error| Error::io(path, &error);
+    let file = File::open(path).map_err(refusal)?;
+    let length = file.metadata().map_err(refusal)?.len();
+    Limits::check(length, limit, "bytes").map_err(|error| error.in_file(path))?;
+    let too_long = || Error::limit(format!("more than the limit of {limit} bytes")).in_file(path);
+    read_at_most(file, limit).map_err(refusal)?.ok_or_else(too_long)
+}
+
+/// Reads everything that `reader` yields, unless that is more than `limit` bytes.
+pub fn read_at_most(reader: impl Read, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    reader.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= limit))
+}
+
+/// The files and folders inside a folder, by name.
+pub fn children(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+    let mut paths: Vec<_> =
+        entries.map_err(|error| Error::io(folder, &error))?.into_iter().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
+}
