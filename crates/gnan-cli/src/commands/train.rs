@@ -193,7 +193,7 @@ fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
         return Err(Failure::Interrupted(format!("{done} of {} were done; nothing was saved", counted(runs, "run"))));
     }
     let (candidate, tried, notes) = found?;
-    notes.iter().for_each(|note| talk(note));
+    notes.iter().for_each(talk);
     let data = data.described(&candidate.describe)?;
     let parts = Parts {
         train: data.view_of(&parts.train),

@@ -135,7 +135,7 @@ impl FromStr for NodeDescription {
             }
             _ => return Err(unknown()),
         };
-        Ok(NodeDescription { aspect, with_label, least_support })
+        Ok(NodeDescription { with_label, least_support, ..NodeDescription::new(aspect) })
     }
 }
 
