@@ -38,7 +38,7 @@ fn tables(shuffle_test: bool) -> Tables {
     }
     let part = |graph: usize| match graph {
         _ if graph >= half => Part::Test,
-        _ if graph % 3 == 0 => Part::Valid,
+        _ if graph.is_multiple_of(3) => Part::Valid,
         _ => Part::Train,
     };
     tables.splits = vec![(0..GRAPHS).map(part).collect()];

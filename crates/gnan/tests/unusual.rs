@@ -793,9 +793,11 @@ fn one_hot_columns_that_are_missing_are_named_and_new_binary_values_counted() {
 #[test]
 fn few_items_can_be_evaluated_over_folds() {
     let data = with_targets(&chains(6), two_classes(6)).expect("data");
+    use gnan::evaluate::{Candidate, Division, Evaluation, Journal, Protocol, Search};
     let watch = |_: gnan::evaluate::EvaluationEvent<'_>| ControlFlow::Continue(());
-    let protocol = gnan::evaluate::Protocol::Folds(2);
-    let evaluation = gnan::evaluate::Evaluation::run(&data, &quick(), protocol, &[0], &watch).expect("folds");
+    let protocol = Protocol::new(Division::Folds(2), 0);
+    let search = Search::of(Candidate { training: quick(), ..Candidate::default() });
+    let evaluation = Evaluation::run(&data, &search, &protocol, &Journal::in_memory(), &watch).expect("folds");
     assert_eq!(
         evaluation.folds.iter().map(|fold| (fold.train, fold.valid, fold.test)).collect::<Vec<_>>(),
         [(3, 0, 3); 2]
