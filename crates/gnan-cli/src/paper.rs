@@ -33,10 +33,7 @@ pub fn locate(data: &str) -> Result<Located> {
                 .remedy(format!("its protocols are for {}", names.join(", ")))
         })?;
         let folder = catalogue::folder()?;
-        let place = entry.place_in(&folder).ok_or_else(|| {
-            Error::input(format!("{} is not in {} yet", entry.title, folder.display()))
-                .remedy(format!("gnan data fetch {} downloads it", entry.name))
-        })?;
+        let place = entry.found_in(&folder)?;
         return Ok(Located { entry, place, folder });
     };
     let holds = |folder: &&Path| entry.places.iter().any(|place| folder.join(place) == path);

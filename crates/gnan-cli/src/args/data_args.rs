@@ -70,15 +70,9 @@ fn fetched(name: &str) -> Result<Option<String>> {
         return Ok(None);
     }
     let Ok(entry) = catalogue::find(name) else { return Ok(None) };
-    let folder = catalogue::folder()?;
-    match entry.place_in(&folder) {
-        Some(place) => match place.into_os_string().into_string() {
-            Ok(place) => Ok(Some(place)),
-            Err(place) => Err(Error::usage("the path of this data set is not UTF-8").in_file(place).into()),
-        },
-        None => Err(Error::input(format!("{} is not in {} yet", entry.title, folder.display()))
-            .remedy(format!("gnan data fetch {} downloads it", entry.name))
-            .into()),
+    match entry.found_in(&catalogue::folder()?)?.into_os_string().into_string() {
+        Ok(place) => Ok(Some(place)),
+        Err(place) => Err(Error::usage("the path of this data set is not UTF-8").in_file(place).into()),
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) const QM9: Entry = Entry {
     statistics: Statistics { graphs: 130_831, nodes: 2_359_210, features: 11, classes: 0 },
     files: QM9_FILES,
     open: "qm9/qm9.csv",
-    places: &["qm9/qm9.csv", "qm9/qm9.csv.gz", "qm9/qm9_graphs.npz", "qm9.csv", "qm9.csv.gz"],
+    places: &["qm9/qm9_graphs.npz", "qm9/qm9.csv", "qm9/qm9.csv.gz", "qm9.csv", "qm9.csv.gz"],
     split_places: &[],
     protocol: "seeded 80/10/10 split, one model for each of mu, alpha and homo, mean absolute error",
     paper: paper::QM9,

@@ -145,6 +145,14 @@ impl Entry {
         first_in(folder, self.places)
     }
 
+    /// The same; that it is not there is an error which says how to get it.
+    pub fn found_in(&self, folder: &Path) -> Result<PathBuf> {
+        self.place_in(folder).ok_or_else(|| {
+            Error::input(format!("{} is not in {} yet", self.title, folder.display()))
+                .remedy(format!("gnan data fetch {} downloads it", self.name))
+        })
+    }
+
     /// Where the file with the paper's splits is in `folder`, if the set has one and it is there.
     pub fn split_file_in(&self, folder: &Path) -> Option<PathBuf> {
         first_in(folder, self.split_places)

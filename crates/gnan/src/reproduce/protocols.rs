@@ -39,6 +39,8 @@ pub struct PaperProtocol {
     pub in_paper: bool,
     /// Whether only the largest component is used.
     pub largest_component: bool,
+    /// Whether the hydrogens of molecules are nodes.
+    pub explicit_hydrogens: bool,
     /// How the data are divided.
     pub division: Division,
     /// How often every split is tested.
@@ -77,6 +79,7 @@ const USUAL: PaperProtocol = PaperProtocol {
     words: "",
     in_paper: true,
     largest_component: false,
+    explicit_hydrogens: false,
     division: Division::GivenSplits,
     repeats: 1,
     new_division_each: false,
@@ -115,10 +118,12 @@ const PLANETOID: PaperProtocol = PaperProtocol {
 const QM9: PaperProtocol = PaperProtocol {
     entry: "qm9",
     metric: "mae",
+    explicit_hydrogens: true,
     words: "random 80/10/10 split, 3 runs",
     division: Division::Random { valid: 0.1, test: 0.1 },
     repeats: 3,
     fixed: &[("hidden", "32"), ("loss", "absolute"), ("batch", "512"), ("epochs", "100"), ("patience", "15")],
+    plain: &["learning-rate=0.002", "batch=128", "patience=10"],
     describe: "degree/ring/environment/environment:2@50",
     described: &["hop-cap=3", "hidden=16"],
     ..USUAL
@@ -262,6 +267,7 @@ impl PaperProtocol {
         let mut options = DatasetOptions::default();
         options.targets.extend(self.target.map(str::to_owned));
         options.read.largest_component = self.largest_component;
+        options.read.explicit_hydrogens = self.explicit_hydrogens;
         let entry = catalogue::find(self.entry)?;
         if !entry.split_places.is_empty() {
             let found = entry.split_file_in(folder).ok_or_else(|| {
