@@ -207,9 +207,9 @@ impl<'a> Runs<'a> {
             }
             let result = self.do_one(run, open[job], &bases).and_then(|outcome| {
                 self.journal.add(&names[open[job]], &outcome)?;
+                let _ = (self.monitor)(EvaluationEvent::Done(open[job]));
                 Ok(outcome)
             });
-            let _ = (self.monitor)(EvaluationEvent::Done(open[job]));
             result.map_err(|error| *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)).ok()
         });
         if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
