@@ -65,7 +65,7 @@ fn open(data: &str, options: &DatasetOptions) -> Result<Dataset> {
 }
 
 /// Where the data set of that name was fetched to; `None` if it is a path, built in, or not in the catalogue.
-fn fetched(name: &str) -> Result<Option<String>> {
+pub fn fetched(name: &str) -> Result<Option<String>> {
     if Path::new(name).exists() || BUILT_IN.contains(&name) {
         return Ok(None);
     }

@@ -7,7 +7,7 @@ mod palette_args;
 mod search_args;
 mod training_args;
 
-pub use data_args::{DataArgs, ReadArgs};
+pub use data_args::{DataArgs, ReadArgs, fetched};
 pub use general_args::GeneralArgs;
 pub use output_args::{ForceArgs, OutputArgs, check_can_write};
 pub use palette_args::PaletteArgs;

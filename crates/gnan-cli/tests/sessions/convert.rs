@@ -19,3 +19,12 @@ fn a_data_set_is_written_as_tables_and_read_again() {
     assert_eq!(desk.json("data convert solubility -o tables --force --format parquet")["graphs"], 1282);
     assert!(desk.exists("tables/nodes.parquet") && !desk.exists("tables/nodes.csv"));
 }
+
+#[test]
+fn a_set_of_the_catalogue_that_is_not_here_says_how_to_get_it() {
+    let desk = Desk::new();
+    let session =
+        crate::desk::Session::of(desk.command("data convert cornell -o tables").env("GNAN_DATA", desk.path(".")));
+    session.expect(3).says("gnan data fetch cornell");
+    assert!(!desk.exists("tables"));
+}

@@ -7,7 +7,7 @@ use gnan::files::{ReadOptions, TableFormat, check_place, read, write_tables};
 use serde::Serialize;
 
 use crate::args::heading::OUTPUT;
-use crate::args::{ForceArgs, ReadArgs};
+use crate::args::{ForceArgs, ReadArgs, fetched};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::progress::working;
@@ -39,7 +39,7 @@ enum Format {
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub struct ConvertArgs {
-    /// A path of any format, or the built-in set `solubility`
+    /// A path of any format, the built-in set `solubility`, or a fetched set of `gnan data list`
     #[arg(value_name = "DATA")]
     data: String,
 
@@ -73,7 +73,8 @@ pub fn run(args: &ConvertArgs, json: bool) -> Result<Answer> {
     check_place(&args.output, args.force.force)?;
     let mut options = ReadOptions::default();
     args.read.apply(&mut options);
-    let tables = working("reading the data", || read(&args.data, &options))?;
+    let place = fetched(&args.data)?;
+    let tables = working("reading the data", || read(place.as_deref().unwrap_or(&args.data), &options))?;
     let format = match args.format {
         Format::Csv => TableFormat::Csv,
         Format::Parquet => TableFormat::Parquet,
