@@ -104,7 +104,6 @@ pub struct EvaluationProgress {
 
 #[derive(Default)]
 struct EvaluationState {
-    stages: usize,
     runs: usize,
     done: usize,
     remembered: usize,
@@ -124,8 +123,7 @@ impl EvaluationProgress {
         let mut state = self.state();
         match event {
             EvaluationEvent::Planned { runs, remembered } => {
-                let stages = state.stages + 1;
-                *state = EvaluationState { stages, runs, done: remembered, remembered, at_work: BTreeMap::new() };
+                *state = EvaluationState { runs, done: remembered, remembered, at_work: BTreeMap::new() };
                 self.bar.set_length(runs as u64 * PARTS_OF_A_RUN);
                 self.bar.reset_eta();
             }

@@ -75,7 +75,7 @@ fn evaluate(data: &Dataset, division: Division, search: &Search) -> Evaluation {
 #[test]
 fn test_labels_do_not_change_what_is_chosen() {
     for criterion in [Criterion::Loss, Criterion::Metric("accuracy")] {
-        let search = Search { criterion, ..search() };
+        let search = Search { criterion: Some(criterion), ..search() };
         let [one, other] = [false, true].map(|shuffled| evaluate(&data(shuffled), Division::GivenSplits, &search));
         assert!(one.folds[0].chosen.is_some());
         assert_eq!(one.folds[0].chosen, other.folds[0].chosen);

@@ -79,9 +79,7 @@ impl SearchArgs {
         };
         let mut search = Search::new(base, &space, strategy, seed)?;
         search.budget = self.budget;
-        if let Some(criterion) = self.criterion()? {
-            search.criterion = criterion;
-        }
+        search.criterion = self.criterion()?;
         Ok(search)
     }
 

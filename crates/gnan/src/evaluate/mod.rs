@@ -113,19 +113,6 @@ impl Evaluation {
         Ok(Evaluation { metrics: spreads(&folds), folds, tried: choice.tried, notes: choice.notes })
     }
 
-    /// Chooses a candidate on the first split and tests nothing: the candidate, and what is special about it.
-    pub fn choose(
-        data: &Dataset,
-        search: &Search,
-        protocol: &Protocol,
-        journal: &Journal,
-        monitor: &EvaluationMonitor<'_>,
-    ) -> Result<(Candidate, String)> {
-        let choice = Runs::new(data, protocol, journal, monitor)?.choose(search, Tuning::FirstSplit)?;
-        let (candidate, words) = choice.chosen[0].clone();
-        Ok((candidate, words.unwrap_or_default()))
-    }
-
     /// Chooses a candidate on one split: the candidate, everything that was tried, and what a reader should know.
     pub fn search(
         data: &Dataset,

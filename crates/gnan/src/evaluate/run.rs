@@ -113,7 +113,8 @@ impl<'a> Runs<'a> {
     pub(super) fn choose(&self, search: &Search, tuning: Tuning) -> Result<Choice> {
         let mut notes = Vec::new();
         if let [only] = search.candidates.as_slice() {
-            let chosen = self.places.iter().map(|_| (only.clone(), None)).collect();
+            let words = (!search.options.is_empty()).then(|| only.words(&search.options));
+            let chosen = self.places.iter().map(|_| (only.clone(), words.clone())).collect();
             return Ok(Choice { chosen, tried: Vec::new(), notes });
         }
         let choosing = if tuning == Tuning::FirstSplit { 1 } else { self.places.len() };
@@ -135,7 +136,8 @@ impl<'a> Runs<'a> {
             let found: Vec<(usize, &Outcome)> = (0..search.candidates.len())
                 .filter_map(|candidate| Some((candidate, outcomes[candidate * choosing + place].as_ref()?)))
                 .collect();
-            let best = best(&found, search.criterion).ok_or_else(|| Error::training("no candidate was tried"))?;
+            let best = best(&found, search.criterion.unwrap_or_default())
+                .ok_or_else(|| Error::training("no candidate was tried"))?;
             for (candidate, outcome) in found {
                 tried.push(Trial {
                     fold: self.places[place].fold,

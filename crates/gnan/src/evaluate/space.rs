@@ -157,8 +157,8 @@ pub struct Search {
     pub candidates: Vec<Candidate>,
     /// Names of the options in which they differ.
     pub options: Vec<String>,
-    /// What decides between them.
-    pub criterion: Criterion,
+    /// What decides between them; `None`: the usual criterion, or that of the protocol.
+    pub criterion: Option<Criterion>,
     /// No further candidate is begun after this time; at least one is always tried.
     pub budget: Option<Duration>,
 }
@@ -166,7 +166,7 @@ pub struct Search {
 impl Search {
     /// A search with nothing to choose.
     pub fn of(candidate: Candidate) -> Search {
-        Search { candidates: vec![candidate], options: Vec::new(), criterion: Criterion::default(), budget: None }
+        Search { candidates: vec![candidate], options: Vec::new(), criterion: None, budget: None }
     }
 
     /// A search through a space around `base`.

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use protocols::SEED;
 pub use protocols::{PaperProtocol, Variant};
 pub use table::markdown;
 
@@ -70,7 +71,7 @@ impl PaperProtocol {
         let evaluation = Evaluation::run(&data, &search, &protocol, journal, monitor)?;
         notes.extend(evaluation.notes.iter().cloned());
         let paper = self.paper();
-        let metric = paper.map_or(self.metric, |paper| paper.metric);
+        let metric = self.metric();
         let factor = self.factor(metric);
         let Some(found) = evaluation.metrics.get(metric) else {
             return Err(Error::input(format!("the metric {metric} cannot be computed on these data")).in_file(place));
@@ -126,9 +127,12 @@ impl PaperProtocol {
             return Ok((search, None));
         };
         let data = other.open(&place, folder)?;
-        let (candidate, words) = Evaluation::choose(&data, &search, &other.protocol(), journal, monitor)?;
+        let protocol = other.protocol();
+        let split = protocol.splits(&data, protocol.seed)?.swap_remove(0);
+        let (candidate, tried, _) = Evaluation::search(&data, split, &search, protocol.seed, journal, monitor)?;
+        let words = tried.into_iter().find(|trial| trial.chosen).map(|trial| trial.candidate);
         notes.push(format!("options were tuned on {}", other.task));
-        Ok((Search::of(candidate), Some(words)))
+        Ok((Search::of(candidate), words))
     }
 
     /// What is tried: candidates around a base, which `prepare` may change, in the usual space or by `tries`.
@@ -141,15 +145,16 @@ impl PaperProtocol {
         let mut base = self.base(variant)?;
         prepare(&mut base);
         if let Some(tries) = tries {
-            return tries(&base);
+            let search = tries(&base)?;
+            return Ok(Search { criterion: search.criterion.or(Some(self.criterion)), ..search });
         }
         let axes = match variant {
             Variant::Plain => self.plain,
             Variant::Described => self.described,
         };
         let space = axes.iter().try_fold(Space::default(), |space, axis| space.with(axis))?;
-        let search = Search::new(&base, &space, Strategy::Grid, self.seed())?;
-        Ok(Search { criterion: self.criterion, ..search })
+        let search = Search::new(&base, &space, Strategy::Grid, SEED)?;
+        Ok(Search { criterion: Some(self.criterion), ..search })
     }
 }
 

@@ -31,8 +31,6 @@ pub struct PaperProtocol {
     pub entry: &'static str,
     /// The target, where the set has several.
     pub target: Option<&'static str>,
-    /// The metric where the paper does not say.
-    pub metric: &'static str,
     /// The protocol in words.
     pub words: &'static str,
     /// Whether the paper's figures are by this protocol.
@@ -67,6 +65,8 @@ pub struct PaperProtocol {
     pub described: &'static [&'static str],
 }
 
+/// The seed of everything.
+pub(super) const SEED: u64 = 0;
 /// Hartree in electronvolts, as the field converts energies of QM9.
 const ELECTRONVOLTS: f64 = 27.2114;
 
@@ -75,7 +75,6 @@ const USUAL: PaperProtocol = PaperProtocol {
     task: "",
     entry: "",
     target: None,
-    metric: "accuracy",
     words: "",
     in_paper: true,
     largest_component: false,
@@ -117,7 +116,6 @@ const PLANETOID: PaperProtocol = PaperProtocol {
 
 const QM9: PaperProtocol = PaperProtocol {
     entry: "qm9",
-    metric: "mae",
     explicit_hydrogens: true,
     words: "random 80/10/10 split, 3 runs",
     division: Division::Random { valid: 0.1, test: 0.1 },
@@ -142,7 +140,6 @@ const PROTOCOLS: &[PaperProtocol] = &[
     PaperProtocol {
         task: "tolokers",
         entry: "tolokers",
-        metric: "roc_auc",
         words: "10 given splits",
         tuning: Tuning::FirstSplit,
         fixed: &[
@@ -237,20 +234,25 @@ impl PaperProtocol {
 
     /// What the paper reports by this protocol.
     pub fn paper(&self) -> Option<&'static PaperTask> {
-        let tasks = catalogue::find(self.entry).ok().filter(|_| self.in_paper)?.paper;
-        tasks.iter().find(|task| task.target == self.target)
+        self.reported().filter(|_| self.in_paper)
     }
 
-    /// The seed of everything.
-    pub(super) fn seed(&self) -> u64 {
-        0
+    /// The metric that the paper reports on these data.
+    pub fn metric(&self) -> &'static str {
+        self.reported().map_or("accuracy", |task| task.metric)
+    }
+
+    /// What the paper reports on these data, by whichever protocol.
+    fn reported(&self) -> Option<&'static PaperTask> {
+        let tasks = catalogue::find(self.entry).ok()?.paper;
+        tasks.iter().find(|task| task.target == self.target)
     }
 
     /// The protocol of the evaluation.
     pub(super) fn protocol(&self) -> Protocol {
         Protocol {
             division: self.division,
-            seed: self.seed(),
+            seed: SEED,
             repeats: self.repeats,
             tuning: self.tuning,
             new_division_each: self.new_division_each,
@@ -283,7 +285,7 @@ impl PaperProtocol {
     /// The candidate around which a search is made.
     pub(super) fn base(&self, variant: Variant) -> Result<Candidate> {
         let mut base = Candidate::default();
-        base.training.seed = self.seed();
+        base.training.seed = SEED;
         for (option, value) in self.fixed {
             base.set(option, value)?;
         }

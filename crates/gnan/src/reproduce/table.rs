@@ -78,7 +78,7 @@ mod tests {
         Reproduced {
             task: protocol.task,
             variant,
-            metric: protocol.metric,
+            metric: protocol.metric(),
             unit: protocol.unit,
             ours: Spread { mean, std: 0.25 },
             baseline: 1.0,
