@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use gnan::catalogue;
-use gnan::dataset::describe::LEAST_SUPPORT;
 use gnan::dataset::{NodeDescription, Problem};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
 use gnan::{Dataset, DatasetOptions, Error, Model};
@@ -120,15 +119,11 @@ pub struct DataArgs {
     pub weight: Option<String>,
 
     /// Describe every node by the graph around it, as further features: degree, ring, triangles (each also with
-    /// +label), environment (environment:2 looks two edges far)
+    /// +label), environment (environment:2 looks two edges far); values of fewer than 5 training graphs (nodes, where
+    /// nodes are predicted) count as rare, with environment@20 those of fewer than 20
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = DATA)]
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_words")]
     pub describe: Vec<NodeDescription>,
-
-    /// Training graphs (nodes, where nodes are predicted) that a described value needs, or else it counts as rare; also
-    /// per description: environment@20
-    #[arg(long, value_name = "N", default_value_t = LEAST_SUPPORT, help_heading = DATA)]
-    pub describe_support: u64,
 
     /// Edges have a direction, whatever the data say
     #[arg(long, conflicts_with = "undirected", help_heading = DATA)]
@@ -153,7 +148,7 @@ impl DataArgs {
                 ProblemArg::Regression => Problem::Regression,
             }),
             weight: self.weight.clone(),
-            describe: self.descriptions(),
+            describe: self.describe.clone(),
             ..DatasetOptions::default()
         };
         self.read.apply(&mut options.read);
@@ -163,15 +158,6 @@ impl DataArgs {
             _ => None,
         };
         options
-    }
-
-    /// The descriptions with their support.
-    pub fn descriptions(&self) -> Vec<NodeDescription> {
-        let supported = |description: &NodeDescription| match description.least_support {
-            LEAST_SUPPORT => NodeDescription { least_support: self.describe_support, ..description.clone() },
-            _ => description.clone(),
-        };
-        self.describe.iter().map(supported).collect()
     }
 
     /// Opens the data.

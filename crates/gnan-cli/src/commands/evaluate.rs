@@ -116,7 +116,7 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     }
     let training = Training::from(&args.training);
     training.check()?;
-    let base = Candidate { training, describe: args.data.descriptions() };
+    let base = Candidate { training, describe: args.data.describe.clone() };
     let search = args.search.search(&base, args.training.seed)?;
     // Candidates may describe nodes differently, so the data are opened without descriptions.
     let data = args.data.open_undescribed()?;
@@ -197,7 +197,7 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     for protocol in protocols {
         let progress = EvaluationProgress::titled(protocol.task);
         let prepare = |base: &mut Candidate| {
-            base.describe = args.data.descriptions();
+            base.describe = args.data.describe.clone();
             base.training.epochs = training.epochs.or(base.training.epochs);
         };
         let tries = |base: &Candidate| args.search.search(base, base.training.seed);

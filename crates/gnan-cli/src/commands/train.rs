@@ -173,7 +173,7 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
 /// Searches for good options on the validation part, then trains with them.
 fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
     let seed = training.seed;
-    let search = args.search.search(&Candidate { training, describe: args.data.descriptions() }, seed)?;
+    let search = args.search.search(&Candidate { training, describe: args.data.describe.clone() }, seed)?;
     let data = args.data.open_undescribed()?;
     let parts = Parts::of(&data, args.test_share, seed)?;
     if parts.valid.is_empty() {

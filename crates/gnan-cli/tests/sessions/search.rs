@@ -40,7 +40,7 @@ fn training_can_search_and_the_model_remembers_what_was_tried() {
 fn described_models_are_explained_and_drawn() {
     let desk = Desk::new();
     desk.molecules("molecules");
-    desk.works(&format!("train molecules {QUICK} --describe degree,ring,environment --describe-support 2 -o m.gnan"));
+    desk.works(&format!("train molecules {QUICK} --describe degree@2,ring@2,environment@2 -o m.gnan"));
     desk.works("inspect m.gnan").shows("environment");
     desk.works("explain m.gnan molecules --all --verify -o ledgers.jsonl");
     desk.works("report m.gnan molecules -o report.html");

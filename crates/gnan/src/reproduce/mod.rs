@@ -66,6 +66,10 @@ impl PaperProtocol {
     ) -> Result<Reproduced> {
         let data = self.open(place, folder)?;
         let mut notes = vec![self.words.to_owned()];
+        if !self.fixed.is_empty() {
+            let fixed: Vec<String> = self.fixed.iter().map(|(option, value)| format!("{option} {value}")).collect();
+            notes.push(format!("fixed unless tried: {}", fixed.join(", ")));
+        }
         let (search, tuned_elsewhere) = self.tuned_elsewhere(search, folder, journal, monitor, &mut notes)?;
         let protocol = self.protocol();
         let evaluation = Evaluation::run(&data, &search, &protocol, journal, monitor)?;
