@@ -120,7 +120,8 @@ fn outputs_agree_where_cells_and_channels_meet() {
     for (index, goal) in (0u64..).zip(GOALS) {
         let mut random = Stream::named(index, "cells and channels", 0);
         for (layers, normalise, hop_cap) in [(3, true, None), (1, false, None), (2, true, Some(3))] {
-            let shape = ModelShape { goal, rho: Rho::PerFeature, layers, hidden: 16, normalise, hop_cap };
+            let shape =
+                ModelShape { goal, rho: Rho::PerFeature, layers, hidden: 16, normalise, hop_cap, splines: [false; 2] };
             let training = mixed_case(&mut random, &[60]);
             let model = random_model(&mut random, shape, &training);
             let case = mixed_case(&mut random, &[60, 1, 0, 17]);
@@ -156,7 +157,15 @@ fn outputs_agree_on_a_long_chain() {
         for graph_task in [false, true] {
             let case = Case { graph_task, directed, graphs: vec![graph.clone()], features: Clone::clone(&features) };
             for rho in [Rho::Shared, Rho::PerFeature] {
-                let shape = ModelShape { goal: GOALS[2], rho, layers: 2, hidden: 16, normalise: true, hop_cap: None };
+                let shape = ModelShape {
+                    goal: GOALS[2],
+                    rho,
+                    layers: 2,
+                    hidden: 16,
+                    normalise: true,
+                    hop_cap: None,
+                    splines: [false; 2],
+                };
                 let deviation = compare(&random_model(&mut random, shape, &case), &case);
                 println!("chain: graph task {graph_task}, directed {directed}, {rho:?}: {deviation:e}");
                 assert!(
@@ -194,7 +203,15 @@ fn outputs_agree_on_a_large_graph() {
     let (case, receivers, chosen) = large_case();
     let mut random = Stream::named(1, "large graph", 0);
     for rho in [Rho::Shared, Rho::PerFeature] {
-        let shape = ModelShape { goal: GOALS[5], rho, layers: 3, hidden: 16, normalise: true, hop_cap: None };
+        let shape = ModelShape {
+            goal: GOALS[5],
+            rho,
+            layers: 3,
+            hidden: 16,
+            normalise: true,
+            hop_cap: None,
+            splines: [false; 2],
+        };
         let (file, model) = through_file(&random_model(&mut random, shape, &case));
         let outputs = model.outputs_on(&dataset_for(&case, &model).subset(&chosen)).expect("outputs");
         let expected = file.outputs_of(&case, &receivers, 1.0);
@@ -304,6 +321,10 @@ impl GradientCheck<'_> {
                 _ => {
                     let (prefix, part) = name.split_once('.').expect("a prefix");
                     let blocks = if prefix == "shape" { shapes } else { rhos };
+                    if part == "coefficients" {
+                        let tensor = file.tensors.iter().find(|tensor| tensor.name == name).expect("the tensor");
+                        return blocks[..tensor.values.len()].iter().map(|g| f64::from(*g)).collect();
+                    }
                     let part = architecture.parts().into_iter().find(|p| p.name == part).expect("the part");
                     let blocks = blocks.chunks_exact(architecture.block_len());
                     blocks.flat_map(|block| block[part.range.clone()].iter().map(|g| f64::from(*g))).collect()
@@ -325,7 +346,7 @@ impl GradientCheck<'_> {
                 targets.fill(None);
             }
         }
-        oracle::loss(self.loss, &outputs, &wanted)
+        oracle::loss(self.loss, &outputs, &wanted) + file.penalty()
     }
 
     /// Compares, moving parameters one by one and in random directions all at once.
@@ -336,6 +357,7 @@ impl GradientCheck<'_> {
         }
         let (gradient, engine_loss) = self.engine_gradient(&file);
         let here = self.oracle_loss(&file);
+        let engine_loss = engine_loss + file.penalty();
         assert!((engine_loss - here).abs() <= 1e-5 * here.abs().max(1.0), "loss {engine_loss}, oracle {here}");
         let largest = gradient.iter().flatten().fold(1.0, |largest: f64, g| largest.max(g.abs()));
         let places: Vec<(usize, usize)> =
@@ -466,7 +488,9 @@ fn gradients_agree_where_cells_and_channels_meet() {
     for (index, goal) in (0u64..).zip(GOALS) {
         let mut random = Stream::named(index, "gradients of channels", 0);
         let layers = 2 + index as usize % 3;
-        let shape = ModelShape { goal, rho: Rho::PerFeature, layers, hidden: 16, normalise: index != 3, hop_cap: None };
+        let splines = [index % 2 == 1, index % 3 == 1];
+        let (rho, normalise) = (Rho::PerFeature, index != 3);
+        let shape = ModelShape { goal, rho, layers, hidden: 16, normalise, hop_cap: None, splines };
         let case = mixed_case(&mut random, &[40, 9]);
         let model = random_model(&mut random, shape, &case);
         let [channels, cells] = channels_and_cells(&model, &case);
@@ -491,7 +515,7 @@ fn gradients_agree_with_dropout() {
         let goal = GOALS[seed as usize % GOALS.len()];
         let rho = [Rho::Shared, Rho::PerFeature][(seed / 2) as usize % 2];
         let layers = 2 + seed as usize % 3;
-        let shape = ModelShape { goal, rho, layers, hidden: 32, normalise: true, hop_cap: None };
+        let shape = ModelShape { goal, rho, layers, hidden: 32, normalise: true, hop_cap: None, splines: [false; 2] };
         let model = random_model(&mut random, shape, &case);
         let mut check = whole(&mut random, &model, goal, &case);
         check.dropout = Some((0.4, 17 + seed, seed));
@@ -510,7 +534,8 @@ fn gradients_agree_on_a_large_graph() {
     for rho in [Rho::Shared, Rho::PerFeature] {
         let mut random = Stream::named(2, "large graph", 0);
         let goal = GOALS[2];
-        let shape = ModelShape { goal, rho, layers: 3, hidden: 16, normalise: true, hop_cap: None };
+        let shape =
+            ModelShape { goal, rho, layers: 3, hidden: 16, normalise: true, hop_cap: None, splines: [false; 2] };
         let model = random_model(&mut random, shape, &case);
         let (loss, mut wanted) = random_wanted(&mut random, goal, case.items());
         items.iter().enumerate().for_each(|(at, item)| wanted.targets[*item][0] = Some((at % 3) as f64));
@@ -547,7 +572,8 @@ fn gradients_agree_on_many_graphs() {
                 feature.values = common::random_values(&mut random, plan, 2800);
             }
             let goal = GOALS[0];
-            let shape = ModelShape { goal, rho, layers: 2, hidden: 16, normalise: true, hop_cap: None };
+            let shape =
+                ModelShape { goal, rho, layers: 2, hidden: 16, normalise: true, hop_cap: None, splines: [false; 2] };
             let model = random_model(&mut random, shape, &case);
             let deviation = compare(&model, &case);
             assert!(deviation <= OUTPUT_TOLERANCE, "{deviation:e}");

@@ -16,11 +16,13 @@ use gnan::{Model, Training};
 use oracle::{Case, CaseFeature, Value};
 use serde_json::Value as Json;
 
-/// A curve given by points joined by lines, and slopes beyond them.
+/// A curve given by points joined by lines or cubic pieces, and slopes beyond them.
 #[derive(Clone, Default)]
 struct Curve {
     at: Vec<f64>,
     values: Vec<Vec<f64>>,
+    /// Bends `p` and `q` after every point, where there are any.
+    bends: [Vec<Vec<f64>>; 2],
     slopes: [Vec<f64>; 2],
 }
 
@@ -39,7 +41,13 @@ impl Curve {
         let right = self.at.iter().position(|knot| *knot > x).unwrap();
         let share = (x - self.at[right - 1]) / (self.at[right] - self.at[right - 1]);
         let ends = self.values[right - 1].iter().zip(&self.values[right]);
-        ends.map(|(left, right)| left * (1.0 - share) + right * share).collect()
+        let mut found: Vec<f64> = ends.map(|(left, right)| left * (1.0 - share) + right * share).collect();
+        if let [Some(p), Some(q)] = [0, 1].map(|which| self.bends[which].get(right - 1)) {
+            for (c, found) in found.iter_mut().enumerate() {
+                *found += share * (1.0 - share) * (p[c] + q[c] * share);
+            }
+        }
+        found
     }
 }
 
@@ -79,7 +87,15 @@ impl Tables {
             let mut feature = Feature::default();
             if let curve @ Json::Object(_) = &json["curve"] {
                 let slopes = [numbers(&curve["left_slope"]), numbers(&curve["right_slope"])];
-                let knots = Curve { at: numbers(&curve["knots"]), values: rows(&curve["values"]), slopes };
+                let bend = |which: usize| {
+                    match curve["bends"].as_array() {
+                        Some(pieces) => pieces.iter().map(|piece| rows(piece).iter().map(|pair| pair[which]).collect()),
+                        None => return Vec::new(),
+                    }
+                    .collect()
+                };
+                let bends = [bend(0), bend(1)];
+                let knots = Curve { at: numbers(&curve["knots"]), values: rows(&curve["values"]), bends, slopes };
                 feature.curve = Some((knots, json["rho"].as_u64().unwrap() as usize));
             }
             for level in json["levels"].as_array().unwrap() {
@@ -156,6 +172,8 @@ impl Tables {
                         "left slope" => feature.curve.get_or_insert_with(curve).0.slopes[0] = values,
                         "right slope" => feature.curve.get_or_insert_with(curve).0.slopes[1] = values,
                         "knot" => add(&mut feature.curve.get_or_insert_with(curve).0, at, values),
+                        "bend p" => feature.curve.get_or_insert_with(curve).0.bends[0].push(values),
+                        "bend q" => feature.curve.get_or_insert_with(curve).0.bends[1].push(values),
                         "level" => {
                             feature.levels.insert(level.to_owned(), (values, place.unwrap()));
                         }

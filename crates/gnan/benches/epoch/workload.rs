@@ -9,7 +9,7 @@ use gnan::model::{
     TargetSchema, TrainingRecord, output_count,
 };
 use gnan::random::Stream;
-use gnan::shape::{Adam, Architecture};
+use gnan::shape::{Adam, Architecture, ShapeKind};
 use gnan::statistics::{Statistics, StatisticsOptions};
 use gnan::train::{Goals, Loss};
 use gnan::{Dataset, DatasetOptions};
@@ -68,7 +68,6 @@ impl Workload {
         let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
         let features: Vec<FeatureSchema> =
             data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
-        let parameters = Parameters::random(&Layout::new(&features, rho), architecture, 1);
         let statistics = StatisticsOptions { normalise: true, rho_per_feature: rho == Rho::PerFeature };
         let statistics = Statistics::new(&train, data.features(), statistics).expect("statistics");
         let description = Description {
@@ -79,6 +78,9 @@ impl Workload {
             largest_component: false,
             rho,
             rho_scale: RhoScale::default(),
+            shape: ShapeKind::Network,
+            rho_spline: None,
+            rho_monotone: false,
             normalise: true,
             hop_cap: None,
             architecture,
@@ -87,6 +89,8 @@ impl Workload {
             receivers: statistics.receivers(&[]),
             record: TrainingRecord::default(),
         };
+        let layout = Layout::new(&description.features, rho);
+        let parameters = Parameters::random(&layout, &description.forms(), architecture.outputs, 1);
         let model = Model::from_parts(description, parameters);
         let target = &data.targets()[0];
         let values: Vec<f32> = train.items().iter().map(|item| target.values[*item as usize] as f32).collect();
@@ -139,7 +143,7 @@ impl Workload {
     /// the step; statistics are read forwards and backwards.
     pub fn bytes(&self) -> f64 {
         let parameters = self.model.parameters();
-        let block = parameters.shapes.architecture().block_len();
+        let block = self.model.description().architecture.block_len();
         let floats = ((parameters.shapes.len() + parameters.rhos.len()) * block) as f64;
         let entries = self.statistics.rows().cells.len() as f64;
         let pairs = self.statistics.shells().map_or(0.0, |s| (s.source_count() * s.receivers.len()) as f64);

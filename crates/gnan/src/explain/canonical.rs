@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
 use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support};
-use crate::shape::PiecewiseLinear;
+use crate::shape::Piecewise;
 
 /// A rho in canonical form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,7 +66,7 @@ pub struct Canonical {
     structure: Vec<Vec<f64>>,
     output_bias: Vec<f64>,
     /// For every continuous or sparse feature raw `f_k`, knot by knot, once it has been asked for.
-    curves: Vec<OnceLock<PiecewiseLinear>>,
+    curves: Vec<OnceLock<Piecewise>>,
 }
 
 /// A value of a feature, as a product is asked for.
@@ -215,7 +215,7 @@ impl Canonical {
     }
 
     /// `f_k` of a continuous or sparse feature, knot by knot; `None` for the other kinds.
-    pub fn shape_curve(&self, k: usize) -> Option<PiecewiseLinear> {
+    pub fn shape_curve(&self, k: usize) -> Option<Piecewise> {
         let curve = self.raw_curve(k)?.clone();
         Some(curve.rescaled(&self.centred_by(k), &self.scale[self.layout.features[k].first_rho]))
     }
@@ -283,15 +283,15 @@ impl Canonical {
                 if let Some(curve) = self.raw_curve(k) {
                     return Some((curve.evaluate(scale.within(x)), place.first_rho));
                 }
-                let (size, block) = (parameters.shapes.architecture(), parameters.shapes.block(network));
-                let (at, reference) = (size.evaluate(block, f64::from(scale.apply(x))), size.evaluate(block, 0.0));
+                let shapes = &parameters.shapes;
+                let (at, reference) = (shapes.evaluate(network, scale.apply(x)), shapes.evaluate(network, 0.0));
                 Some((at.iter().zip(reference).map(|(at, reference)| at - reference).collect(), place.first_rho))
             }
         }
     }
 
     /// Raw `f_k` of a continuous or sparse feature.
-    fn raw_curve(&self, k: usize) -> Option<&PiecewiseLinear> {
+    fn raw_curve(&self, k: usize) -> Option<&Piecewise> {
         let feature = &self.model.description().features[k];
         if !matches!(feature.kind, Kind::Continuous | Kind::Sparse) {
             return None;
@@ -299,10 +299,9 @@ impl Canonical {
         let (network, scale) = (self.layout.features[k].network?, feature.scale?);
         Some(self.curves[k].get_or_init(|| {
             let bank = &self.model.parameters().shapes;
-            let (size, block) = (bank.architecture(), bank.block(network));
-            let reference = size.evaluate(block, 0.0);
+            let reference = bank.evaluate(network, 0.0);
             let unchanged = vec![1.0; reference.len()];
-            size.knots(block).rescaled(&reference, &unchanged).of_unscaled(scale.shift, scale.scale)
+            bank.curve(network).rescaled(&reference, &unchanged).of_unscaled(scale.shift, scale.scale)
         }))
     }
 
@@ -387,8 +386,7 @@ fn raw_rho(model: &Model, r: usize, slot: usize, slots: usize) -> Vec<f64> {
         return vec![0.0; model.outputs()];
     }
     let t = if unreachable { 0.0 } else { 1.0 / (1.0 + slot as f64) };
-    let bank = &model.parameters().rhos;
-    bank.architecture().evaluate(bank.block(r), f64::from(description.rho_scale.apply(t)))
+    model.parameters().rhos.evaluate(r, description.rho_scale.apply(t))
 }
 
 /// Which of `slots` slots occurred in training; the last of both is "unreachable".

@@ -8,7 +8,8 @@
 //!               + sum over receivers, sources and features of (f * rho(t) - centre(t)) / n
 //! ```
 //!
-//! where `centre` is 0 unless a feature has one. Rho, structure and centre are 0 beyond the hop cap (and for unreachable
+//! where a curve in a value is linear between its knots or, where it has bends `p` and `q` there, at the share `u` of the
+//! way from one knot to the next `from + u * (to - from) + u * (1 - u) * (p + q * u)`. `centre` is 0 unless a feature has one. Rho, structure and centre are 0 beyond the hop cap (and for unreachable
 //! nodes, where there is a cap); `structure_at_distance_0` replaces the curve there. A level that is not listed
 //! contributes 0. In a softmax the outputs are those of the model up to a number common to all classes.
 
@@ -18,7 +19,7 @@ use crate::dataset::Outcome;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::model::{Support, TargetSchema};
-use crate::shape::PiecewiseLinear;
+use crate::shape::Piecewise;
 
 use super::canonical::{Canonical, Value};
 
@@ -91,7 +92,7 @@ pub struct FeatureTable {
     /// The range of its values in training.
     pub range: Option<[f64; 2]>,
     /// The curve of a continuous or sparse feature, a function of the value itself; its rho is that of the feature.
-    pub curve: Option<PiecewiseLinear>,
+    pub curve: Option<Piecewise>,
     /// Which rho the curve is heard with.
     pub rho: usize,
     /// Its levels, the 1 of a binary feature, and `missing` where training had it.
@@ -145,9 +146,9 @@ impl Canonical {
     }
 
     /// Raw rho as a function of `t`.
-    fn raw_rho_curve(&self, r: usize) -> PiecewiseLinear {
+    fn raw_rho_curve(&self, r: usize) -> Piecewise {
         let (bank, scale) = (&self.model.parameters().rhos, self.description().rho_scale);
-        bank.architecture().knots(bank.block(r)).of_unscaled(scale.shift, scale.scale)
+        bank.curve(r).of_unscaled(scale.shift, scale.scale)
     }
 
     /// `b * rho_b(t)` and what centring takes out of every feature.
@@ -186,7 +187,7 @@ impl Canonical {
             same
         });
         let nothing = vec![0.0; self.outputs()];
-        let curves: Vec<PiecewiseLinear> =
+        let curves: Vec<Piecewise> =
             terms.iter().map(|(factors, rho)| self.raw_rho_curve(*rho).rescaled(&nothing, factors)).collect();
         let mut t: Vec<f64> = vec![0.0, 1.0];
         t.extend(curves.iter().flat_map(|curve| &curve.knots).copied().filter(|t| *t > 0.0 && *t < 1.0));
@@ -226,7 +227,7 @@ impl Canonical {
     }
 }
 
-fn distance_table(curve: &PiecewiseLinear) -> DistanceTable {
+fn distance_table(curve: &Piecewise) -> DistanceTable {
     let (t, values) = curve.points_between(0.0, 1.0).into_iter().unzip();
     DistanceTable { t, values }
 }
@@ -262,8 +263,13 @@ impl ModelTables {
             let place = Place { feature: &feature.name, rho: &self.rho[feature.rho].name, ..plain };
             if let Some(curve) = &feature.curve {
                 rows.values(&Place { table: "left slope", ..place }, &curve.left_slope)?;
-                for (x, values) in curve.knots.iter().zip(&curve.values) {
+                for (index, (x, values)) in curve.knots.iter().zip(&curve.values).enumerate() {
                     rows.values(&Place { table: "knot", at: Some(*x), ..place }, values)?;
+                    for (table, which) in [("bend p", 0), ("bend q", 1)] {
+                        let bends = curve.bends.get(index).into_iter().flatten();
+                        let bends: Vec<f64> = bends.map(|bends| bends[which]).collect();
+                        rows.values(&Place { table, at: Some(*x), ..place }, &bends)?;
+                    }
                 }
                 rows.values(&Place { table: "right slope", ..place }, &curve.right_slope)?;
             }

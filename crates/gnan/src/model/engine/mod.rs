@@ -26,7 +26,7 @@ mod tables;
 
 use std::sync::Arc;
 
-use crate::shape::{Architecture, Evaluation};
+use crate::shape::{Architecture, Basis, Evaluation, ShapeKind};
 use crate::statistics::Statistics;
 
 use super::parameters::{Layout, Parameters, Rho, RhoScale};
@@ -48,8 +48,14 @@ pub struct EngineModel<'a> {
     pub architecture: Architecture,
     /// Shared or per feature.
     pub rho: Rho,
-    /// How distances enter the rho networks.
+    /// How distances enter the rhos.
     pub rho_scale: RhoScale,
+    /// What the shape functions are made of.
+    pub shape: ShapeKind,
+    /// The knots of the rhos, where they are splines.
+    pub rho_spline: Option<&'a Basis>,
+    /// Strength of the smoothness penalty of splines.
+    pub smooth: f64,
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
 }
@@ -100,11 +106,12 @@ impl Engine {
         let outputs = model.architecture.outputs;
         let lanes = outputs * replicates;
         let (binding, points) = Binding::new(model, &layout, &statistics);
-        let shape_points = Evaluation::new(points, outputs);
+        let forms = model.forms(&layout);
+        let shape_points = Evaluation::new(&forms.shapes, &points);
         let audible = audible_slots(slots, model.hop_cap);
-        let arguments: Vec<f32> =
+        let arguments: Vec<f64> =
             (0..audible).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
-        let rho_points = Evaluation::new((0..layout.rhos).map(|_| arguments.clone()), outputs);
+        let rho_points = Evaluation::new(&forms.rhos, &vec![arguments; layout.rhos]);
         let shells = statistics.shells().map(|shells| {
             let shared = !statistics.options().rho_per_feature;
             ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), shared)
@@ -159,8 +166,13 @@ impl Engine {
     /// Draws the dropout masks of one replicate for a step; `rate` 0 removes them.
     pub fn draw_masks_of(&mut self, replicate: usize, parameters: &Parameters, rate: f32, seed: u64, step: u64) {
         let Replicate { shape_points, rho_points, .. } = &mut self.replicates[replicate];
-        shape_points.draw_masks(parameters.shapes.architecture(), rate, seed, "dropout of shapes", step);
-        rho_points.draw_masks(parameters.rhos.architecture(), rate, seed, "dropout of rho", step);
+        // Splines have no units to drop.
+        if let Some(architecture) = parameters.shapes.architecture() {
+            shape_points.draw_masks(architecture, rate, seed, "dropout of shapes", step);
+        }
+        if let Some(architecture) = parameters.rhos.architecture() {
+            rho_points.draw_masks(architecture, rate, seed, "dropout of rho", step);
+        }
     }
 
     /// Evaluates all tables; with `keep`, for a gradient to follow.
