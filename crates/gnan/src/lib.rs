@@ -11,7 +11,7 @@
 //! - [`catalogue`]: the data sets of the paper, where to get them and what the paper says of each.
 //! - [`graph`] and [`distance`]: who can hear whom, and from how far. [`statistics`]: everything training needs to know
 //!   of that, summed up once.
-//! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
+//! - [`shape`]: the univariate networks and splines, and their gradients. [`model`]: features, distances and networks bound together
 //!   by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
 //! - [`predict`] and [`evaluate`] use models; [`metric`], [`confidence`] and [`baseline`] judge them.
 //! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up. [`bootstrap`]: how
@@ -32,6 +32,7 @@ pub mod distance;
 pub mod statistics;
 pub mod shape;
 pub mod model;
+pub mod certificate;
 pub mod metric;
 pub mod confidence;
 pub mod baseline;

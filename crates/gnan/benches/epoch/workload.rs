@@ -88,6 +88,7 @@ impl Workload {
             targets,
             receivers: statistics.receivers(&[]),
             record: TrainingRecord::default(),
+            certificates: Vec::new(),
         };
         let layout = Layout::new(&description.features, rho);
         let parameters = Parameters::random(&layout, &description.forms(), architecture.outputs, 1);

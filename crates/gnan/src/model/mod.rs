@@ -1,5 +1,6 @@
 //! The model: a description of what was learned from which features, and the parameters that training found.
 
+mod certificate;
 mod engine;
 mod forms;
 mod novelty;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use certificate::Certificate;
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
 pub use forms::Forms;
 pub use novelty::Novelty;
@@ -68,6 +70,9 @@ pub struct Description {
     pub receivers: Vec<f64>,
     /// How training went.
     pub record: TrainingRecord,
+    /// What the model promises, as it was checked when it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certificate>,
 }
 
 /// How a model came about.
@@ -158,6 +163,12 @@ impl Model {
     /// The same model with a record of what was tried before it was chosen.
     pub fn chosen_among(mut self, tried: Vec<(String, f64)>) -> Model {
         self.description.record.tried = tried;
+        self
+    }
+
+    /// The same model with these certificates.
+    pub fn with_certificates(mut self, certificates: Vec<Certificate>) -> Model {
+        self.description.certificates = certificates;
         self
     }
 

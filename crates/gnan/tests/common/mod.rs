@@ -287,6 +287,7 @@ pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Mode
         targets,
         receivers: vec![1.0; 4],
         record: TrainingRecord { smooth, ..TrainingRecord::default() },
+        certificates: Vec::new(),
     };
     let layout = Layout::new(&description.features, shape.rho);
     let mut parameters = Parameters::random(&layout, &description.forms(), outputs, random.next_u64());
