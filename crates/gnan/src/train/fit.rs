@@ -56,6 +56,7 @@ impl Training {
             return Err(Error::input("all training items have weight 0"));
         }
         let outcome = train.outcome()?;
+        self.check_hearing(&train)?;
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
             None => train.hold_out(self.seed)?,
@@ -93,6 +94,7 @@ fn candidate_name(settled: &Settled) -> String {
     let rho = match settled.rho {
         Rho::Shared => "shared rho",
         Rho::PerFeature => "rho per feature",
+        Rho::Grouped => "rho per group of features",
     };
     match (settled.outcome, settled.two_logits) {
         (Outcome::Binary, false) => format!("{rho}, one logit"),
@@ -118,6 +120,7 @@ pub(super) struct Fit<'a> {
     pub scale: TargetScale,
     pub gain: f32,
     pub receivers: Vec<f64>,
+    pub slots: Vec<usize>,
     pub engine: Engine,
     pub parameters: Parameters,
     /// The weights with the lowest validation loss so far.
@@ -137,15 +140,16 @@ impl<'a> Fit<'a> {
         valid: &Dataset,
     ) -> Result<Fit<'a>> {
         let statistics = prepared.statistics(settled.rho)?;
-        let features = learn_features(train.features(), train);
-        let layout = Layout::new(&features, settled.rho);
+        let mut features = learn_features(train.features(), train);
+        training.apply_rules(&mut features);
+        let layout = Layout::new(&features, settled.rho, training.reach(), training.lenses.len());
         let gain = source_gain(train);
         let model = EngineModel {
             features: &features,
             architecture: settled.architecture,
             rho: settled.rho,
             rho_scale: RhoScale::default(),
-            hop_cap: training.hop_cap,
+            reach: training.reach(),
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let parameters = Parameters::random(&layout, settled.architecture, training.seed);
@@ -163,6 +167,7 @@ impl<'a> Fit<'a> {
             training,
             settled,
             receivers: statistics.receivers(&train.positions),
+            slots: statistics.axis().lengths(),
             state: OptimiserState::new(&parameters),
             stopping: Stopping::new(settled),
             best: parameters.clone(),
