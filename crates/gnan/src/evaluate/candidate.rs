@@ -3,6 +3,7 @@
 use crate::dataset::NodeDescription;
 use crate::error::{Error, Result};
 use crate::lens::{Lens, Pool};
+use crate::shape::ShapeKind;
 use crate::train::{LogitChoice, Loss, RhoChoice, Training};
 
 /// Options that could be good ones: how to train, and what to train on.
@@ -21,14 +22,17 @@ const NONE: &str = "none";
 
 impl Candidate {
     /// Names of the options that [`set`](Self::set) knows.
-    pub const OPTIONS: [&str; 15] = [
+    pub const OPTIONS: [&str; 18] = [
         "rho",
         "logits",
+        "shape",
+        "rho-shape",
         "layers",
         "hidden",
         "hop-cap",
         "pool",
         "normalise",
+        "smooth",
         "learning-rate",
         "weight-decay",
         "dropout",
@@ -46,6 +50,9 @@ impl Candidate {
             "rho" => training.rho = one_of(option, value, &RHOS)?,
             "logits" => training.logits = one_of(option, value, &LOGITS)?,
             "loss" => training.loss = one_of(option, value, &LOSSES)?,
+            "shape" => training.shape = one_of(option, value, &SHAPES)?,
+            "rho-shape" => training.rho_shape = one_of(option, value, &SHAPES)?,
+            "smooth" => training.smooth = optional(option, value, USUAL)?,
             "layers" => training.layers = number(option, value)?,
             "hidden" => training.hidden = number(option, value)?,
             "dropout" => training.dropout = number(option, value)?,
@@ -75,6 +82,9 @@ impl Candidate {
             "rho" => word_of(training.rho, &RHOS),
             "logits" => word_of(training.logits, &LOGITS),
             "loss" => word_of(training.loss, &LOSSES),
+            "shape" => word_of(training.shape, &SHAPES),
+            "rho-shape" => word_of(training.rho_shape, &SHAPES),
+            "smooth" => or(training.smooth.map(|smooth| smooth.to_string()), USUAL),
             "layers" => training.layers.to_string(),
             "hidden" => training.hidden.to_string(),
             "dropout" => training.dropout.to_string(),
@@ -100,13 +110,16 @@ impl Candidate {
         let listed = Self::OPTIONS.iter().map(|option| format!("{option}={}", self.get(option)));
         let training = &self.training;
         let others = format!(
-            "lenses={:?} unreachable={} groups={:?} rules={:?} output-bias={:?} balance={} support={:?}",
+            "lenses={:?} unreachable={} groups={:?} associations={:?} output-bias={:?} balance={} rules={:?} \
+             rho-monotone={} support={:?}",
             training.lenses,
             training.silent_unreachable,
             training.rho_groups,
-            training.rules,
+            training.associations,
             training.output_bias,
             training.balance_classes,
+            training.rules.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            training.rho_monotone,
             self.describe.iter().map(|description| description.least_support).collect::<Vec<_>>()
         );
         listed.chain([others]).collect::<Vec<_>>().join(" ")
@@ -149,6 +162,9 @@ const LOGITS: [(&str, LogitChoice); 4] =
 const LOSSES: [(&str, Option<Loss>); 3] =
     [(USUAL, None), ("squared", Some(Loss::Squared)), ("absolute", Some(Loss::Absolute))];
 
+const SHAPES: [(&str, Option<ShapeKind>); 3] =
+    [(USUAL, None), ("network", Some(ShapeKind::Network)), ("spline", Some(ShapeKind::Spline))];
+
 fn one_of<T: Copy>(option: &str, value: &str, known: &[(&str, T)]) -> Result<T> {
     let found = known.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice);
     found.ok_or_else(|| {
@@ -178,11 +194,14 @@ mod tests {
         let values = [
             ("rho", "per-feature"),
             ("logits", "two"),
+            ("shape", "spline"),
+            ("rho-shape", "network"),
             ("layers", "5"),
             ("hidden", "32"),
             ("hop-cap", "8"),
             ("pool", "both"),
             ("normalise", "false"),
+            ("smooth", "0.01"),
             ("learning-rate", "0.01"),
             ("weight-decay", "0.0005"),
             ("dropout", "0.6"),

@@ -9,10 +9,12 @@
 //!               + sum over lenses, receivers, sources and features of (f * rho(t) - centre(t)) / n
 //! ```
 //!
-//! where a lens that averages divides by the number of receivers, and `centre` is 0 unless a feature has one. Rho,
-//! centre and structure are 0 at distances that are not within their `reach` (a centre has that of its feature's rho);
-//! `at_distance_0` replaces a structure curve there. A level that is not listed contributes 0. In a softmax the outputs
-//! are those of the model up to a number common to all classes.
+//! where a curve in a value is linear between its knots or, where it has bends `p` and `q` there, at the share `u` of the
+//! way from one knot to the next `from + u * (to - from) + u * (1 - u) * (p + q * u)`. A lens that averages divides by the
+//! number of receivers, and `centre` is 0 unless a feature has one. Rho, centre and structure are 0 at distances that are
+//! not within their `reach` (a centre has that of its feature's rho); `at_distance_0` replaces a structure curve there. A
+//! level that is not listed contributes 0. The output for a graph without nodes is `empty`. In a softmax the outputs are those of the model up to a number common to all
+//! classes.
 
 use serde::Serialize;
 
@@ -21,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, Reach};
 use crate::model::{Support, TargetSchema};
-use crate::shape::PiecewiseLinear;
+use crate::shape::Piecewise;
 
 use super::canonical::{Canonical, Value};
 
@@ -51,6 +53,8 @@ pub struct ModelTables {
     pub lenses: Vec<Lens>,
     /// `b0`, per output.
     pub base: Vec<f64>,
+    /// What is said of a graph without nodes, per output.
+    pub empty: Vec<f64>,
     /// Every rho, lens after lens: rho `r` by lens `v` is number `v * rhos_per_lens + r`.
     pub rho: Vec<RhoTable>,
     /// Number of rhos of every lens.
@@ -112,7 +116,7 @@ pub struct FeatureTable {
     /// The range of its values in training.
     pub range: Option<[f64; 2]>,
     /// The curve of a continuous or sparse feature, a function of the value itself; its rho is that of the feature.
-    pub curve: Option<PiecewiseLinear>,
+    pub curve: Option<Piecewise>,
     /// Which rho of a lens the curve is heard with.
     pub rho: usize,
     /// Its levels, the 1 of a binary feature, and `missing` where training had it.
@@ -151,6 +155,7 @@ impl Canonical {
             normalise: description.normalise,
             lenses: description.lenses.clone(),
             base: self.output_bias().to_vec(),
+            empty: self.empty_output().to_vec(),
             rho: (0..self.axis().lenses()).flat_map(|lens| self.rho_tables(lens)).collect(),
             rhos_per_lens: self.layout().rhos.len(),
             structure: (0..self.axis().lenses()).flat_map(|lens| self.structure_tables(lens)).collect(),
@@ -171,10 +176,9 @@ impl Canonical {
     }
 
     /// Raw rho by a lens as a function of `t`.
-    fn raw_rho_curve(&self, r: usize, lens: usize) -> PiecewiseLinear {
+    fn raw_rho_curve(&self, r: usize, lens: usize) -> Piecewise {
         let (bank, scale) = (&self.model.parameters().rhos, self.description().rho_scale);
-        let block = bank.block(self.layout().function(r, lens));
-        bank.architecture().knots(block).of_unscaled(scale.shift, scale.scale)
+        bank.curve(self.layout().function(r, lens)).of_unscaled(scale.shift, scale.scale)
     }
 
     /// `b * rho_b(t)` and what centring takes out of every feature, a table for each reach.
@@ -223,7 +227,7 @@ impl Canonical {
             same
         });
         let nothing = vec![0.0; self.outputs()];
-        let curves: Vec<PiecewiseLinear> =
+        let curves: Vec<Piecewise> =
             terms.iter().map(|(factors, rho)| self.raw_rho_curve(*rho, lens).rescaled(&nothing, factors)).collect();
         let mut t: Vec<f64> = vec![0.0, 1.0];
         t.extend(curves.iter().flat_map(|curve| &curve.knots).copied().filter(|t| *t > 0.0 && *t < 1.0));
@@ -265,7 +269,7 @@ impl Canonical {
     }
 }
 
-fn distance_table(curve: &PiecewiseLinear) -> DistanceTable {
+fn distance_table(curve: &Piecewise) -> DistanceTable {
     let (t, values) = curve.points_between(0.0, 1.0).into_iter().unzip();
     DistanceTable { t, values }
 }
@@ -291,6 +295,7 @@ impl ModelTables {
         }
         let plain = Place::default();
         rows.values(&Place { table: "base", ..plain }, &self.base)?;
+        rows.values(&Place { table: "empty", ..plain }, &self.empty)?;
         for rho in &self.rho {
             let place = Place { rho: &rho.name, ..plain };
             rows.reach(&Place { table: "rho reach", ..place }, rho.reach)?;
@@ -309,8 +314,13 @@ impl ModelTables {
             let place = Place { feature: &feature.name, rho: &self.rho[feature.rho].name, ..plain };
             if let Some(curve) = &feature.curve {
                 rows.values(&Place { table: "left slope", ..place }, &curve.left_slope)?;
-                for (x, values) in curve.knots.iter().zip(&curve.values) {
+                for (index, (x, values)) in curve.knots.iter().zip(&curve.values).enumerate() {
                     rows.values(&Place { table: "knot", at: Some(*x), ..place }, values)?;
+                    for (table, which) in [("bend p", 0), ("bend q", 1)] {
+                        let bends = curve.bends.get(index).into_iter().flatten();
+                        let bends: Vec<f64> = bends.map(|bends| bends[which]).collect();
+                        rows.values(&Place { table, at: Some(*x), ..place }, &bends)?;
+                    }
                 }
                 rows.values(&Place { table: "right slope", ..place }, &curve.right_slope)?;
             }

@@ -1,8 +1,10 @@
 //! The model: a description of what was learned from which features, and the parameters that training found.
 
 mod engine;
+mod forms;
 mod novelty;
 mod parameters;
+mod rules;
 mod schema;
 
 use std::sync::Arc;
@@ -10,15 +12,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
+pub use forms::Forms;
 pub use novelty::Novelty;
 pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale};
+pub use rules::{Curvature, Direction, FeatureRules, Rules};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
 use crate::dataset::{Dataset, Feature, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
 use crate::lens::{Axis, Lens, Reach};
-use crate::shape::Architecture;
+use crate::shape::{Architecture, Basis, ShapeKind};
 use crate::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 
 /// Everything about a model except its parameters: what a model file says in words.
@@ -38,8 +42,17 @@ pub struct Description {
     pub largest_component: bool,
     /// Shared or per feature.
     pub rho: Rho,
-    /// How distances enter the rho networks.
+    /// How distances enter the rhos.
     pub rho_scale: RhoScale,
+    /// What the shape functions are made of.
+    #[serde(default, skip_serializing_if = "ShapeKind::is_network")]
+    pub shape: ShapeKind,
+    /// The knots of every rho, over `t = 1 / (1 + distance)`, where rhos are splines; else they are networks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rho_spline: Option<Basis>,
+    /// Whether every rho was asked never to rise with distance and never to be negative.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rho_monotone: bool,
     /// Whether shells are normalised by their size.
     pub normalise: bool,
     /// Rho is 0 beyond this distance.
@@ -88,6 +101,9 @@ pub struct TrainingRecord {
     pub weight_decay: f64,
     /// Dropout rate.
     pub dropout: f64,
+    /// Strength of the smoothness penalty of splines.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub smooth: f64,
     /// Items per step; 0 is all.
     pub batch: usize,
     /// Loss that was minimised.
@@ -125,6 +141,10 @@ pub struct TrainingRecord {
 
 fn is_plain(lenses: &Vec<Lens>) -> bool {
     Lens::is_plain(lenses)
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl TrainingRecord {
@@ -228,6 +248,9 @@ impl Description {
             architecture: self.architecture,
             rho: self.rho,
             rho_scale: self.rho_scale,
+            shape: self.shape,
+            rho_spline: self.rho_spline.as_ref(),
+            smooth: self.record.smooth,
             reach: self.reach(),
         }
     }
@@ -257,6 +280,16 @@ impl Description {
             lenses: self.lenses.clone(),
             channels: channel_plan(self.rho, heard),
         }
+    }
+
+    /// What the banks of the model hold.
+    pub fn forms(&self) -> Forms {
+        self.engine_model().forms(&self.layout())
+    }
+
+    /// What the rhos are made of.
+    pub fn rho_shape(&self) -> ShapeKind {
+        if self.rho_spline.is_some() { ShapeKind::Spline } else { ShapeKind::Network }
     }
 
     /// Names of the outputs: classes, targets, or the positive class.

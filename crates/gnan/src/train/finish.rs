@@ -2,7 +2,7 @@
 
 use crate::dataset::Dataset;
 use crate::files::Kind;
-use crate::model::{Description, Engine, FeatureSchema, Model, RhoScale, TargetSchema, TrainingRecord};
+use crate::model::{Description, Engine, FeatureSchema, Model, TargetSchema, TrainingRecord};
 
 use super::fit::Fit;
 use super::report::{Ended, Fitted};
@@ -17,8 +17,7 @@ impl Fit<'_> {
     /// Folds gain and target scale into the parameters and writes the description.
     pub(super) fn finish(mut self, ended: Ended, history: Vec<Point>) -> Fitted {
         std::mem::swap(&mut self.parameters, &mut self.best);
-        let outputs = 0..self.settled.architecture.outputs;
-        let gains: Vec<f32> = outputs.map(|c| (f64::from(self.gain) * self.scale.factor(c)) as f32).collect();
+        let gains = std::mem::take(&mut self.gains);
         self.learn_mean_effects(&gains);
         self.parameters.scale_sources(&gains);
         self.scale.restore(&mut self.parameters.output_bias);
@@ -31,7 +30,10 @@ impl Fit<'_> {
             explicit_hydrogens: data.explicit_hydrogens(),
             largest_component: data.largest_component(),
             rho: self.settled.rho,
-            rho_scale: RhoScale::default(),
+            rho_scale: self.rho_scale,
+            shape: self.settled.shape,
+            rho_spline: self.rho_spline,
+            rho_monotone: self.settled.rho_monotone,
             normalise: self.training.normalise,
             hop_cap: self.training.hop_cap,
             silent_unreachable: self.training.silent_unreachable,
@@ -73,6 +75,7 @@ impl Fit<'_> {
             learning_rate: f64::from(self.settled.learning_rate),
             weight_decay: f64::from(self.settled.weight_decay),
             dropout: self.training.dropout,
+            smooth: self.settled.smooth,
             batch: self.settled.batch.unwrap_or(0),
             loss: self.settled.loss.name().to_owned(),
             epochs,

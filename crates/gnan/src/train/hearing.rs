@@ -18,13 +18,13 @@ impl Training {
     /// The group of a feature by name, and its association rule.
     fn heard(&self, feature: &str) -> (Option<&str>, Option<Reach>) {
         let group = self.rho_groups.iter().find(|(_, members)| members.iter().any(|member| member == feature));
-        let mut rules = self.rules.iter().filter(|(name, _)| name == feature).map(|(_, reach)| *reach);
+        let mut rules = self.associations.iter().filter(|(name, _)| name == feature).map(|(_, reach)| *reach);
         let first = rules.next();
         (group.map(|(name, _)| name.as_str()), first.map(|first| rules.fold(first, |all, rule| all.and(rule))))
     }
 
     /// Writes groups and association rules into what is known of the features.
-    pub(crate) fn apply_rules(&self, features: &mut [FeatureSchema]) {
+    pub(crate) fn associate(&self, features: &mut [FeatureSchema]) {
         for feature in features {
             let (group, reach) = self.heard(&feature.name);
             (feature.rho_group, feature.reach) = (group.map(str::to_owned), reach);
@@ -51,7 +51,7 @@ impl Training {
         }
         let known = |name: &str| data.features().iter().any(|feature| feature.name == name);
         let named =
-            (self.rules.iter().map(|(name, _)| name)).chain(self.rho_groups.iter().flat_map(|(_, names)| names));
+            (self.associations.iter().map(|(name, _)| name)).chain(self.rho_groups.iter().flat_map(|(_, names)| names));
         for name in named {
             if !known(name) {
                 let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();

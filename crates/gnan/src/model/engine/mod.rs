@@ -27,7 +27,7 @@ mod tables;
 use std::sync::Arc;
 
 use crate::lens::Reach;
-use crate::shape::{Architecture, Evaluation};
+use crate::shape::{Architecture, Basis, Evaluation, ShapeKind};
 use crate::statistics::{Shells, Statistics};
 
 use super::parameters::{Layout, Parameters, Rho, RhoScale};
@@ -49,8 +49,14 @@ pub struct EngineModel<'a> {
     pub architecture: Architecture,
     /// Shared or per feature.
     pub rho: Rho,
-    /// How distances enter the rho networks.
+    /// How distances enter the rhos.
     pub rho_scale: RhoScale,
+    /// What the shape functions are made of.
+    pub shape: ShapeKind,
+    /// The knots of the rhos, where they are splines.
+    pub rho_spline: Option<&'a Basis>,
+    /// Strength of the smoothness penalty of splines.
+    pub smooth: f64,
     /// Rho is 0 at other distances.
     pub reach: Reach,
 }
@@ -103,11 +109,13 @@ impl Engine {
         let outputs = model.architecture.outputs;
         let lanes = outputs * replicates;
         let (binding, points) = Binding::new(model, &layout, &statistics);
-        let shape_points = Evaluation::new(points, outputs);
+        let forms = model.forms(&layout);
+        let shape_points = Evaluation::new(&forms.shapes, &points);
         let heard = Heard::new(&layout, axis);
         let argument = |slot: &usize| model.rho_scale.apply(axis.argument(*slot));
-        let rho_points =
-            Evaluation::new(heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()), outputs);
+        let arguments: Vec<Vec<f64>> =
+            heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()).collect();
+        let rho_points = Evaluation::new(&forms.rhos, &arguments);
         let shells = statistics.shells().first().map(|shells| {
             let offsets = (0..axis.lenses()).map(|lens| axis.range(lens).start).collect();
             let bias = statistics.bias_channel();
@@ -169,8 +177,13 @@ impl Engine {
     /// Draws the dropout masks of one replicate for a step; `rate` 0 removes them.
     pub fn draw_masks_of(&mut self, replicate: usize, parameters: &Parameters, rate: f32, seed: u64, step: u64) {
         let Replicate { shape_points, rho_points, .. } = &mut self.replicates[replicate];
-        shape_points.draw_masks(parameters.shapes.architecture(), rate, seed, "dropout of shapes", step);
-        rho_points.draw_masks(parameters.rhos.architecture(), rate, seed, "dropout of rho", step);
+        // Splines have no units to drop.
+        if let Some(architecture) = parameters.shapes.architecture() {
+            shape_points.draw_masks(architecture, rate, seed, "dropout of shapes", step);
+        }
+        if let Some(architecture) = parameters.rhos.architecture() {
+            rho_points.draw_masks(architecture, rate, seed, "dropout of rho", step);
+        }
     }
 
     /// Evaluates all tables; with `keep`, for a gradient to follow.
