@@ -90,8 +90,9 @@ pub fn architecture(description: &Description) -> String {
         None => String::new(),
     };
     let normalise = if description.normalise { "" } else { ", not normalised" };
+    let readout = if description.readout { ", readout" } else { "" };
     format!(
-        "rho {}{}{logits}, {}{cap}{normalise}, {} parameters",
+        "rho {}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
         rho(description.rho),
         lenses(description),
         shapes(description),

@@ -110,6 +110,10 @@ pub struct TrainingArgs {
     #[serde(flatten)]
     pub hearing: HearingArgs,
 
+    /// Graphs: a function more between what is heard of each feature and the outputs; explained in two stages
+    #[arg(long, help_heading = MODEL)]
+    pub readout: bool,
+
     /// Do not divide by the number of nodes at each distance
     #[arg(long, help_heading = MODEL)]
     pub no_normalise: bool,
@@ -192,6 +196,7 @@ impl TryFrom<&TrainingArgs> for Training {
                 Some(LogitsArg::Two) => LogitChoice::Two,
                 Some(LogitsArg::Auto) => LogitChoice::Auto,
             },
+            readout: args.readout,
             normalise: !args.no_normalise,
             output_bias: args.output_bias,
             loss: args.loss.map(|loss| match loss {

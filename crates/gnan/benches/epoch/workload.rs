@@ -83,6 +83,8 @@ impl Workload {
             shape: ShapeKind::Network,
             rho_spline: None,
             rho_monotone: false,
+            readout: false,
+            uncentred: false,
             normalise: true,
             hop_cap: None,
             silent_unreachable: false,

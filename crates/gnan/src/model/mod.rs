@@ -22,7 +22,7 @@ use crate::dataset::{Dataset, Feature, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
 use crate::lens::{Axis, Lens, Reach};
-use crate::shape::{Architecture, Basis, ShapeKind};
+use crate::shape::{Architecture, Bank, Basis, ShapeKind};
 use crate::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 
 /// Everything about a model except its parameters: what a model file says in words.
@@ -53,6 +53,12 @@ pub struct Description {
     /// Whether every rho was asked never to rise with distance and never to be negative.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rho_monotone: bool,
+    /// Whether a readout function stands between what is heard of each feature in a graph and the outputs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub readout: bool,
+    /// Whether nothing is taken out of the features, because what they say is read by a readout function as it is.
+    #[serde(skip)]
+    pub uncentred: bool,
     /// Whether shells are normalised by their size.
     pub normalise: bool,
     /// Rho is 0 beyond this distance.
@@ -156,6 +162,9 @@ impl TrainingRecord {
     }
 }
 
+/// What the output of a model before its readout is called.
+pub const HEARD: &str = "heard";
+
 /// A trained model.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -173,6 +182,21 @@ impl Model {
     pub fn chosen_among(mut self, tried: Vec<(String, f64)>) -> Model {
         self.description.record.tried = tried;
         self
+    }
+
+    /// The part of a model with a readout that stands before it: its only output is the sum of all that is heard in a
+    /// graph, of every feature and of the structure. Nothing is centred, so that the contribution of a feature is what its
+    /// readout function is given. `None` for a model without.
+    pub fn before_readout(&self) -> Option<Model> {
+        let Description { readout: true, .. } = self.description else { return None };
+        let mut description = Description { readout: false, uncentred: true, ..self.description.clone() };
+        description.outcome = Outcome::Regression;
+        description.architecture.outputs = 1;
+        description.targets = vec![TargetSchema { name: HEARD.to_owned(), unit: None, classes: None }];
+        let mut parameters = self.parameters.clone();
+        parameters.output_bias = vec![0.0];
+        parameters.readouts = Bank::zeros(&description.forms().readouts);
+        Some(Model { description, parameters })
     }
 
     /// What the model is.
@@ -245,7 +269,9 @@ impl Description {
     pub fn engine_model(&self) -> EngineModel<'_> {
         EngineModel {
             features: &self.features,
-            architecture: self.architecture,
+            architecture: Architecture { outputs: self.source_outputs(), ..self.architecture },
+            readout: self.readout.then_some(self.architecture.outputs),
+            uncentred: self.readout || self.uncentred,
             rho: self.rho,
             rho_scale: self.rho_scale,
             shape: self.shape,
@@ -253,6 +279,11 @@ impl Description {
             smooth: self.record.smooth,
             reach: self.reach(),
         }
+    }
+
+    /// Number of outputs of a source: one for a readout, else those of the model.
+    pub fn source_outputs(&self) -> usize {
+        if self.readout { 1 } else { self.architecture.outputs }
     }
 
     /// The distances from which the model hears anything.

@@ -2,9 +2,10 @@
 
 use crate::dataset::Dataset;
 use crate::files::Kind;
-use crate::model::{Description, Engine, FeatureSchema, Model, TargetSchema, TrainingRecord};
+use crate::model::{Description, Engine, FeatureSchema, Layout, Model, TargetSchema, TrainingRecord};
 
 use super::fit::Fit;
+use super::readout::settle;
 use super::report::{Ended, Fitted};
 
 /// Points kept of the loss history.
@@ -18,8 +19,13 @@ impl Fit<'_> {
     pub(super) fn finish(mut self, ended: Ended, history: Vec<Point>) -> Fitted {
         std::mem::swap(&mut self.parameters, &mut self.best);
         let gains = std::mem::take(&mut self.gains);
-        self.learn_mean_effects(&gains);
-        self.parameters.scale_sources(&gains);
+        match self.training.readout {
+            true => self.settle_readout(gains[0]),
+            false => {
+                self.learn_mean_effects(&gains);
+                self.parameters.scale_sources(&gains);
+            }
+        }
         self.scale.restore(&mut self.parameters.output_bias);
         let record = self.record(ended, history);
         let data = &self.train.data;
@@ -34,6 +40,8 @@ impl Fit<'_> {
             shape: self.settled.shape,
             rho_spline: self.rho_spline,
             rho_monotone: self.settled.rho_monotone,
+            readout: self.training.readout,
+            uncentred: false,
             normalise: self.training.normalise,
             hop_cap: self.training.hop_cap,
             silent_unreachable: self.training.silent_unreachable,
@@ -53,6 +61,18 @@ impl Fit<'_> {
             valid: self.valid.data,
             tried: Vec::new(),
         }
+    }
+
+    /// Brings the readout into its canonical form. The output bias stays on the scale of training.
+    fn settle_readout(&mut self, gain: f32) {
+        let heard = self.heard();
+        let outputs = self.settled.architecture.outputs;
+        let training = self.training;
+        let layout = Layout::new(&self.features, self.settled.rho, training.reach(), training.lenses.len());
+        // Constants move to the output bias before its scale changes, so functions change theirs afterwards.
+        settle(&mut self.parameters, &layout, &heard, gain);
+        let factors: Vec<f32> = (0..outputs).map(|c| self.scale.factor(c) as f32).collect();
+        self.parameters.readouts.scale_outputs(&factors);
     }
 
     /// Leaves the mean of every continuous shape function over the training nodes in the schema.

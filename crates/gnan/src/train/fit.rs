@@ -11,7 +11,7 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
-use crate::shape::{Basis, ShapeKind};
+use crate::shape::{Architecture, Basis, ShapeKind};
 
 use super::finish::Point;
 use super::prepared::Prepared;
@@ -159,9 +159,12 @@ impl<'a> Fit<'a> {
             Basis::hats(seen.chain([0.0, 1.0]).collect())
         });
         let rho_scale = if rho_spline.is_some() { RhoScale::PLAIN } else { RhoScale::default() };
+        let source_outputs = if training.readout { 1 } else { settled.architecture.outputs };
         let model = EngineModel {
             features: &features,
-            architecture: settled.architecture,
+            architecture: Architecture { outputs: source_outputs, ..settled.architecture },
+            readout: training.readout.then_some(settled.architecture.outputs),
+            uncentred: training.readout,
             rho: settled.rho,
             rho_scale,
             shape: settled.shape,
@@ -173,7 +176,7 @@ impl<'a> Fit<'a> {
         let outputs = settled.architecture.outputs;
         let parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
         let scale = TargetScale::new(train, settled);
-        let gains = scale.gains(gain, outputs);
+        let gains = if training.readout { vec![gain] } else { scale.gains(gain, outputs) };
         let projection = Projection::new(&features, &layout, settled.rho_monotone, &gains);
         let class_weights = if training.balance_classes { class_weights(train, settled.outcome) } else { Vec::new() };
         let part = |data: &Dataset, repeated: bool| -> Result<PartState> {
@@ -305,6 +308,14 @@ impl<'a> Fit<'a> {
             self.projection.apply(&mut self.parameters);
         }
         Some(loss / count)
+    }
+
+    /// What is heard of every part of every training graph, part after part, with the parameters at hand.
+    pub(super) fn heard(&mut self) -> Vec<f32> {
+        self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
+        self.engine.tables(&self.parameters, false);
+        self.engine.outputs(&mut self.train.rows, &mut self.train.outputs);
+        self.train.rows.heard().to_vec()
     }
 
     fn step(&self) -> StepSettings {

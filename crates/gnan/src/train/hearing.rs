@@ -49,6 +49,10 @@ impl Training {
         if data.task() == Task::Node && self.lenses.iter().any(|lens| lens.pool == Pool::Mean) {
             return Err(Error::usage("a node has nothing to pool: pooling is for graphs").remedy("leave --pool out"));
         }
+        if data.task() == Task::Node && self.readout {
+            return Err(Error::usage("a readout reads a whole graph: it is for tasks about graphs")
+                .remedy("leave --readout out"));
+        }
         let known = |name: &str| data.features().iter().any(|feature| feature.name == name);
         let named =
             (self.associations.iter().map(|(name, _)| name)).chain(self.rho_groups.iter().flat_map(|(_, names)| names));

@@ -7,6 +7,7 @@ mod lane_loss;
 mod loss;
 mod prepared;
 mod projection;
+mod readout;
 mod report;
 mod retraining;
 mod rule_check;

@@ -67,6 +67,10 @@ impl Retraining {
             return Err(Error::input("the targets of the data are not those that the model was trained on")
                 .remedy("give the data that the model was trained on"));
         }
+        if description.readout {
+            return Err(Error::usage("a model with a readout cannot be trained again on resamples")
+                .remedy("train it without --readout for intervals"));
+        }
         let settled = Settled::of(&description)?;
         if data.task() != description.task {
             return Err(Error::input("the model does not predict what the data have targets for"));

@@ -94,6 +94,8 @@ pub struct Training {
     pub rho: RhoChoice,
     /// How many logits a binary task has.
     pub logits: LogitChoice,
+    /// Put a readout function between what is heard of each feature in a graph and the outputs.
+    pub readout: bool,
     /// Divide by the number of nodes in a shell.
     pub normalise: bool,
     /// Train an output bias `b0`; `None`: for graph tasks and for regression.
@@ -141,6 +143,7 @@ impl Default for Training {
             rho_monotone: false,
             rho: RhoChoice::default(),
             logits: LogitChoice::default(),
+            readout: false,
             normalise: true,
             output_bias: None,
             hop_cap: None,
@@ -283,6 +286,13 @@ impl Training {
         self.check_rules()?;
         if self.epochs == Some(0) {
             return refuse("0 epochs leave nothing learned".to_owned(), "choose at least 1");
+        }
+        if self.readout && (self.rules.iter().any(|rules| rules.rules.promise()) || self.rho_monotone) {
+            return refuse(
+                "a promise about predictions beside a readout, which stands between a feature and the prediction"
+                    .to_owned(),
+                "leave out the readout or the constraints",
+            );
         }
         Lens::check(&self.lenses)?;
         if !self.rho_groups.is_empty() && self.rho != RhoChoice::ByData {
