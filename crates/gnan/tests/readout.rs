@@ -7,7 +7,6 @@ use common::{
     CaseShape, ModelShape, class_column, dataset, dataset_for, random_case, random_model, random_model_shape,
     random_plan,
 };
-use gnan::files::Values;
 use gnan::random::Stream;
 use gnan::{Dataset, Model, Training};
 
@@ -125,5 +124,4 @@ fn a_readout_of_nodes_or_beside_a_promise_is_refused() {
     let data = graphs(1);
     let error = gnan::train::Retraining::new(&trained(&quick(), &data), &data).err().expect("refused").to_string();
     assert!(error.contains("resamples"), "{error}");
-    assert!(data.features().iter().any(|feature| matches!(feature.values, Values::Numbers(_))));
 }

@@ -95,6 +95,7 @@ impl Workload {
             targets,
             receivers: statistics.receivers(&[]),
             record: TrainingRecord::default(),
+            certificates: Vec::new(),
         };
         let layout = description.layout();
         let parameters = Parameters::random(&layout, &description.forms(), architecture.outputs, 1);

@@ -1,5 +1,6 @@
 //! The model: a description of what was learned from which features, and the parameters that training found.
 
+mod certificate;
 mod engine;
 mod forms;
 mod novelty;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use certificate::Certificate;
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
 pub use forms::Forms;
 pub use novelty::Novelty;
@@ -84,6 +86,9 @@ pub struct Description {
     pub receivers: Vec<f64>,
     /// How training went.
     pub record: TrainingRecord,
+    /// What the model promises, as it was checked when it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certificate>,
 }
 
 /// How a model came about.
@@ -197,6 +202,12 @@ impl Model {
         parameters.output_bias = vec![0.0];
         parameters.readouts = Bank::zeros(&description.forms().readouts);
         Some(Model { description, parameters })
+    }
+
+    /// The same model with these certificates.
+    pub fn with_certificates(mut self, certificates: Vec<Certificate>) -> Model {
+        self.description.certificates = certificates;
+        self
     }
 
     /// What the model is.

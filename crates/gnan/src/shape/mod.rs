@@ -12,6 +12,7 @@ mod knots;
 mod network;
 mod networks;
 mod passes;
+mod pieces;
 mod piecewise;
 mod splines;
 
@@ -21,5 +22,6 @@ pub use bank::{Bank, BankForm, Moments, ShapeKind};
 pub use basis::{Basis, BasisPoint};
 pub use evaluation::Evaluation;
 pub use network::{Architecture, ParameterPart};
+pub use pieces::Piece;
 pub use piecewise::Piecewise;
 pub use splines::SplineForm;

@@ -52,9 +52,10 @@ impl Fit<'_> {
             targets: data.targets().iter().map(TargetSchema::of).collect(),
             receivers: self.receivers,
             record,
+            certificates: Vec::new(),
         };
         Fitted {
-            model: Model::from_parts(description, self.parameters),
+            model: Model::from_parts(description, self.parameters).certified(),
             ended,
             valid_loss: self.stopping.best_loss(),
             train: self.train.data,

@@ -3,7 +3,7 @@
 //! A B-spline rises where its coefficients rise, is convex where the slopes between them rise, and stays within them. So the
 //! coefficients of a monotone function are replaced by the nearest ordered ones, the slopes of a convex one likewise,
 //! and a bounded one is made smaller as a whole: it, its missing level and its mean then lie within the bound. A rho
-//! that serves a monotone function is never negative, one that serves a bounded function stays within -1 and 1; the scale is
+//! that serves a monotone or convex function is never negative, one that serves a bounded function stays within -1 and 1; the scale is
 //! left to the function. All of it is computed in f64 and survives rounding to f32 and the change of units after training.
 
 use crate::model::{Curvature, Direction, FeatureSchema, Layout, Parameters, Rules};
@@ -40,7 +40,7 @@ impl Projection {
             let Some(spline) = place.network else { continue };
             for lens in 0..layout.lenses {
                 let (lowest, highest) = &mut rhos[layout.function(place.first_rho, lens)];
-                if feature.rules.direction.is_some() {
+                if feature.rules.need_sign() {
                     *lowest = 0.0;
                 }
                 if feature.rules.bound.is_some() {

@@ -329,7 +329,7 @@ impl<'a> Group<'a> {
                     .remedy("give the target in a larger unit, so that its values become smaller"));
             }
             Ok(Retrained {
-                model: Model::from_parts(description, parameters),
+                model: Model::from_parts(description, parameters).certified(),
                 best_epoch: member.stopping.best_epoch(),
                 ended: member.ended.unwrap_or(Ended::Epochs),
             })

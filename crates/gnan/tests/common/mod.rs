@@ -377,6 +377,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
         slots: if lenses.len() > 1 { slots } else { Vec::new() },
         lenses,
         record: TrainingRecord { smooth, ..TrainingRecord::default() },
+        certificates: Vec::new(),
     };
     let layout = description.layout();
     let mut parameters = Parameters::random(&layout, &description.forms(), outputs, random.next_u64());

@@ -293,20 +293,29 @@ impl FileSpline {
         inside(z)
     }
 
-    /// Half the sum of squared second differences over the averages of knots, from coefficient `from` on.
-    fn roughness(&self, c: &[f64], from: usize) -> f64 {
-        if self.full() == 0 {
-            return 0.0;
-        }
-        let t = self.repeated();
-        let place = |j: usize| t[j + 1..=j + self.degree].iter().sum::<f64>() / self.degree as f64;
+    /// Half the sum of squared second differences over the places of the coefficients; infinite places are left out.
+    fn roughness(&self, c: &[f64], places: &[f64]) -> f64 {
         let mut sum = 0.0;
-        for j in from + 2..self.full() {
-            let [a, b, e] = [place(j - 2), place(j - 1), place(j)];
-            let line = (c[j - 2] * (e - b) + c[j] * (b - a)) / (e - a);
-            sum += (2.0 * (line - c[j - 1])).powi(2);
+        for j in 2..places.len() {
+            let [a, b, e] = [places[j - 2], places[j - 1], places[j]];
+            if a.is_finite() && e.is_finite() {
+                let line = (c[j - 2] * (e - b) + c[j] * (b - a)) / (e - a);
+                sum += (2.0 * (line - c[j - 1])).powi(2);
+            }
         }
         sum / 2.0
+    }
+
+    /// Averages of as many knots as the degree is.
+    fn averages(&self) -> Vec<f64> {
+        let t = if self.full() == 0 { Vec::new() } else { self.repeated() };
+        (0..self.full()).map(|j| t[j + 1..=j + self.degree].iter().sum::<f64>() / self.degree as f64).collect()
+    }
+
+    /// Distances; the node itself is no neighbour of others, and unreachable nodes are not.
+    fn distances(&self) -> Vec<f64> {
+        let distance = |t: &f64| if *t == 1.0 { f64::INFINITY } else { 1.0 / t - 1.0 };
+        self.knots.iter().map(distance).collect()
     }
 }
 
@@ -548,16 +557,17 @@ impl FileModel {
         (0..self.source_outputs).map(|output| spline.value(&self.coefficients(tensor, spline, output), z)).collect()
     }
 
-    /// What is added to the loss for functions that are not smooth. "Unreachable" is no neighbour of other distances.
+    /// What is added to the loss for functions that are not smooth.
     pub fn penalty(&self) -> f64 {
-        let shapes =
-            self.features.iter().filter_map(|feature| Some((self.shape_parts[0], feature.spline.as_ref()?, 0)));
-        let rhos = self.rho_splines.iter().map(|spline| (self.rho_parts[0], spline, 1));
-        let rough = |tensor: usize, spline: &FileSpline, from: usize| {
+        let shapes = self.features.iter().filter_map(|feature| feature.spline.as_ref());
+        let shapes = shapes.map(|spline| (self.shape_parts[0], spline, spline.averages()));
+        let rhos = self.rho_splines.iter().map(|spline| (self.rho_parts[0], spline, spline.distances()));
+        let rough = |(tensor, spline, places): (usize, &FileSpline, Vec<f64>)| {
             let outputs = 0..self.source_outputs;
-            outputs.map(|c| spline.roughness(&self.coefficients(tensor, spline, c), from)).sum::<f64>()
+            let rough = outputs.map(|c| spline.roughness(&self.coefficients(tensor, spline, c), &places));
+            spline.smooth * rough.sum::<f64>()
         };
-        shapes.chain(rhos).map(|(tensor, spline, from)| spline.smooth * rough(tensor, spline, from)).sum()
+        shapes.chain(rhos).map(rough).sum()
     }
 
     /// A network of one number: relu layers, then a linear one. `parts` are weight and bias of each layer in turn.
