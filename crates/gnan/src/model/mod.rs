@@ -14,7 +14,7 @@ pub use novelty::Novelty;
 pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoScale};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
-use crate::dataset::{Dataset, Feature, Outcome, Split};
+use crate::dataset::{Dataset, Feature, LinkSchema, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
 use crate::shape::Architecture;
@@ -27,6 +27,9 @@ pub struct Description {
     pub task: Task,
     /// What it predicts.
     pub outcome: Outcome,
+    /// What it remembers of its data where it predicts links: its nodes are pairs of nodes then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinkSchema>,
     /// Whether edges had a direction.
     pub directed: bool,
     /// Whether the hydrogens of molecules were atoms of their own.

@@ -322,7 +322,7 @@ pub(super) fn add_output_bias(outputs: &mut [f32], bias: &[f32]) {
 fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {
     let mut graph_of_node = vec![u32::MAX; train.node_count()];
     for graph in train.graphs() {
-        train.nodes_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
+        train.sources_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
     }
     features.iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, train.task())).collect()
 }
