@@ -26,8 +26,9 @@ use crate::dataset::links::CLASSES;
 use crate::dataset::{LinkSchema, Outcome};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
+use crate::lens::{Lens, Pool};
 use crate::limits::Limits;
-use crate::model::{Description, Layout, Model, Parameters, RhoScale, TargetSchema, output_count};
+use crate::model::{Description, Model, Parameters, RhoScale, TargetSchema, output_count};
 use crate::output::write_atomically;
 use crate::shape::{Architecture, Bank};
 
@@ -183,6 +184,20 @@ fn check(description: &Description) -> std::result::Result<(), String> {
             return broken("has levels that do not fit");
         }
     }
+    Lens::check(&description.lenses).map_err(|error| error.to_string())?;
+    let lengths =
+        if description.slots.is_empty() { vec![description.receivers.len()] } else { description.slots.clone() };
+    let total = lengths.iter().try_fold(0usize, |sum, slots| sum.checked_add(*slots));
+    if lengths.len() != description.lenses.len()
+        || lengths.iter().any(|slots| *slots < 2)
+        || total != Some(description.receivers.len())
+        || description.axis().lengths() != lengths
+    {
+        return Err("its distances do not fit the ways in which they are measured".to_owned());
+    }
+    if description.task == Task::Node && description.lenses.iter().any(|lens| lens.pool == Pool::Mean) {
+        return Err("it pools nodes in a task about nodes".to_owned());
+    }
     if description.receivers.len() < 2 || description.receivers.iter().any(|count| !count.is_finite()) {
         return Err("it does not say which distances occurred in training".to_owned());
     }
@@ -207,7 +222,7 @@ fn check_links(description: &Description, links: &LinkSchema) -> std::result::Re
 }
 
 fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std::result::Result<Parameters, String> {
-    let layout = Layout::new(&description.features, description.rho);
+    let layout = description.layout();
     let architecture = description.architecture;
     let outputs = architecture.outputs;
     let mut expected = BTreeSet::new();
@@ -240,7 +255,7 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
         Ok(bank)
     };
     let shapes = bank("shape", layout.networks)?;
-    let rhos = bank("rho", layout.rhos)?;
+    let rhos = bank("rho", layout.rho_functions())?;
     let parameters = Parameters {
         shapes,
         rhos,
@@ -256,9 +271,9 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
 
 /// What `gnan inspect` says of the size of a model.
 pub fn parameter_count(description: &Description) -> usize {
-    let layout = Layout::new(&description.features, description.rho);
+    let layout = description.layout();
     let per_network: usize =
         description.architecture.parts().iter().map(|part| part.dimensions.iter().product::<usize>()).sum();
     let outputs = description.architecture.outputs;
-    (layout.networks + layout.rhos) * per_network + (layout.values + 2) * outputs
+    (layout.networks + layout.rho_functions()) * per_network + (layout.values + 2) * outputs
 }

@@ -2,6 +2,7 @@
 
 mod data_args;
 mod general_args;
+mod hearing_args;
 mod link_args;
 mod output_args;
 mod palette_args;
@@ -22,6 +23,8 @@ pub mod heading {
     pub const DATA: &str = "Data options";
     /// What the model looks like.
     pub const MODEL: &str = "Model options";
+    /// How distance is measured and what is heard.
+    pub const HEARING: &str = "Distance options";
     /// How it is fitted.
     pub const TRAINING: &str = "Training options";
     /// What is tried and compared.

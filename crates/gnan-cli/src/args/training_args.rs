@@ -1,11 +1,12 @@
 //! What can be chosen about training. Defaults are those of [`Training`], here as everywhere.
 
 use clap::{Args, ValueEnum};
-use gnan::Training;
 use gnan::train::{LogitChoice, Loss, RhoChoice};
+use gnan::{Error, Training};
 use serde::Serialize;
 
 use super::heading::{MODEL, TRAINING};
+use super::hearing_args::HearingArgs;
 
 /// How many distance functions the model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -45,7 +46,7 @@ pub enum LossArg {
 #[derive(Args, Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TrainingArgs {
-    /// Distance functions: one for all features or one each [default: one each for graphs and from 1,000 labelled nodes, else one]
+    /// Distance functions: one for all features or one each [default: one each for graphs and from 1,000 labelled nodes, one for links and else]
     #[arg(long, value_name = "shared|per-feature|auto", hide_possible_values = true, help_heading = MODEL)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rho: Option<RhoArg>,
@@ -63,10 +64,10 @@ pub struct TrainingArgs {
     #[arg(long, value_name = "N", default_value_t = Training::default().hidden, help_heading = MODEL)]
     pub hidden: usize,
 
-    /// Nodes further away than K edges do not count
-    #[arg(long, value_name = "K", help_heading = MODEL)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hop_cap: Option<usize>,
+    /// What is heard from how far.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub hearing: HearingArgs,
 
     /// Do not divide by the number of nodes at each distance
     #[arg(long, help_heading = MODEL)]
@@ -121,9 +122,11 @@ pub struct TrainingArgs {
     pub seed: u64,
 }
 
-impl From<&TrainingArgs> for Training {
-    fn from(args: &TrainingArgs) -> Training {
-        Training {
+impl TryFrom<&TrainingArgs> for Training {
+    type Error = Error;
+
+    fn try_from(args: &TrainingArgs) -> Result<Training, Error> {
+        let mut training = Training {
             layers: args.layers,
             hidden: args.hidden,
             rho: match args.rho {
@@ -140,7 +143,6 @@ impl From<&TrainingArgs> for Training {
             },
             normalise: !args.no_normalise,
             output_bias: args.output_bias,
-            hop_cap: args.hop_cap,
             loss: args.loss.map(|loss| match loss {
                 LossArg::Squared => Loss::Squared,
                 LossArg::Absolute => Loss::Absolute,
@@ -153,7 +155,10 @@ impl From<&TrainingArgs> for Training {
             batch: args.batch,
             balance_classes: args.balance,
             seed: args.seed,
-        }
+            ..Training::default()
+        };
+        args.hearing.apply(&mut training)?;
+        Ok(training)
     }
 }
 

@@ -11,14 +11,15 @@ use serde::{Deserialize, Serialize};
 
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
 pub use novelty::Novelty;
-pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoScale};
+pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
 use crate::dataset::{Dataset, Feature, LinkSchema, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
+use crate::lens::{Axis, Lens, Reach};
 use crate::shape::Architecture;
-use crate::statistics::{Statistics, StatisticsOptions};
+use crate::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 
 /// Everything about a model except its parameters: what a model file says in words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,15 @@ pub struct Description {
     /// Rho is 0 beyond this distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hop_cap: Option<usize>,
+    /// Whether rho is 0 for unreachable nodes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent_unreachable: bool,
+    /// The ways in which distance is measured.
+    #[serde(default = "Lens::plain", skip_serializing_if = "is_plain")]
+    pub lenses: Vec<Lens>,
+    /// Number of slots of every lens in `receivers`; empty: there is one lens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<usize>,
     /// Size of the shape networks.
     pub architecture: Architecture,
     /// The features.
@@ -116,6 +126,10 @@ pub struct TrainingRecord {
     pub tried: Vec<(String, f64)>,
 }
 
+fn is_plain(lenses: &Vec<Lens>) -> bool {
+    Lens::is_plain(lenses)
+}
+
 impl TrainingRecord {
     /// Whether a split has the very items that the model was fitted on and stopped by, as far as is written down.
     pub fn is_of(&self, split: &Split) -> bool {
@@ -166,8 +180,7 @@ impl Model {
 
     /// The statistics of `data` that the model needs.
     pub fn statistics(&self, data: &Dataset, features: &[Feature]) -> Result<Statistics> {
-        let rho_per_feature = self.description.rho == Rho::PerFeature;
-        Statistics::new(data, features, StatisticsOptions { normalise: self.description.normalise, rho_per_feature })
+        Statistics::new(data, features, self.description.statistics_options())
     }
 
     /// An engine that computes this model on `statistics`, tables evaluated.
@@ -178,6 +191,39 @@ impl Model {
     }
 }
 
+/// The reach of a model as a whole; a link does not hear itself.
+pub(crate) fn model_reach(hop_cap: Option<usize>, silent_unreachable: bool, links: bool) -> Reach {
+    let reach = match hop_cap {
+        Some(cap) => Reach::up_to(cap),
+        None => Reach { unreachable: !silent_unreachable, ..Reach::ALL },
+    };
+    if links { reach.and(Reach::OTHERS) } else { reach }
+}
+
+/// Which features are heard with one and the same rho, and so may share a channel; given the group and the association
+/// rule of every feature. `None`: every feature has a rho of its own.
+pub(crate) fn channel_plan<'a>(
+    rho: Rho,
+    features: impl Iterator<Item = (Option<&'a str>, Option<Reach>)>,
+) -> Option<ChannelPlan> {
+    if rho == Rho::PerFeature {
+        return None;
+    }
+    let mut plan = ChannelPlan { bias: 0, features: Vec::new() };
+    // The bias of a shared rho is heard as features without a rule are; else it has a rho of its own.
+    let mut known: Vec<Option<(Option<&str>, Option<Reach>)>> =
+        vec![if rho == Rho::Shared { Some((None, None)) } else { None }];
+    for (group, reach) in features {
+        let key = Some((if rho == Rho::Shared { None } else { group }, reach));
+        let place = known.iter().position(|known| *known == key);
+        plan.features.push(place.unwrap_or_else(|| {
+            known.push(key);
+            known.len() - 1
+        }));
+    }
+    Some(plan)
+}
+
 impl Description {
     /// The parts that the engine needs.
     pub fn engine_model(&self) -> EngineModel<'_> {
@@ -186,7 +232,34 @@ impl Description {
             architecture: self.architecture,
             rho: self.rho,
             rho_scale: self.rho_scale,
-            hop_cap: self.hop_cap,
+            reach: self.reach(),
+        }
+    }
+
+    /// The distances from which the model hears anything.
+    pub fn reach(&self) -> Reach {
+        model_reach(self.hop_cap, self.silent_unreachable, self.links.is_some())
+    }
+
+    /// Where the parameters of every feature are.
+    pub fn layout(&self) -> Layout {
+        Layout::new(&self.features, self.rho, self.reach(), self.lenses.len())
+    }
+
+    /// The distances that occurred in training.
+    pub fn axis(&self) -> Axis {
+        let lengths = if self.slots.is_empty() { vec![self.receivers.len()] } else { self.slots.clone() };
+        let longest: Vec<usize> = lengths.into_iter().map(|slots| slots.saturating_sub(2)).collect();
+        Axis::new(&self.lenses, &longest)
+    }
+
+    /// Which statistics the model needs.
+    pub fn statistics_options(&self) -> StatisticsOptions {
+        let heard = self.features.iter().map(|feature| (feature.rho_group.as_deref(), feature.reach));
+        StatisticsOptions {
+            normalise: self.normalise,
+            lenses: self.lenses.clone(),
+            channels: channel_plan(self.rho, heard),
         }
     }
 

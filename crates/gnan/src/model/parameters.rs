@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::files::Kind;
+use crate::lens::Reach;
 use crate::shape::{Architecture, Bank};
 
 use super::schema::FeatureSchema;
@@ -34,7 +35,7 @@ impl RhoScale {
     }
 }
 
-/// Whether all features share one distance function or each has its own.
+/// Whether all features share one distance function, or each has its own, or groups of them have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rho {
@@ -42,6 +43,8 @@ pub enum Rho {
     Shared,
     /// One rho per feature, per level of a categorical feature, and one for the bias.
     PerFeature,
+    /// One rho per group of features, and one for the bias; features without a group are a group together.
+    Grouped,
 }
 
 /// Everything that training changes.
@@ -49,7 +52,7 @@ pub enum Rho {
 pub struct Parameters {
     /// One network per numeric feature, in the order of the features.
     pub shapes: Bank,
-    /// One network, or one per feature.
+    /// Every distance function of every lens.
     pub rhos: Bank,
     /// Free values, `[values, outputs]`: the levels of categorical features and the missing level of any.
     pub values: Vec<f32>,
@@ -70,6 +73,15 @@ pub struct FeatureLayout {
     pub first_rho: usize,
 }
 
+/// A rho as something is heard with it: a distance function, and the distances at which it is not silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RhoRow {
+    /// Its distance function, counted within a lens.
+    pub function: usize,
+    /// Where it is not 0.
+    pub reach: Reach,
+}
+
 /// Where the parameters of every feature are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -79,29 +91,72 @@ pub struct Layout {
     pub networks: usize,
     /// Number of free values, each with one number per output.
     pub values: usize,
-    /// Number of rho networks; rho 0 is the bias's (or the shared one).
-    pub rhos: usize,
+    /// Every rho; rho 0 is the bias's (or the shared one).
+    pub rhos: Vec<RhoRow>,
+    /// Number of distance functions of every lens.
+    pub functions: usize,
+    /// Number of lenses.
+    pub lenses: usize,
 }
 
 impl Layout {
-    /// The layout of a model with these features.
-    pub fn new(features: &[FeatureSchema], rho: Rho) -> Layout {
-        let mut layout = Layout { features: Vec::new(), networks: 0, values: 0, rhos: 1 };
+    /// The layout of a model with these features, which hears what is within `reach` through so many lenses.
+    pub fn new(features: &[FeatureSchema], rho: Rho, reach: Reach, lenses: usize) -> Layout {
+        let bias = RhoRow { function: 0, reach };
+        let mut layout =
+            Layout { features: Vec::new(), networks: 0, values: 0, rhos: vec![bias], functions: 1, lenses };
+        let mut groups: Vec<Option<&str>> = Vec::new();
         for feature in features {
             let categorical = feature.kind == Kind::Categorical;
             let values = feature.levels.len() + usize::from(feature.missing.is_some());
+            let reach = feature.reach.map_or(reach, |own| own.and(reach));
+            let first_rho = match rho {
+                Rho::Shared => layout.row(RhoRow { function: 0, reach }),
+                Rho::Grouped => {
+                    let group = feature.rho_group.as_deref();
+                    let place = groups.iter().position(|known| *known == group).unwrap_or_else(|| {
+                        groups.push(group);
+                        layout.functions += 1;
+                        groups.len() - 1
+                    });
+                    layout.row(RhoRow { function: 1 + place, reach })
+                }
+                Rho::PerFeature => {
+                    let first = layout.rhos.len();
+                    for _ in 0..if categorical { values } else { 1 } {
+                        layout.rhos.push(RhoRow { function: layout.functions, reach });
+                        layout.functions += 1;
+                    }
+                    first
+                }
+            };
             layout.features.push(FeatureLayout {
                 network: (!categorical).then_some(layout.networks),
                 first_value: layout.values,
-                first_rho: if rho == Rho::Shared { 0 } else { layout.rhos },
+                first_rho,
             });
             layout.networks += usize::from(!categorical);
             layout.values += values;
-            if rho == Rho::PerFeature {
-                layout.rhos += if categorical { values } else { 1 };
-            }
         }
         layout
+    }
+
+    /// Number of distance functions of all lenses.
+    pub fn rho_functions(&self) -> usize {
+        self.functions * self.lenses
+    }
+
+    /// The distance function of a rho by a lens, counted over all lenses.
+    pub fn function(&self, rho: usize, lens: usize) -> usize {
+        lens * self.functions + self.rhos[rho].function
+    }
+
+    /// The place of a row, which is added where it is new.
+    fn row(&mut self, row: RhoRow) -> usize {
+        self.rhos.iter().position(|known| *known == row).unwrap_or_else(|| {
+            self.rhos.push(row);
+            self.rhos.len() - 1
+        })
     }
 }
 
@@ -110,8 +165,8 @@ impl Parameters {
     pub fn random(layout: &Layout, architecture: Architecture, seed: u64) -> Parameters {
         let outputs = architecture.outputs;
         let RhoScale { shift, scale } = RhoScale::default();
-        let mut rhos = Bank::random(architecture, layout.rhos, INITIAL_OUTPUT_SCALE, seed, "rho");
-        (0..layout.rhos).for_each(|k| {
+        let mut rhos = Bank::random(architecture, layout.rho_functions(), INITIAL_OUTPUT_SCALE, seed, "rho");
+        (0..layout.rho_functions()).for_each(|k| {
             // Rho starts at 1 / (1 + distance): near nodes count more.
             architecture.add_line(rhos.block_mut(k), scale as f32, (shift / scale) as f32);
         });

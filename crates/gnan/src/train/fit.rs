@@ -11,6 +11,7 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
+use crate::statistics::Statistics;
 
 use super::finish::Point;
 use super::prepared::Prepared;
@@ -56,6 +57,7 @@ impl Training {
             return Err(Error::input("all training items have weight 0"));
         }
         let outcome = train.outcome()?;
+        self.check_hearing(&train)?;
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
             None => train.hold_out(self.seed)?,
@@ -93,6 +95,7 @@ fn candidate_name(settled: &Settled) -> String {
     let rho = match settled.rho {
         Rho::Shared => "shared rho",
         Rho::PerFeature => "rho per feature",
+        Rho::Grouped => "rho per group of features",
     };
     match (settled.outcome, settled.two_logits) {
         (Outcome::Binary, false) => format!("{rho}, one logit"),
@@ -118,6 +121,7 @@ pub(super) struct Fit<'a> {
     pub scale: TargetScale,
     pub gain: f32,
     pub receivers: Vec<f64>,
+    pub slots: Vec<usize>,
     pub engine: Engine,
     pub parameters: Parameters,
     /// The weights with the lowest validation loss so far.
@@ -137,15 +141,16 @@ impl<'a> Fit<'a> {
         valid: &Dataset,
     ) -> Result<Fit<'a>> {
         let statistics = prepared.statistics(settled.rho)?;
-        let features = learn_features(train.features(), train);
-        let layout = Layout::new(&features, settled.rho);
+        let mut features = learn_features(train.features(), train);
+        training.apply_rules(&mut features);
+        let layout = Layout::new(&features, settled.rho, training.reach(train), training.lenses.len());
         let gain = source_gain(train);
         let model = EngineModel {
             features: &features,
             architecture: settled.architecture,
             rho: settled.rho,
             rho_scale: RhoScale::default(),
-            hop_cap: training.hop_cap,
+            reach: training.reach(train),
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let parameters = Parameters::random(&layout, settled.architecture, training.seed);
@@ -162,7 +167,8 @@ impl<'a> Fit<'a> {
         Ok(Fit {
             training,
             settled,
-            receivers: statistics.receivers(&train.positions),
+            receivers: heard_receivers(&statistics, &train),
+            slots: statistics.axis().lengths(),
             state: OptimiserState::new(&parameters),
             stopping: Stopping::new(settled),
             best: parameters.clone(),
@@ -325,6 +331,15 @@ fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {
         train.sources_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
     }
     features.iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, train.task())).collect()
+}
+
+/// How many receivers hear something from each distance; a link is not among those it hears.
+fn heard_receivers(statistics: &Statistics, train: &PartState) -> Vec<f64> {
+    let mut receivers = statistics.receivers(&train.positions);
+    if let (Some(itself), Some(_)) = (receivers.first_mut(), train.data.links()) {
+        *itself = 0.0;
+    }
+    receivers
 }
 
 pub(super) fn source_gain(train: &Dataset) -> f32 {

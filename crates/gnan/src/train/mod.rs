@@ -2,6 +2,7 @@
 
 mod finish;
 mod fit;
+mod hearing;
 mod lane_loss;
 mod loss;
 mod prepared;

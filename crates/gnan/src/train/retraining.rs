@@ -92,7 +92,7 @@ impl Retraining {
                 (Task::Graph, 0, _) | (Task::Graph, _, 0) => source_gain(&data),
                 (Task::Graph, graphs, nodes) => gain_of(graphs, nodes),
             },
-            layout: Layout::new(&description.features, description.rho),
+            layout: description.layout(),
             description,
             settled,
             data,
@@ -115,10 +115,9 @@ impl Retraining {
     pub fn checksum(&self) -> Checksum {
         let rows = self.statistics.rows();
         let cells = rows.cells.iter().fold(Checksum::default(), |sum, cell| sum.and(&cell.to_le_bytes()));
-        let shares = self.statistics.shells().map_or(&[][..], |shells| &shells.shares);
-        cells
-            .and_floats(&rows.weights)
-            .and_floats(shares)
+        let lenses = self.statistics.shells().iter();
+        lenses
+            .fold(cells.and_floats(&rows.weights), |sum, shells| sum.and_floats(&shells.shares))
             .and_floats(&self.goals.values)
             .and_floats(&self.goals.weights)
     }
@@ -131,14 +130,15 @@ impl Retraining {
     /// How many replicates are trained together: a power of two, fewer where they are large.
     pub fn group_size(&self) -> usize {
         let outputs = self.settled.architecture.outputs;
-        let networks = self.layout.networks + self.layout.rhos;
+        let networks = self.layout.networks + self.layout.rho_functions();
         // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
         let parameters = 4 * networks * self.settled.architecture.block_len();
         let units = self.statistics.levels().unit_count();
         let slots = self.statistics.slots();
-        let activations = self.settled.architecture.activations_len(units + self.layout.rhos * slots);
-        let shells = self.statistics.shells().map_or(0, |shells| shells.source_count() + self.data.len() * slots);
-        let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos * slots + self.statistics.cells().len());
+        let activations = self.settled.architecture.activations_len(units + self.layout.functions * slots);
+        let shells = self.statistics.shells().first();
+        let shells = shells.map_or(0, |shells| shells.source_count() + self.data.len() * slots);
+        let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos.len() * slots + self.statistics.cells().len());
         let bytes = 4 * (parameters + activations + outputs * (rows + 2 * shells));
         let group = (GROUP_BYTES / bytes.max(1)).clamp(1, MOST_IN_GROUP);
         1 << group.ilog2()

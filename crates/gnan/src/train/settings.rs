@@ -3,6 +3,7 @@
 use crate::dataset::{Dataset, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
+use crate::lens::{Lens, Reach};
 use crate::model::{Description, Rho, StepSettings};
 use crate::shape::{Adam, Architecture};
 
@@ -87,6 +88,14 @@ pub struct Training {
     pub output_bias: Option<bool>,
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
+    /// Rho is 0 for unreachable nodes.
+    pub silent_unreachable: bool,
+    /// The ways in which distance is measured.
+    pub lenses: Vec<Lens>,
+    /// Groups of features that share a distance function, by name; with any, rho is grouped.
+    pub rho_groups: Vec<(String, Vec<String>)>,
+    /// Association rules: features by name, and the distances from which each is heard.
+    pub rules: Vec<(String, Reach)>,
     /// The loss; `None`: the usual one for the targets.
     pub loss: Option<Loss>,
     /// Step size; `None`: by the task.
@@ -118,6 +127,10 @@ impl Default for Training {
             normalise: true,
             output_bias: None,
             hop_cap: None,
+            silent_unreachable: false,
+            lenses: Lens::plain(),
+            rho_groups: Vec::new(),
+            rules: Vec::new(),
             loss: None,
             learning_rate: None,
             weight_decay: None,
@@ -237,6 +250,10 @@ impl Training {
         if self.epochs == Some(0) {
             return refuse("0 epochs leave nothing learned".to_owned(), "choose at least 1");
         }
+        Lens::check(&self.lenses)?;
+        if !self.rho_groups.is_empty() && self.rho != RhoChoice::ByData {
+            return refuse("groups of features beside another choice of rho".to_owned(), "leave --rho out");
+        }
         if self.batch == Some(0) {
             return refuse("a batch of 0 items".to_owned(), "choose at least 1, or leave it out for all at once");
         }
@@ -283,9 +300,12 @@ impl Training {
     /// The distance functions to try.
     pub(crate) fn rho_candidates(&self, train: &Dataset) -> Vec<Rho> {
         match self.rho {
+            _ if !self.rho_groups.is_empty() => vec![Rho::Grouped],
             RhoChoice::Shared => vec![Rho::Shared],
             RhoChoice::PerFeature => vec![Rho::PerFeature],
             RhoChoice::Auto => vec![Rho::Shared, Rho::PerFeature],
+            // A pair hears every edge: words by distances would be too many cells.
+            RhoChoice::ByData if train.links().is_some() => vec![Rho::Shared],
             RhoChoice::ByData if train.task() == Task::Graph || train.len() >= WELL_LABELLED => vec![Rho::PerFeature],
             RhoChoice::ByData => vec![Rho::Shared],
         }

@@ -214,6 +214,11 @@ impl Dataset {
         if let Some(Values::Categories { codes, .. }) = content.edge_labels.as_mut().map(|column| &mut column.values) {
             *codes = places.iter().map(|place| codes[*place]).collect();
         }
+        for column in &mut content.edge_numbers {
+            if let Values::Numbers(numbers) = &mut column.values {
+                *numbers = places.iter().map(|place| numbers[*place]).collect();
+            }
+        }
         let before = |edge: &usize| places.partition_point(|place| place < edge);
         content.edge_offsets = self.content.edge_offsets.iter().map(before).collect();
         Dataset { content: content.into(), items: self.items.clone() }
@@ -263,6 +268,7 @@ impl Dataset {
             edges: Vec::new(),
             bonds: None,
             edge_labels: None,
+            edge_numbers: Vec::new(),
             features: pair_features(features, &incidence),
             targets: vec![Target {
                 name: LINK.to_owned(),

@@ -26,8 +26,9 @@ mod tables;
 
 use std::sync::Arc;
 
+use crate::lens::Reach;
 use crate::shape::{Architecture, Evaluation};
-use crate::statistics::Statistics;
+use crate::statistics::{Shells, Statistics};
 
 use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
@@ -37,7 +38,7 @@ use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
 use step::column_sums;
 pub use step::{OptimiserState, StepSettings};
-use tables::{Tables, audible_slots};
+use tables::{Heard, Tables};
 
 /// The parts of a model that the engine needs.
 #[derive(Clone, Copy)]
@@ -50,8 +51,8 @@ pub struct EngineModel<'a> {
     pub rho: Rho,
     /// How distances enter the rho networks.
     pub rho_scale: RhoScale,
-    /// Rho is 0 beyond this distance.
-    pub hop_cap: Option<usize>,
+    /// Rho is 0 at other distances.
+    pub reach: Reach,
 }
 
 /// Some rows of the statistics, copied out so that they are contiguous, with working memory for them.
@@ -79,6 +80,7 @@ pub struct Engine {
     gain: f32,
     replicates: Vec<Replicate>,
     tables: Tables,
+    heard: Heard,
     cells: CellTerm,
     shells: Option<ShellTerm>,
     table_gradient: Tables,
@@ -95,25 +97,28 @@ impl Engine {
     /// Binds replicates of a model to statistics: in rows of outputs and their gradients, lane `c * replicates + r` is
     /// output `c` of replicate `r`.
     pub fn replicated(model: EngineModel<'_>, statistics: Arc<Statistics>, gain: f32, replicates: usize) -> Engine {
-        let layout = Layout::new(model.features, model.rho);
-        let (units, slots) = (statistics.levels().unit_count(), statistics.slots());
+        let axis = statistics.axis();
+        let layout = Layout::new(model.features, model.rho, model.reach, axis.lenses());
+        let units = statistics.levels().unit_count();
         let outputs = model.architecture.outputs;
         let lanes = outputs * replicates;
         let (binding, points) = Binding::new(model, &layout, &statistics);
         let shape_points = Evaluation::new(points, outputs);
-        let audible = audible_slots(slots, model.hop_cap);
-        let arguments: Vec<f32> =
-            (0..audible).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
-        let rho_points = Evaluation::new((0..layout.rhos).map(|_| arguments.clone()), outputs);
-        let shells = statistics.shells().map(|shells| {
-            let shared = !statistics.options().rho_per_feature;
-            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), shared)
+        let heard = Heard::new(&layout, axis);
+        let argument = |slot: &usize| model.rho_scale.apply(axis.argument(*slot));
+        let rho_points =
+            Evaluation::new(heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()), outputs);
+        let shells = statistics.shells().first().map(|shells| {
+            let offsets = (0..axis.lenses()).map(|lens| axis.range(lens).start).collect();
+            let bias = statistics.bias_channel();
+            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), bias, offsets)
         });
         Engine {
             gain,
             replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
-            tables: Tables::zeros(units, layout.rhos, slots, audible, lanes),
-            table_gradient: Tables::zeros(units, layout.rhos, slots, audible, lanes),
+            tables: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
+            table_gradient: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
+            heard,
             cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
             output_bias_gradient: vec![0.0; lanes],
@@ -144,10 +149,15 @@ impl Engine {
 
     /// Copies out some rows. `repeated` prepares them for many steps over all of them.
     pub fn rows(&self, rows: &[usize], repeated: bool) -> Rows {
-        let shells = self.statistics.shells().zip(self.shells.as_ref());
+        let (cells, heard) = (self.statistics.cells(), &self.heard);
+        let is_heard = |cell: u32| {
+            let (unit, slot) = (cells.units[cell as usize], cells.slots[cell as usize]);
+            heard.point(self.binding.rho_of_unit[unit as usize] as usize, usize::from(slot)).is_some()
+        };
+        let select = |shells: &Shells| shells.select(rows);
         Rows {
-            cells: ItemCells::new(&self.statistics, rows, self.tables.audible, repeated),
-            shells: shells.map(|(shells, term)| term.items(shells.select(rows))),
+            cells: ItemCells::new(&self.statistics, rows, is_heard, repeated),
+            shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells().iter().map(select).collect())),
         }
     }
 
@@ -174,7 +184,7 @@ impl Engine {
             let Some(parameters) = parameters else { continue };
             parameters.shapes.forward(&mut replicate.shape_points, keep);
             parameters.rhos.forward(&mut replicate.rho_points, keep);
-            replicate.fill_tables(parameters, &self.binding, &mut self.tables);
+            replicate.fill_tables(parameters, &self.binding, &self.heard, &mut self.tables);
         }
         let cells = self.statistics.cells();
         self.cells.fill(&self.tables, &self.binding, cells);

@@ -70,7 +70,7 @@ impl Engine {
         settings: StepSettings,
     ) {
         let replicate = &mut self.replicates[replicate];
-        replicate.take_gradient(&self.table_gradient, &self.binding);
+        replicate.take_gradient(&self.table_gradient, &self.binding, &self.heard);
         state.steps += 1;
         let step = settings.adam.step(state.steps);
         parameters.shapes.backward(&replicate.shape_points, &replicate.shape_gradient, &mut state.shapes, &step);
