@@ -211,10 +211,8 @@ fn check_links(description: &Description, links: &LinkSchema) -> std::result::Re
         return Err("it predicts links and something else".to_owned());
     }
     links.division.check().map_err(|error| error.to_string())?;
-    let known: BTreeSet<(String, &str)> = (links.ends.iter())
-        .flat_map(|end| end.pair_features())
-        .map(|(name, kind)| (name, kind.name()))
-        .collect();
+    let known: BTreeSet<(String, &str)> =
+        (links.ends.iter()).flat_map(|end| end.pair_features()).map(|(name, kind)| (name, kind.name())).collect();
     match description.features.iter().find(|feature| !known.contains(&(feature.name.clone(), feature.kind.name()))) {
         Some(feature) => Err(format!("feature \"{}\" is not made of features of the nodes", feature.name)),
         None => Ok(()),

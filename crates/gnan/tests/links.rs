@@ -155,7 +155,10 @@ fn parts_are_disjoint_and_nothing_that_is_held_out_is_heard() {
                     positives += 1;
                 } else {
                     negatives += 1;
-                    assert_eq!(data.graph_of(*item as usize), tables.node_offsets.partition_point(|o| *o <= pair[1] as usize) - 1);
+                    assert_eq!(
+                        data.graph_of(*item as usize),
+                        tables.node_offsets.partition_point(|o| *o <= pair[1] as usize) - 1
+                    );
                 }
                 let held_out = !std::ptr::eq(part, &split.train);
                 assert_eq!(messages.contains(&pair), link && !held_out);
@@ -284,7 +287,13 @@ fn pair_value(tables: &Tables, name: &str, [one, other]: [u32; 2]) -> Value {
 }
 
 /// What the model in a file says of a pair, given message edges of its graph: the line graph without the pair's own edge.
-fn oracle_outputs(file: &FileModel, model: &Model, tables: &Tables, messages: &[[u32; 2]], pair: [u32; 2]) -> Vec<Answer> {
+fn oracle_outputs(
+    file: &FileModel,
+    model: &Model,
+    tables: &Tables,
+    messages: &[[u32; 2]],
+    pair: [u32; 2],
+) -> Vec<Answer> {
     let graph = |node: u32| tables.node_offsets.partition_point(|offset| *offset <= node as usize);
     let own = |edge: &[u32; 2]| *edge == pair || [edge[1], edge[0]] == pair;
     let heard: Vec<[u32; 2]> =
@@ -348,9 +357,8 @@ fn gradients_are_those_of_the_line_graph() {
         let loss = |parameters: &Parameters| -> f64 {
             let moved = Model::from_parts(model.description().clone(), parameters.clone());
             let file = FileModel::read(&moved.to_bytes().unwrap());
-            let of_item = |item: &u32| {
-                oracle_outputs(&file, &model, &tables, &messages, pair_of(&tables, &data.item_id(*item)))
-            };
+            let of_item =
+                |item: &u32| oracle_outputs(&file, &model, &tables, &messages, pair_of(&tables, &data.item_id(*item)));
             let found = data.items().iter().flat_map(of_item);
             found.zip(&weights).map(|(answer, weight)| answer.value * f64::from(*weight)).sum()
         };
@@ -411,7 +419,9 @@ fn nothing_leaks() {
             let with = [&without[..], &[pair]].concat();
             for edges in [without, with] {
                 let one = asked(&model, &with_edges(&tables, edges), std::slice::from_ref(id));
-                assert_eq!(one, outputs, "{id}");
+                // With a rho per feature, sums run in the order of the levels that occur.
+                let close = |(one, other): (&f32, &f32)| (one - other).abs() <= 1e-5 * other.abs().max(1.0);
+                assert!(one.iter().zip(outputs).all(close), "{id}: {one:?}, {outputs:?}");
             }
         }
         // A pair has no first end.

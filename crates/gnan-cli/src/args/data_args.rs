@@ -52,6 +52,17 @@ impl ReadArgs {
         open(data, &self.options_for(model)?)
     }
 
+    /// Opens data in which predictions are asked for by id. Any pair may be asked for of a model of links; rows (`#12`) are
+    /// those of its training.
+    pub fn open_for_ids(&self, model: &Model, data: &str, ids: &[String]) -> Result<Dataset> {
+        let rows = ids.iter().all(|id| id.starts_with('#'));
+        if model.description().links.is_none() || rows {
+            return self.open_for(model, data);
+        }
+        let pairs = ids.iter().flat_map(|list| list.split(',')).map(|id| AskedPair::Words(id.trim().to_owned()));
+        self.open_pairs(model, data, pairs.collect())
+    }
+
     /// Opens data for a model of links, to ask about these pairs.
     pub fn open_pairs(&self, model: &Model, data: &str, pairs: Vec<AskedPair>) -> Result<Dataset> {
         let mut options = self.options_for(model)?;

@@ -73,9 +73,13 @@ impl Ids<'_> {
 
     fn of_row(&self, graph: Option<&str>, ends: &[String; 2]) -> Result<[u32; 2]> {
         let graph = match graph {
-            Some(id) => self.graphs.get(id).copied().ok_or_else(|| Error::input(format!("there is no graph \"{id}\"")))?,
+            Some(id) => {
+                self.graphs.get(id).copied().ok_or_else(|| Error::input(format!("there is no graph \"{id}\"")))?
+            }
             None if self.data.graph_count() > 1 => {
-                return Err(Error::input("it is not clear in which graph these nodes are").remedy("add a column graph_id"));
+                return Err(
+                    Error::input("it is not clear in which graph these nodes are").remedy("add a column graph_id")
+                );
             }
             None => 0,
         };

@@ -282,13 +282,8 @@ impl Dataset {
             largest_component: self.content.largest_component,
             notes: [&self.content.notes[..], &notes].concat(),
             links: Some(
-                Links {
-                    ends,
-                    messages: message_counts,
-                    node_offsets: self.content.node_offsets.clone(),
-                    schema,
-                }
-                .into(),
+                Links { ends, messages: message_counts, node_offsets: self.content.node_offsets.clone(), schema }
+                    .into(),
             ),
         };
         Ok(Dataset { content: content.into(), items: items.into() })

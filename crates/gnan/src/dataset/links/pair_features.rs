@@ -72,8 +72,7 @@ pub fn names(name: &str, kind: Kind) -> Vec<(String, Kind)> {
 
 /// The features of pairs, in the order of those of the nodes.
 pub fn pair_features(features: &[Feature], incidence: &Incidence<'_>) -> Vec<Feature> {
-    let of_pairs: Vec<Vec<Feature>> =
-        features.par_iter().map(|feature| pair_features_of(feature, incidence)).collect();
+    let of_pairs: Vec<Vec<Feature>> = features.par_iter().map(|feature| pair_features_of(feature, incidence)).collect();
     of_pairs.into_iter().flatten().collect()
 }
 
