@@ -25,12 +25,13 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Outcome;
+use crate::dataset::links::CLASSES;
+use crate::dataset::{LinkSchema, Outcome};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool};
 use crate::limits::Limits;
-use crate::model::{Description, Model, Parameters, RhoScale, output_count};
+use crate::model::{Description, Model, Parameters, RhoScale, TargetSchema, output_count};
 use crate::output::write_atomically;
 use crate::shape::{Architecture, Bank, BankForm, ShapeKind};
 
@@ -158,6 +159,9 @@ fn check(description: &Description) -> std::result::Result<(), String> {
     if outputs == 0 || !counts.contains(&outputs) {
         return Err(format!("{outputs} outputs do not fit its targets"));
     }
+    if let Some(links) = &description.links {
+        check_links(description, links)?;
+    }
     let RhoScale { shift, scale } = description.rho_scale;
     if !(shift.is_finite() && scale.is_finite() && scale.abs() > 1e-9) {
         return Err("it has no usable scale of rho".to_owned());
@@ -226,6 +230,21 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         return Err("it does not say which distances occurred in training".to_owned());
     }
     Ok(())
+}
+
+/// Refuses a model of links whose features are not made of those of the ends of pairs.
+fn check_links(description: &Description, links: &LinkSchema) -> std::result::Result<(), String> {
+    let link = |target: &TargetSchema| target.classes.as_deref() == Some(&CLASSES.map(str::to_owned));
+    if description.task != Task::Node || description.directed || !description.targets.iter().all(link) {
+        return Err("it predicts links and something else".to_owned());
+    }
+    links.division.check().map_err(|error| error.to_string())?;
+    let known: BTreeSet<(String, &str)> =
+        (links.ends.iter()).flat_map(|end| end.pair_features()).map(|(name, kind)| (name, kind.name())).collect();
+    match description.features.iter().find(|feature| !known.contains(&(feature.name.clone(), feature.kind.name()))) {
+        Some(feature) => Err(format!("feature \"{}\" is not made of features of the nodes", feature.name)),
+        None => Ok(()),
+    }
 }
 
 fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std::result::Result<Parameters, String> {

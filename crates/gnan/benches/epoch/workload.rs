@@ -75,6 +75,7 @@ impl Workload {
         let description = Description {
             task: data.task(),
             outcome,
+            links: None,
             directed: data.directed(),
             explicit_hydrogens: false,
             largest_component: false,

@@ -20,7 +20,7 @@ pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale};
 pub use rules::{Curvature, Direction, FeatureRules, Rules};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
-use crate::dataset::{Dataset, Feature, Outcome, Split};
+use crate::dataset::{Dataset, Feature, LinkSchema, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
 use crate::lens::{Axis, Lens, Reach};
@@ -34,6 +34,9 @@ pub struct Description {
     pub task: Task,
     /// What it predicts.
     pub outcome: Outcome,
+    /// What it remembers of its data where it predicts links: its nodes are pairs of nodes then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinkSchema>,
     /// Whether edges had a direction.
     pub directed: bool,
     /// Whether the hydrogens of molecules were atoms of their own.
@@ -243,12 +246,13 @@ impl Model {
     }
 }
 
-/// The reach of a model as a whole.
-pub(crate) fn model_reach(hop_cap: Option<usize>, silent_unreachable: bool) -> Reach {
-    match hop_cap {
+/// The reach of a model as a whole; a link does not hear itself.
+pub(crate) fn model_reach(hop_cap: Option<usize>, silent_unreachable: bool, links: bool) -> Reach {
+    let reach = match hop_cap {
         Some(cap) => Reach::up_to(cap),
         None => Reach { unreachable: !silent_unreachable, ..Reach::ALL },
-    }
+    };
+    if links { reach.and(Reach::OTHERS) } else { reach }
 }
 
 /// Which features are heard with one and the same rho, and so may share a channel; given the group and the association
@@ -299,7 +303,7 @@ impl Description {
 
     /// The distances from which the model hears anything.
     pub fn reach(&self) -> Reach {
-        model_reach(self.hop_cap, self.silent_unreachable)
+        model_reach(self.hop_cap, self.silent_unreachable, self.links.is_some())
     }
 
     /// Where the parameters of every feature are.

@@ -32,6 +32,7 @@ impl Fit<'_> {
         let description = Description {
             task: data.task(),
             outcome: self.settled.outcome,
+            links: data.links().map(|links| links.schema().clone()),
             directed: data.directed(),
             explicit_hydrogens: data.explicit_hydrogens(),
             largest_component: data.largest_component(),
@@ -69,7 +70,8 @@ impl Fit<'_> {
         let heard = self.heard();
         let outputs = self.settled.architecture.outputs;
         let training = self.training;
-        let layout = Layout::new(&self.features, self.settled.rho, training.reach(), training.lenses.len());
+        let reach = training.reach(&self.train.data);
+        let layout = Layout::new(&self.features, self.settled.rho, reach, training.lenses.len());
         // Constants move to the output bias before its scale changes, so functions change theirs afterwards.
         settle(&mut self.parameters, &layout, &heard, gain);
         let factors: Vec<f32> = (0..outputs).map(|c| self.scale.factor(c) as f32).collect();
@@ -91,7 +93,7 @@ impl Fit<'_> {
             data: data.name().to_owned(),
             train_items: data.len(),
             valid_items: self.valid.data.len(),
-            nodes: data.graphs().into_iter().map(|graph| data.nodes_of(graph).len()).sum(),
+            nodes: data.graphs().into_iter().map(|graph| data.sources_of(graph).len()).sum(),
             seed: self.training.seed,
             learning_rate: f64::from(self.settled.learning_rate),
             weight_decay: f64::from(self.settled.weight_decay),
@@ -127,7 +129,7 @@ pub(super) fn mean_effects(
     let mut sums = vec![vec![0.0; lanes]; features.len()];
     let mut nodes = 0.0;
     for graph in train.graphs() {
-        for node in train.nodes_of(graph) {
+        for node in train.sources_of(graph) {
             nodes += 1.0;
             for unit in levels.of_node(node) {
                 let Some(feature) = levels.feature_of(*unit) else { continue };

@@ -12,6 +12,7 @@ use crate::model::{
 };
 use crate::random::Stream;
 use crate::shape::{Architecture, Basis, ShapeKind};
+use crate::statistics::Statistics;
 
 use super::finish::Point;
 use super::prepared::Prepared;
@@ -149,12 +150,13 @@ impl<'a> Fit<'a> {
         let statistics = prepared.statistics(settled.rho)?;
         let mut features = learn_features(training, settled.shape, train);
         training.associate(&mut features);
-        let layout = Layout::new(&features, settled.rho, training.reach(), training.lenses.len());
+        let reach = training.reach(train);
+        let layout = Layout::new(&features, settled.rho, reach, training.lenses.len());
         let gain = source_gain(train);
-        let receivers = statistics.receivers(&statistics.rows_of(train)?);
+        let receivers = heard_receivers(&statistics, train)?;
         let rho_spline = (settled.rho_shape == ShapeKind::Spline).then(|| {
             let axis = statistics.axis();
-            let heard = |slot: &usize| receivers[*slot] > 0.0 && training.reach().hears(axis.distance(*slot));
+            let heard = |slot: &usize| receivers[*slot] > 0.0 && reach.hears(axis.distance(*slot));
             let seen = (0..receivers.len()).filter(heard).map(|slot| axis.argument(slot));
             Basis::hats(seen.chain([0.0, 1.0]).collect())
         });
@@ -170,7 +172,7 @@ impl<'a> Fit<'a> {
             shape: settled.shape,
             rho_spline: rho_spline.as_ref(),
             smooth: settled.smooth,
-            reach: training.reach(),
+            reach,
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
@@ -364,7 +366,7 @@ pub(super) fn add_output_bias(outputs: &mut [f32], bias: &[f32]) {
 fn learn_features(training: &Training, shape: ShapeKind, train: &Dataset) -> Vec<FeatureSchema> {
     let mut graph_of_node = vec![u32::MAX; train.node_count()];
     for graph in train.graphs() {
-        train.nodes_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
+        train.sources_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
     }
     let learn = |feature: &Feature| {
         let mut schema = FeatureSchema::learn(feature, &graph_of_node, train.task());
@@ -375,6 +377,15 @@ fn learn_features(training: &Training, shape: ShapeKind, train: &Dataset) -> Vec
         schema
     };
     train.features().iter().map(learn).collect()
+}
+
+/// How many receivers hear something from each distance; a link is not among those it hears.
+fn heard_receivers(statistics: &Statistics, train: &Dataset) -> Result<Vec<f64>> {
+    let mut receivers = statistics.receivers(&statistics.rows_of(train)?);
+    if train.links().is_some() {
+        (0..statistics.axis().lenses()).for_each(|lens| receivers[statistics.axis().range(lens).start] = 0.0);
+    }
+    Ok(receivers)
 }
 
 pub(super) fn source_gain(train: &Dataset) -> f32 {

@@ -354,6 +354,8 @@ impl Training {
             RhoChoice::Shared => vec![Rho::Shared],
             RhoChoice::PerFeature => vec![Rho::PerFeature],
             RhoChoice::Auto => vec![Rho::Shared, Rho::PerFeature],
+            // A pair hears every edge: words by distances would be too many cells.
+            RhoChoice::ByData if train.links().is_some() => vec![Rho::Shared],
             RhoChoice::ByData if train.task() == Task::Graph || train.len() >= WELL_LABELLED => vec![Rho::PerFeature],
             RhoChoice::ByData => vec![Rho::Shared],
         }

@@ -357,6 +357,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     let mut description = Description {
         task: data.task(),
         outcome: shape.goal.outcome,
+        links: None,
         directed: case.directed,
         explicit_hydrogens: false,
         largest_component: false,

@@ -82,8 +82,8 @@ pub struct ExplainArgs {
     #[arg(value_name = "DATA")]
     data: Option<String>,
 
-    /// Explain one prediction: id of a graph or node, name of a molecule, or its row from 1 as --id=#12; several with commas
-    /// or by repeating
+    /// Explain one prediction: id of a graph or node, name of a molecule, pair of nodes as a-b, or its row from 1 as
+    /// --id=#12; several with commas or by repeating
     #[arg(long, value_name = "ID", requires = "data", conflicts_with = "all", help_heading = HEADING)]
     id: Vec<String>,
 
@@ -160,7 +160,7 @@ pub fn run(args: &ExplainArgs, json: bool) -> Result<Answer> {
     }
     args.output.check(args.force)?;
     let model = Model::load(&args.model)?;
-    let data = args.data.as_deref().map(|data| args.read.open_for(&model, data)).transpose()?;
+    let data = args.data.as_deref().map(|data| args.read.open_for_ids(&model, data, &args.id)).transpose()?;
     match &data {
         Some(data) if local => explain_predictions(args, &model, data, format),
         data => explain_model(args, &model, data.as_ref(), format),
