@@ -2,6 +2,7 @@
 
 use gnan::dataset::Outcome;
 use gnan::files::Task;
+use gnan::lens::{Direction, Lens, Pool};
 use gnan::model::{Description, Rho};
 use gnan::model_file::parameter_count;
 use gnan::shape::ShapeKind;
@@ -32,15 +33,50 @@ pub fn prediction(description: &Description) -> String {
         .collect();
     let more = description.targets.len().saturating_sub(targets.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let of = if description.task == Task::Graph { "graphs" } else { "nodes" };
+    let of = match description.task {
+        _ if description.links.is_some() => "pairs of nodes",
+        Task::Graph => "graphs",
+        Task::Node => "nodes",
+    };
     format!("{}{more} of {of}, {}", targets.join(", "), outcome(description.outcome))
 }
 
-/// Whether rho is "shared" or "per feature".
+/// Whether rho is "shared", "per feature" or "per group of features".
 pub fn rho(rho: Rho) -> &'static str {
     match rho {
         Rho::Shared => "shared",
         Rho::PerFeature => "per feature",
+        Rho::Grouped => "per group of features",
+    }
+}
+
+/// The ways in which distance is measured, where they are not the usual one: ", distance along and against edges".
+fn lenses(description: &Description) -> String {
+    let lenses = &description.lenses;
+    let one = |lens: &Lens| {
+        let mut words = Vec::new();
+        match lens.direction {
+            Direction::Along if description.directed => words.push("along edges".to_owned()),
+            Direction::Along => {}
+            Direction::Against => words.push("against edges".to_owned()),
+            Direction::Ignoring => words.push("ignoring direction".to_owned()),
+        }
+        if !lens.types.is_empty() {
+            words.push(format!("over {} edges", lens.types.join(" and ")));
+        }
+        words.extend(lens.bins.as_ref().map(|bins| {
+            let ends: Vec<String> = bins.ends.iter().map(|end| end.to_string()).collect();
+            format!("by {} in bins up to {}", bins.weight, ends.join(", "))
+        }));
+        words.extend((description.task == Task::Graph && !Lens::is_plain(lenses)).then(|| match lens.pool {
+            Pool::Sum => "summed over receivers".to_owned(),
+            Pool::Mean => "averaged over receivers".to_owned(),
+        }));
+        words.join(", ")
+    };
+    match Lens::is_plain(lenses) {
+        true => String::new(),
+        false => format!(", distance {}", lenses.iter().map(one).collect::<Vec<_>>().join(" and ")),
     }
 }
 
@@ -52,11 +88,17 @@ pub fn architecture(description: &Description) -> String {
         (Outcome::Binary, _) => ", two logits",
         _ => "",
     };
-    let cap = description.hop_cap.map(|cap| format!(", nothing beyond distance {cap}")).unwrap_or_default();
+    let cap = match description.hop_cap {
+        Some(cap) => format!(", nothing beyond distance {cap}"),
+        None if description.silent_unreachable => ", nothing from unreachable nodes".to_owned(),
+        None => String::new(),
+    };
     let normalise = if description.normalise { "" } else { ", not normalised" };
+    let readout = if description.readout { ", readout" } else { "" };
     format!(
-        "rho {}{logits}, {}{cap}{normalise}, {} parameters",
+        "rho {}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
         rho(description.rho),
+        lenses(description),
         shapes(description),
         count(parameter_count(description) as u64)
     )

@@ -6,11 +6,11 @@ mod oracle;
 use std::sync::Arc;
 
 use common::{
-    CaseShape, FeaturePlan, GOALS, Goal, ModelShape, dataset_for, random_case, random_model, random_model_shape,
-    random_plan,
+    CaseShape, FeaturePlan, GOALS, Goal, Hearing, ModelShape, dataset_for, random_case, random_model,
+    random_model_shape, random_plan,
 };
 use gnan::dataset::Outcome;
-use gnan::model::{Engine, Layout, Model, OptimiserState, Rho, StepSettings};
+use gnan::model::{Engine, Model, OptimiserState, Rho, StepSettings};
 use gnan::random::Stream;
 use gnan::shape::Adam;
 use gnan::train::{Goals, Loss};
@@ -51,7 +51,7 @@ fn outputs_agree_on_random_graphs() {
     let (mut largest, mut graphs) = (0.0f64, 0);
     for seed in 0..1200 {
         let mut random = Stream::named(seed, "outputs agree", 0);
-        let shape = random_model_shape(&mut random);
+        let shape = ModelShape { readout: seed % 4 == 0, ..random_model_shape(&mut random) };
         let graph_task = random.below(2) == 0;
         let mut plan = random_plan(&mut random);
         let training = CaseShape { graph_task, graphs: 3, nodes: [1, 12] };
@@ -62,7 +62,8 @@ fn outputs_agree_on_random_graphs() {
             plan.missing = 0.2;
             plan.distinct += usize::from(plan.kind == "categorical");
         }
-        let case = random_case(&mut random, CaseShape { graph_task, graphs: 6, nodes: [0, 12] }, &plan);
+        let mut case = random_case(&mut random, CaseShape { graph_task, graphs: 6, nodes: [0, 12] }, &plan);
+        case.directed = training.directed;
         graphs += case.graphs.len();
         let deviation = compare(&model, &case);
         assert!(deviation <= OUTPUT_TOLERANCE, "seed {seed}: {deviation:e} with {shape:?} on {case:?}");
@@ -120,8 +121,17 @@ fn outputs_agree_where_cells_and_channels_meet() {
     for (index, goal) in (0u64..).zip(GOALS) {
         let mut random = Stream::named(index, "cells and channels", 0);
         for (layers, normalise, hop_cap) in [(3, true, None), (1, false, None), (2, true, Some(3))] {
-            let shape =
-                ModelShape { goal, rho: Rho::PerFeature, layers, hidden: 16, normalise, hop_cap, splines: [false; 2] };
+            let shape = ModelShape {
+                goal,
+                rho: Rho::PerFeature,
+                layers,
+                hidden: 16,
+                normalise,
+                hop_cap,
+                hearing: Hearing::PLAIN,
+                splines: [false; 2],
+                readout: false,
+            };
             let training = mixed_case(&mut random, &[60]);
             let model = random_model(&mut random, shape, &training);
             let case = mixed_case(&mut random, &[60, 1, 0, 17]);
@@ -164,7 +174,9 @@ fn outputs_agree_on_a_long_chain() {
                     hidden: 16,
                     normalise: true,
                     hop_cap: None,
+                    hearing: Hearing::PLAIN,
                     splines: [false; 2],
+                    readout: false,
                 };
                 let deviation = compare(&random_model(&mut random, shape, &case), &case);
                 println!("chain: graph task {graph_task}, directed {directed}, {rho:?}: {deviation:e}");
@@ -193,6 +205,7 @@ fn large_case() -> (Case, Vec<Receiver>, Vec<usize>) {
         item: *node,
         first: 7,
         distances: oracle::queue_search(nodes, &edges, false, node - 7),
+        others: Vec::new(),
     };
     let receivers = chosen.iter().map(receiver).collect();
     (case, receivers, chosen)
@@ -210,7 +223,9 @@ fn outputs_agree_on_a_large_graph() {
             hidden: 16,
             normalise: true,
             hop_cap: None,
+            hearing: Hearing::PLAIN,
             splines: [false; 2],
+            readout: false,
         };
         let (file, model) = through_file(&random_model(&mut random, shape, &case));
         let outputs = model.outputs_on(&dataset_for(&case, &model).subset(&chosen)).expect("outputs");
@@ -309,22 +324,26 @@ impl GradientCheck<'_> {
         let after = Model::from_parts(self.model.description().clone(), parameters.clone());
         assert_eq!(before, after.to_bytes().expect("bytes"), "a step of size 0 moved the parameters");
 
-        let [shapes, rhos, rest] = state.first_moments();
-        let architecture = self.model.description().architecture;
+        let [shapes, rhos, rest, readouts] = state.first_moments();
         let of_tensor = |name: &str| -> Vec<f64> {
-            let (values, outputs) = (parameters.values.len(), outputs);
+            let (values, own) = (parameters.values.len(), parameters.bias.len());
             let rest = |range: std::ops::Range<usize>| rest[range].iter().map(|g| f64::from(*g)).collect();
             match name {
                 "values" => rest(0..values),
-                "bias" => rest(values..values + outputs),
-                "output_bias" => rest(values + outputs..values + 2 * outputs),
+                "bias" => rest(values..values + own),
+                "output_bias" => rest(values + own..values + own + outputs),
                 _ => {
                     let (prefix, part) = name.split_once('.').expect("a prefix");
-                    let blocks = if prefix == "shape" { shapes } else { rhos };
+                    let (blocks, bank) = match prefix {
+                        "shape" => (shapes, &parameters.shapes),
+                        "rho" => (rhos, &parameters.rhos),
+                        _ => (readouts, &parameters.readouts),
+                    };
                     if part == "coefficients" {
                         let tensor = file.tensors.iter().find(|tensor| tensor.name == name).expect("the tensor");
                         return blocks[..tensor.values.len()].iter().map(|g| f64::from(*g)).collect();
                     }
+                    let architecture = bank.architecture().expect("networks");
                     let part = architecture.parts().into_iter().find(|p| p.name == part).expect("the part");
                     let blocks = blocks.chunks_exact(architecture.block_len());
                     blocks.flat_map(|block| block[part.range.clone()].iter().map(|g| f64::from(*g))).collect()
@@ -404,7 +423,7 @@ impl GradientCheck<'_> {
 
 /// The dropout masks of a step, drawn as the library documents: one stream per network and step.
 fn masks(model: &Model, file: &FileModel, rate: f32, seed: u64, step: u64) -> Masks {
-    let layout = Layout::new(&model.description().features, model.description().rho);
+    let layout = model.description().layout();
     let draw = |name: &str, networks: usize| -> Vec<Vec<f64>> {
         let one = |network: usize| {
             let mut random = Stream::named(seed, name, step * networks as u64 + network as u64);
@@ -413,7 +432,7 @@ fn masks(model: &Model, file: &FileModel, rate: f32, seed: u64, step: u64) -> Ma
         };
         (0..networks).map(one).collect()
     };
-    Masks { shapes: draw("dropout of shapes", layout.networks), rhos: draw("dropout of rho", layout.rhos) }
+    Masks { shapes: draw("dropout of shapes", layout.networks), rhos: draw("dropout of rho", layout.rho_functions()) }
 }
 
 /// A loss that fits a goal, and random targets for it, some unknown.
@@ -444,7 +463,7 @@ fn random_wanted(random: &mut Stream, goal: Goal, items: usize) -> (LossKind, Wa
 fn whole<'a>(random: &mut Stream, model: &'a Model, goal: Goal, case: &'a Case) -> GradientCheck<'a> {
     let (loss, wanted) = random_wanted(random, goal, case.items());
     let items = (0..case.items()).collect();
-    let receivers = case.receivers();
+    let receivers = case.receivers_by(&through_file(model).0.lenses);
     let (gain, repeated) = ([1.0, 0.25][random.below(2)], random.below(2) == 0);
     GradientCheck { model, case, items, receivers, loss, wanted, gain, repeated, dropout: None, singles: 120 }
 }
@@ -461,8 +480,9 @@ fn gradients_agree_on_random_graphs() {
         let mut random = Stream::named(seed, "gradients agree", 0);
         let mut shape = random_model_shape(&mut random);
         shape.goal = GOALS[seed as usize % GOALS.len()];
-        shape.rho = [Rho::Shared, Rho::PerFeature][(seed / 7) as usize % 2];
+        shape.rho = [Rho::Shared, Rho::PerFeature, Rho::Grouped][(seed / 7) as usize % 3];
         shape.hidden = 16;
+        shape.readout = seed % 4 == 1;
         let graph_task = random.below(2) == 0;
         let plan = random_plan(&mut random);
         // The model is learned from the case itself: in training nothing is unseen.
@@ -489,8 +509,9 @@ fn gradients_agree_where_cells_and_channels_meet() {
         let mut random = Stream::named(index, "gradients of channels", 0);
         let layers = 2 + index as usize % 3;
         let splines = [index % 2 == 1, index % 3 == 1];
-        let (rho, normalise) = (Rho::PerFeature, index != 3);
-        let shape = ModelShape { goal, rho, layers, hidden: 16, normalise, hop_cap: None, splines };
+        let (rho, normalise, hearing) = (Rho::PerFeature, index != 3, Hearing::PLAIN);
+        let shape =
+            ModelShape { goal, rho, layers, hidden: 16, normalise, hop_cap: None, hearing, splines, readout: false };
         let case = mixed_case(&mut random, &[40, 9]);
         let model = random_model(&mut random, shape, &case);
         let [channels, cells] = channels_and_cells(&model, &case);
@@ -515,7 +536,18 @@ fn gradients_agree_with_dropout() {
         let goal = GOALS[seed as usize % GOALS.len()];
         let rho = [Rho::Shared, Rho::PerFeature][(seed / 2) as usize % 2];
         let layers = 2 + seed as usize % 3;
-        let shape = ModelShape { goal, rho, layers, hidden: 32, normalise: true, hop_cap: None, splines: [false; 2] };
+        let (hearing, splines) = (Hearing::PLAIN, [false; 2]);
+        let shape = ModelShape {
+            goal,
+            rho,
+            layers,
+            hidden: 32,
+            normalise: true,
+            hop_cap: None,
+            hearing,
+            splines,
+            readout: false,
+        };
         let model = random_model(&mut random, shape, &case);
         let mut check = whole(&mut random, &model, goal, &case);
         check.dropout = Some((0.4, 17 + seed, seed));
@@ -534,8 +566,17 @@ fn gradients_agree_on_a_large_graph() {
     for rho in [Rho::Shared, Rho::PerFeature] {
         let mut random = Stream::named(2, "large graph", 0);
         let goal = GOALS[2];
-        let shape =
-            ModelShape { goal, rho, layers: 3, hidden: 16, normalise: true, hop_cap: None, splines: [false; 2] };
+        let shape = ModelShape {
+            goal,
+            rho,
+            layers: 3,
+            hidden: 16,
+            normalise: true,
+            hop_cap: None,
+            hearing: Hearing::PLAIN,
+            splines: [false; 2],
+            readout: false,
+        };
         let model = random_model(&mut random, shape, &case);
         let (loss, mut wanted) = random_wanted(&mut random, goal, case.items());
         items.iter().enumerate().for_each(|(at, item)| wanted.targets[*item][0] = Some((at % 3) as f64));
@@ -572,8 +613,18 @@ fn gradients_agree_on_many_graphs() {
                 feature.values = common::random_values(&mut random, plan, 2800);
             }
             let goal = GOALS[0];
-            let shape =
-                ModelShape { goal, rho, layers: 2, hidden: 16, normalise: true, hop_cap: None, splines: [false; 2] };
+            let (hearing, splines) = (Hearing::PLAIN, [false; 2]);
+            let shape = ModelShape {
+                goal,
+                rho,
+                layers: 2,
+                hidden: 16,
+                normalise: true,
+                hop_cap: None,
+                hearing,
+                splines,
+                readout: false,
+            };
             let model = random_model(&mut random, shape, &case);
             let deviation = compare(&model, &case);
             assert!(deviation <= OUTPUT_TOLERANCE, "{deviation:e}");

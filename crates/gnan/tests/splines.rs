@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case};
 use gnan::explain::{Explainer, Value};
 use gnan::files::{Column, Values};
-use gnan::model::{Description, Direction, Layout, Rho};
+use gnan::model::{Description, Direction};
 use gnan::random::Stream;
 use gnan::shape::ShapeKind;
 use gnan::train::{LogitChoice, Retraining, RhoChoice};
@@ -106,7 +106,7 @@ fn trained_splines_agree_with_the_oracle_and_explain_themselves() {
                     assert!((f64::from(*found) - expected.value).abs() <= tolerated, "{labels:?} {found} {expected:?}");
                 }
                 let explainer = Explainer::new(&model, &data).unwrap();
-                assert!(explainer.explain(&[0, 1, 2, 3, 4]).unwrap().iter().all(gnan::Explanation::adds_up));
+                assert!(explainer.explain(&[0, 1, 2, 3, 4]).unwrap().iter().all(|why| why.adds_up()));
             }
         }
     }
@@ -127,7 +127,7 @@ fn places(description: &Description, k: usize) -> Vec<f64> {
 fn assert_kept(model: &Model) {
     let (description, canonical) = (model.description(), model.canonical());
     let rhos = canonical.rhos();
-    let layout = Layout::new(&description.features, description.rho);
+    let layout = description.layout();
     for (k, feature) in description.features.iter().enumerate().filter(|(_, feature)| feature.rules.promise()) {
         let rho = &rhos[layout.features[k].first_rho];
         if feature.rules.need_sign() {
@@ -282,7 +282,7 @@ fn a_tampered_file_is_found_out() {
     assert_eq!(broken(reread(same.clone(), &|p| p.shapes.block_mut(0)[0] += 1e3)), ["rising"]);
     // A missing value that says too much.
     let small = same.features.iter().position(|feature| feature.name == "small").unwrap();
-    let first = Layout::new(&same.features, Rho::Shared).features[small].first_value;
+    let first = same.layout().features[small].first_value;
     assert_eq!(broken(reread(same.clone(), &|p| p.values[first] = 1e3)), ["small"]);
     let mut mean = same.clone();
     mean.features[small].mean_effect = vec![1e3];

@@ -2,6 +2,8 @@
 
 mod data_args;
 mod general_args;
+mod hearing_args;
+mod link_args;
 mod output_args;
 mod palette_args;
 mod search_args;
@@ -9,6 +11,7 @@ mod training_args;
 
 pub use data_args::{DataArgs, ReadArgs, fetched};
 pub use general_args::GeneralArgs;
+pub use link_args::LinkArgs;
 pub use output_args::{ForceArgs, OutputArgs, check_can_write};
 pub use palette_args::PaletteArgs;
 pub use search_args::SearchArgs;
@@ -20,6 +23,8 @@ pub mod heading {
     pub const DATA: &str = "Data options";
     /// What the model looks like.
     pub const MODEL: &str = "Model options";
+    /// How distance is measured and what is heard.
+    pub const HEARING: &str = "Distance options";
     /// How it is fitted.
     pub const TRAINING: &str = "Training options";
     /// What is tried and compared.

@@ -1,13 +1,14 @@
 //! What can be chosen about training. Defaults are those of [`Training`], here as everywhere.
 
 use clap::{Args, ValueEnum};
-use gnan::Training;
 use gnan::model::FeatureRules;
 use gnan::shape::ShapeKind;
 use gnan::train::{LogitChoice, Loss, RhoChoice};
+use gnan::{Error, Training};
 use serde::Serialize;
 
 use super::heading::{MODEL, TRAINING};
+use super::hearing_args::HearingArgs;
 
 /// How many distance functions the model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -66,7 +67,7 @@ pub enum LossArg {
 #[derive(Args, Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TrainingArgs {
-    /// Distance functions: one for all features or one each [default: one each for graphs and from 1,000 labelled nodes, else one]
+    /// Distance functions: one for all features or one each [default: one each for graphs and from 1,000 labelled nodes, one for links and else]
     #[arg(long, value_name = "shared|per-feature|auto", hide_possible_values = true, help_heading = MODEL)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rho: Option<RhoArg>,
@@ -104,10 +105,14 @@ pub struct TrainingArgs {
     #[arg(long, help_heading = MODEL)]
     pub rho_monotone: bool,
 
-    /// Nodes further away than K edges do not count
-    #[arg(long, value_name = "K", help_heading = MODEL)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hop_cap: Option<usize>,
+    /// What is heard from how far.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub hearing: HearingArgs,
+
+    /// Graphs: a function more between what is heard of each feature and the outputs; explained in two stages
+    #[arg(long, help_heading = MODEL)]
+    pub readout: bool,
 
     /// Do not divide by the number of nodes at each distance
     #[arg(long, help_heading = MODEL)]
@@ -167,9 +172,11 @@ pub struct TrainingArgs {
     pub seed: u64,
 }
 
-impl From<&TrainingArgs> for Training {
-    fn from(args: &TrainingArgs) -> Training {
-        Training {
+impl TryFrom<&TrainingArgs> for Training {
+    type Error = Error;
+
+    fn try_from(args: &TrainingArgs) -> Result<Training, Error> {
+        let mut training = Training {
             layers: args.layers,
             hidden: args.hidden,
             shape: args.shape.map(ShapeKind::from),
@@ -189,9 +196,9 @@ impl From<&TrainingArgs> for Training {
                 Some(LogitsArg::Two) => LogitChoice::Two,
                 Some(LogitsArg::Auto) => LogitChoice::Auto,
             },
+            readout: args.readout,
             normalise: !args.no_normalise,
             output_bias: args.output_bias,
-            hop_cap: args.hop_cap,
             loss: args.loss.map(|loss| match loss {
                 LossArg::Squared => Loss::Squared,
                 LossArg::Absolute => Loss::Absolute,
@@ -204,7 +211,10 @@ impl From<&TrainingArgs> for Training {
             batch: args.batch,
             balance_classes: args.balance,
             seed: args.seed,
-        }
+            ..Training::default()
+        };
+        args.hearing.apply(&mut training)?;
+        Ok(training)
     }
 }
 

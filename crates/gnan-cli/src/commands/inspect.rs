@@ -105,8 +105,8 @@ fn describe(model: &Model, shown: usize) -> String {
         0 => String::new(),
         items => format!(", {} to validate", count(items)),
     };
-    let nodes = count(record.nodes);
-    facts.fact("trained on", format!("{}: {} items{valid}, {nodes} nodes", record.data, count(record.train_items)));
+    let sources = counted(record.nodes, if description.links.is_some() { "message edge" } else { "node" });
+    facts.fact("trained on", format!("{}: {} items{valid}, {sources}", record.data, count(record.train_items)));
     facts.fact("training", words::settings(description));
     facts.fact("ended", words::ending(description));
     if let (Some(first), Some(best)) = (record.history.first(), best_point(description)) {
@@ -166,7 +166,8 @@ fn levels(feature: &FeatureSchema) -> String {
 /// Rho by distance: bars for one, a table for several.
 fn rho_lines(model: &Model, shown: usize) -> String {
     let curves = rho_curves(&model.canonical());
-    let table = rho_table(&curves, &model.description().receivers, shown, "node");
+    let receiver = if model.description().links.is_some() { "pair" } else { "node" };
+    let table = rho_table(&curves, &model.description().receivers, shown, receiver);
     let note = dim("how much is heard from each distance; 1 is the largest seen in training");
     let cut = if curves.len() > 1 { rest(curves.len(), shown) } else { String::new() };
     format!("{}  {note}\n{}{cut}", heading("rho"), table.render())

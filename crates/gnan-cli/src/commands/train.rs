@@ -36,6 +36,7 @@ const EXAMPLES: &str = examples!(
     "gnan train solubility --shape spline --rho-shape spline",
     "gnan train my-tables/ --target toxic --constrain \"logp: up, bounded 0.5\" --rho-monotone",
     "gnan train MUTAG.zip --describe degree,ring,environment",
+    "gnan train cora.npz --task link --test-share 0.1",
     "gnan train MUTAG.zip --try hidden=32,64 --try describe=none,environment --budget 10m",
 );
 
@@ -164,7 +165,7 @@ struct Tried<'a> {
 
 /// Runs `gnan train`.
 pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
-    let training = Training::from(&args.training);
+    let training = Training::try_from(&args.training)?;
     training.check()?;
     check_can_write(&args.output, args.force.force)?;
     if let Some(note) = constraint_note(&training) {
@@ -173,7 +174,7 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
     if args.search.is_wanted() {
         return search(args, training, json);
     }
-    let data = args.data.open()?;
+    let data = args.data.open(training.seed, args.test_share)?;
     let parts = Parts::of(&data, args.test_share, training.seed)?;
     interrupt::listen("stopping after this epoch; the best model so far will be saved")?;
     let outcome = fit(&training, &parts, |fitted| fitted.model.save(&args.output))?;
@@ -194,8 +195,8 @@ fn constraint_note(training: &Training) -> Option<&'static str> {
 /// Searches for good options on the validation part, then trains with them.
 fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
     let seed = training.seed;
-    let search = args.search.search(&Candidate { training, describe: args.data.describe.clone() }, seed)?;
-    let data = args.data.open_undescribed()?;
+    let search = args.search.search(&Candidate { training, describe: args.data.tried() }, seed)?;
+    let data = args.data.open_to_try(seed, args.test_share)?;
     let parts = Parts::of(&data, args.test_share, seed)?;
     if parts.valid.is_empty() {
         return Err(Error::input("there are too few labelled items to set some aside, and a search needs them")

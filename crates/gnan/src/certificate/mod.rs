@@ -4,6 +4,7 @@
 //! extremes of every cubic piece, and rhos at all of their knots. Nothing is sampled and nothing that training said is
 //! believed. A rule about a feature is a promise about predictions, so its rho is part of every certificate.
 
+mod association;
 mod shape_rules;
 
 use crate::model::{Certificate, Layout, Model};
@@ -14,14 +15,15 @@ impl Model {
     /// Checks every rule that the model was asked to keep.
     pub fn certify(&self) -> Vec<Certificate> {
         let description = self.description();
-        let layout = Layout::new(&description.features, description.rho);
+        let layout = description.layout();
         let mut certificates = Vec::new();
         for (feature, place) in description.features.iter().zip(&layout.features) {
-            if let Some(ruled) = RuledFeature::of(self, feature, place) {
+            if let Some(ruled) = RuledFeature::of(self, feature, place, &layout) {
                 certificates.extend(ruled.certificates());
             }
         }
-        certificates.extend(description.rho_monotone.then(|| self.certify_monotone_rhos(layout.rhos)));
+        certificates.extend(description.rho_monotone.then(|| self.certify_monotone_rhos(layout.rho_functions())));
+        certificates.extend(self.certify_associations());
         certificates
     }
 
@@ -43,7 +45,7 @@ impl Model {
         self.with_certificates(certificates)
     }
 
-    /// A rho over `t = 1 / (1 + distance)` from 0, unreachable, to 1, the node itself: the values at its knots, by output.
+    /// A distance function over `t = 1 / (1 + distance)` from 0, unreachable, to 1, the node itself: the values at its knots, by output.
     fn rho_values(&self, rho: usize) -> Vec<Vec<f64>> {
         let scale = self.description().rho_scale;
         let curve = self.parameters().rhos.curve(rho).of_unscaled(scale.shift, scale.scale);
@@ -51,9 +53,10 @@ impl Model {
         (0..self.outputs()).map(|c| points.iter().map(|(_, values)| values[c]).collect()).collect()
     }
 
-    /// The lowest and the highest value of a rho at any distance.
-    fn rho_range(&self, rho: usize) -> (f64, f64) {
-        range(self.rho_values(rho).into_iter().flatten())
+    /// The lowest and the highest value of a rho at any distance, by any lens.
+    fn rho_range(&self, layout: &Layout, rho: usize) -> (f64, f64) {
+        let functions = (0..layout.lenses).map(|lens| layout.function(rho, lens));
+        range(functions.flat_map(|function| self.rho_values(function)).flatten())
     }
 
     fn certify_monotone_rhos(&self, rhos: usize) -> Certificate {

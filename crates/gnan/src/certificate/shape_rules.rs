@@ -1,7 +1,7 @@
 //! The rules of one feature: its direction, its curvature and its bound.
 
 use crate::files::Kind;
-use crate::model::{Certificate, Curvature, Direction, FeatureLayout, FeatureSchema, Model};
+use crate::model::{Certificate, Curvature, Direction, FeatureLayout, FeatureSchema, Layout, Model};
 use crate::shape::{Piece, Piecewise};
 
 use super::{range, short};
@@ -26,7 +26,12 @@ pub(super) struct RuledFeature<'a> {
 
 impl<'a> RuledFeature<'a> {
     /// The feature, if something was promised of it.
-    pub(super) fn of(model: &Model, feature: &'a FeatureSchema, place: &FeatureLayout) -> Option<RuledFeature<'a>> {
+    pub(super) fn of(
+        model: &Model,
+        feature: &'a FeatureSchema,
+        place: &FeatureLayout,
+        layout: &Layout,
+    ) -> Option<RuledFeature<'a>> {
         let (spline, scale) = (place.network.filter(|_| feature.rules.promise())?, feature.scale?);
         let (shapes, outputs) = (&model.parameters().shapes, model.outputs());
         let raw = shapes.curve(spline);
@@ -42,7 +47,7 @@ impl<'a> RuledFeature<'a> {
             curve: raw.rescaled(&shapes.evaluate(spline, 0.0), &unchanged).of_unscaled(scale.shift, scale.scale),
             missing: missing.iter().map(|value| f64::from(*value)).collect(),
             mean: if mean.is_empty() { vec![0.0; outputs] } else { mean },
-            rho: model.rho_range(place.first_rho),
+            rho: model.rho_range(layout, place.first_rho),
             tolerance: ROUNDING * largest,
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::dataset::NodeDescription;
 use crate::error::{Error, Result};
+use crate::lens::{Lens, Pool};
 use crate::shape::ShapeKind;
 use crate::train::{LogitChoice, Loss, RhoChoice, Training};
 
@@ -21,7 +22,7 @@ const NONE: &str = "none";
 
 impl Candidate {
     /// Names of the options that [`set`](Self::set) knows.
-    pub const OPTIONS: [&str; 16] = [
+    pub const OPTIONS: [&str; 19] = [
         "rho",
         "logits",
         "shape",
@@ -29,6 +30,9 @@ impl Candidate {
         "layers",
         "hidden",
         "hop-cap",
+        "pool",
+        "normalise",
+        "readout",
         "smooth",
         "learning-rate",
         "weight-decay",
@@ -54,6 +58,9 @@ impl Candidate {
             "hidden" => training.hidden = number(option, value)?,
             "dropout" => training.dropout = number(option, value)?,
             "hop-cap" => training.hop_cap = optional(option, value, NONE)?,
+            "pool" => training.lenses = pooled(&training.lenses, &one_of(option, value, &POOLS)?),
+            "normalise" => training.normalise = one_of(option, value, &SWITCH)?,
+            "readout" => training.readout = one_of(option, value, &SWITCH)?,
             "batch" => training.batch = optional(option, value, NONE)?,
             "learning-rate" => training.learning_rate = optional(option, value, USUAL)?,
             "weight-decay" => training.weight_decay = optional(option, value, USUAL)?,
@@ -84,6 +91,12 @@ impl Candidate {
             "hidden" => training.hidden.to_string(),
             "dropout" => training.dropout.to_string(),
             "hop-cap" => or(training.hop_cap.map(|cap| cap.to_string()), NONE),
+            "pool" => {
+                let uses = |pool: Pool| training.lenses.iter().any(|lens| lens.pool == pool);
+                word_of([uses(Pool::Sum), uses(Pool::Mean)], &POOLS)
+            }
+            "normalise" => word_of(training.normalise, &SWITCH),
+            "readout" => word_of(training.readout, &SWITCH),
             "batch" => or(training.batch.map(|batch| batch.to_string()), NONE),
             "learning-rate" => or(training.learning_rate.map(|rate| rate.to_string()), USUAL),
             "weight-decay" => or(training.weight_decay.map(|decay| decay.to_string()), USUAL),
@@ -100,8 +113,12 @@ impl Candidate {
         let listed = Self::OPTIONS.iter().map(|option| format!("{option}={}", self.get(option)));
         let training = &self.training;
         let others = format!(
-            "normalise={} output-bias={:?} balance={} rules={:?} rho-monotone={} support={:?}",
-            training.normalise,
+            "lenses={:?} unreachable={} groups={:?} associations={:?} output-bias={:?} balance={} rules={:?} \
+             rho-monotone={} support={:?}",
+            training.lenses,
+            training.silent_unreachable,
+            training.rho_groups,
+            training.associations,
             training.output_bias,
             training.balance_classes,
             training.rules.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -117,6 +134,25 @@ impl Candidate {
         if words.is_empty() { USUAL.to_owned() } else { words.join(", ") }
     }
 }
+
+/// The same lenses with these ways of pooling: whether by sum, and whether by mean.
+fn pooled(lenses: &[Lens], [sum, mean]: &[bool; 2]) -> Vec<Lens> {
+    let pools = [(Pool::Sum, *sum), (Pool::Mean, *mean)].into_iter().filter(|(_, used)| *used).map(|(pool, _)| pool);
+    let mut found: Vec<Lens> = Vec::new();
+    for lens in lenses {
+        for pool in pools.clone() {
+            let lens = Lens { pool, ..lens.clone() };
+            if !found.contains(&lens) {
+                found.push(lens);
+            }
+        }
+    }
+    found
+}
+
+const POOLS: [(&str, [bool; 2]); 3] = [("sum", [true, false]), ("mean", [false, true]), ("both", [true, true])];
+
+const SWITCH: [(&str, bool); 2] = [("true", true), ("false", false)];
 
 const RHOS: [(&str, RhoChoice); 4] = [
     (USUAL, RhoChoice::ByData),
@@ -166,6 +202,9 @@ mod tests {
             ("layers", "5"),
             ("hidden", "32"),
             ("hop-cap", "8"),
+            ("pool", "both"),
+            ("normalise", "false"),
+            ("readout", "true"),
             ("smooth", "0.01"),
             ("learning-rate", "0.01"),
             ("weight-decay", "0.0005"),

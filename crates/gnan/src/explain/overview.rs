@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
 use crate::files::{Kind, Task, Values};
+use crate::lens::Axis;
 use crate::model::{FeatureSchema, Model, Support};
 
 use super::canonical::{Canonical, CanonicalLevel, RhoCurve};
@@ -25,7 +26,10 @@ pub struct Overview {
     pub unit: String,
     /// `b0`, per shown output.
     pub base: Vec<f64>,
-    /// The structure curve, `[slots][shown outputs]`: distance 0, 1, ..., "unreachable" last.
+    /// The distances, one slot each.
+    #[serde(rename = "distances")]
+    pub axis: Axis,
+    /// The structure curve, `[slots][shown outputs]`.
     pub structure: Vec<Vec<f64>>,
     /// Every rho. With one per feature the first is the bias's, which is part of the structure curve.
     pub rho: Vec<RhoCurve>,
@@ -109,6 +113,7 @@ impl Overview {
             shown_outputs: description.shown_names(),
             unit: description.shown_unit(),
             base: description.shown(canonical.output_bias()),
+            axis: canonical.axis().clone(),
             structure: canonical.structure().iter().map(|values| description.shown(values)).collect(),
             rho: canonical.rhos(),
             receivers: description.receivers.clone(),
@@ -161,7 +166,7 @@ fn bins(data: &Dataset, feature: &Feature, schema: &FeatureSchema) -> Vec<Bin> {
 fn values_by_graph(data: &Dataset, feature: &Feature) -> Vec<(usize, f64)> {
     let mut found = Vec::new();
     for graph in data.graphs() {
-        let nodes = data.nodes_of(graph);
+        let nodes = data.sources_of(graph);
         match &feature.values {
             Values::Numbers(values) => found.extend(values[nodes].iter().map(|value| (graph, *value))),
             Values::Sparse { rows, values, .. } => {

@@ -16,15 +16,16 @@ pub use certificate::Certificate;
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
 pub use forms::Forms;
 pub use novelty::Novelty;
-pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoScale};
+pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale};
 pub use rules::{Curvature, Direction, FeatureRules, Rules};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
-use crate::dataset::{Dataset, Feature, Outcome, Split};
+use crate::dataset::{Dataset, Feature, LinkSchema, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
-use crate::shape::{Architecture, Basis, ShapeKind};
-use crate::statistics::{Statistics, StatisticsOptions};
+use crate::lens::{Axis, Lens, Reach};
+use crate::shape::{Architecture, Bank, Basis, ShapeKind};
+use crate::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 
 /// Everything about a model except its parameters: what a model file says in words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub struct Description {
     pub task: Task,
     /// What it predicts.
     pub outcome: Outcome,
+    /// What it remembers of its data where it predicts links: its nodes are pairs of nodes then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinkSchema>,
     /// Whether edges had a direction.
     pub directed: bool,
     /// Whether the hydrogens of molecules were atoms of their own.
@@ -54,11 +58,26 @@ pub struct Description {
     /// Whether every rho was asked never to rise with distance and never to be negative.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rho_monotone: bool,
+    /// Whether a readout function stands between what is heard of each feature in a graph and the outputs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub readout: bool,
+    /// Whether nothing is taken out of the features, because what they say is read by a readout function as it is.
+    #[serde(skip)]
+    pub uncentred: bool,
     /// Whether shells are normalised by their size.
     pub normalise: bool,
     /// Rho is 0 beyond this distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hop_cap: Option<usize>,
+    /// Whether rho is 0 for unreachable nodes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent_unreachable: bool,
+    /// The ways in which distance is measured.
+    #[serde(default = "Lens::plain", skip_serializing_if = "is_plain")]
+    pub lenses: Vec<Lens>,
+    /// Number of slots of every lens in `receivers`; empty: there is one lens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<usize>,
     /// Size of the shape networks.
     pub architecture: Architecture,
     /// The features.
@@ -134,6 +153,10 @@ pub struct TrainingRecord {
     pub tried: Vec<(String, f64)>,
 }
 
+fn is_plain(lenses: &Vec<Lens>) -> bool {
+    Lens::is_plain(lenses)
+}
+
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
@@ -146,6 +169,9 @@ impl TrainingRecord {
             && (self.items_checksum.is_empty() || self.items_checksum == split.train.items_checksum())
     }
 }
+
+/// What the output of a model before its readout is called.
+pub const HEARD: &str = "heard";
 
 /// A trained model.
 #[derive(Clone, Debug)]
@@ -164,6 +190,21 @@ impl Model {
     pub fn chosen_among(mut self, tried: Vec<(String, f64)>) -> Model {
         self.description.record.tried = tried;
         self
+    }
+
+    /// The part of a model with a readout that stands before it: its only output is the sum of all that is heard in a
+    /// graph, of every feature and of the structure. Nothing is centred, so that the contribution of a feature is what its
+    /// readout function is given. `None` for a model without.
+    pub fn before_readout(&self) -> Option<Model> {
+        let Description { readout: true, .. } = self.description else { return None };
+        let mut description = Description { readout: false, uncentred: true, ..self.description.clone() };
+        description.outcome = Outcome::Regression;
+        description.architecture.outputs = 1;
+        description.targets = vec![TargetSchema { name: HEARD.to_owned(), unit: None, classes: None }];
+        let mut parameters = self.parameters.clone();
+        parameters.output_bias = vec![0.0];
+        parameters.readouts = Bank::zeros(&description.forms().readouts);
+        Some(Model { description, parameters })
     }
 
     /// The same model with these certificates.
@@ -194,8 +235,7 @@ impl Model {
 
     /// The statistics of `data` that the model needs.
     pub fn statistics(&self, data: &Dataset, features: &[Feature]) -> Result<Statistics> {
-        let rho_per_feature = self.description.rho == Rho::PerFeature;
-        Statistics::new(data, features, StatisticsOptions { normalise: self.description.normalise, rho_per_feature })
+        Statistics::new(data, features, self.description.statistics_options())
     }
 
     /// An engine that computes this model on `statistics`, tables evaluated.
@@ -206,24 +246,91 @@ impl Model {
     }
 }
 
+/// The reach of a model as a whole; a link does not hear itself.
+pub(crate) fn model_reach(hop_cap: Option<usize>, silent_unreachable: bool, links: bool) -> Reach {
+    let reach = match hop_cap {
+        Some(cap) => Reach::up_to(cap),
+        None => Reach { unreachable: !silent_unreachable, ..Reach::ALL },
+    };
+    if links { reach.and(Reach::OTHERS) } else { reach }
+}
+
+/// Which features are heard with one and the same rho, and so may share a channel; given the group and the association
+/// rule of every feature. `None`: every feature has a rho of its own.
+pub(crate) fn channel_plan<'a>(
+    rho: Rho,
+    features: impl Iterator<Item = (Option<&'a str>, Option<Reach>)>,
+) -> Option<ChannelPlan> {
+    if rho == Rho::PerFeature {
+        return None;
+    }
+    let mut plan = ChannelPlan { bias: 0, features: Vec::new() };
+    // The bias of a shared rho is heard as features without a rule are; else it has a rho of its own.
+    let mut known: Vec<Option<(Option<&str>, Option<Reach>)>> =
+        vec![if rho == Rho::Shared { Some((None, None)) } else { None }];
+    for (group, reach) in features {
+        let key = Some((if rho == Rho::Shared { None } else { group }, reach));
+        let place = known.iter().position(|known| *known == key);
+        plan.features.push(place.unwrap_or_else(|| {
+            known.push(key);
+            known.len() - 1
+        }));
+    }
+    Some(plan)
+}
+
 impl Description {
     /// The parts that the engine needs.
     pub fn engine_model(&self) -> EngineModel<'_> {
         EngineModel {
             features: &self.features,
-            architecture: self.architecture,
+            architecture: Architecture { outputs: self.source_outputs(), ..self.architecture },
+            readout: self.readout.then_some(self.architecture.outputs),
+            uncentred: self.readout || self.uncentred,
             rho: self.rho,
             rho_scale: self.rho_scale,
             shape: self.shape,
             rho_spline: self.rho_spline.as_ref(),
             smooth: self.record.smooth,
-            hop_cap: self.hop_cap,
+            reach: self.reach(),
+        }
+    }
+
+    /// Number of outputs of a source: one for a readout, else those of the model.
+    pub fn source_outputs(&self) -> usize {
+        if self.readout { 1 } else { self.architecture.outputs }
+    }
+
+    /// The distances from which the model hears anything.
+    pub fn reach(&self) -> Reach {
+        model_reach(self.hop_cap, self.silent_unreachable, self.links.is_some())
+    }
+
+    /// Where the parameters of every feature are.
+    pub fn layout(&self) -> Layout {
+        Layout::new(&self.features, self.rho, self.reach(), self.lenses.len())
+    }
+
+    /// The distances that occurred in training.
+    pub fn axis(&self) -> Axis {
+        let lengths = if self.slots.is_empty() { vec![self.receivers.len()] } else { self.slots.clone() };
+        let longest: Vec<usize> = lengths.into_iter().map(|slots| slots.saturating_sub(2)).collect();
+        Axis::new(&self.lenses, &longest)
+    }
+
+    /// Which statistics the model needs.
+    pub fn statistics_options(&self) -> StatisticsOptions {
+        let heard = self.features.iter().map(|feature| (feature.rho_group.as_deref(), feature.reach));
+        StatisticsOptions {
+            normalise: self.normalise,
+            lenses: self.lenses.clone(),
+            channels: channel_plan(self.rho, heard),
         }
     }
 
     /// What the banks of the model hold.
     pub fn forms(&self) -> Forms {
-        self.engine_model().forms(&Layout::new(&self.features, self.rho))
+        self.engine_model().forms(&self.layout())
     }
 
     /// What the rhos are made of.

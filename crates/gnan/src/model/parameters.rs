@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::files::Kind;
+use crate::lens::Reach;
 use crate::shape::Bank;
 
 use super::forms::Forms;
@@ -10,6 +11,9 @@ use super::schema::FeatureSchema;
 
 /// Shape functions start this much smaller than their hidden layers would make them.
 const INITIAL_OUTPUT_SCALE: f64 = 0.1;
+/// Readout functions start as the identity of whatever is above minus this.
+const READOUT_REACH: f32 = 4.0;
+
 /// How `t = 1 / (1 + distance)` enters a rho: as `(t - shift) / scale`.
 ///
 /// The default is about the mean and the spread of `t` over a dozen distances, so that a network tells far distances
@@ -38,7 +42,7 @@ impl RhoScale {
     }
 }
 
-/// Whether all features share one distance function or each has its own.
+/// Whether all features share one distance function, or each has its own, or groups of them have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rho {
@@ -46,6 +50,8 @@ pub enum Rho {
     Shared,
     /// One rho per feature, per level of a categorical feature, and one for the bias.
     PerFeature,
+    /// One rho per group of features, and one for the bias; features without a group are a group together.
+    Grouped,
 }
 
 /// Everything that training changes.
@@ -53,14 +59,16 @@ pub enum Rho {
 pub struct Parameters {
     /// One function per numeric feature, in the order of the features.
     pub shapes: Bank,
-    /// One function, or one per feature.
+    /// Every distance function of every lens.
     pub rhos: Bank,
     /// Free values, `[values, outputs]`: the levels of categorical features and the missing level of any.
     pub values: Vec<f32>,
-    /// The bias `b` of a source, one per output.
+    /// The bias `b` of a source, one per output of a source.
     pub bias: Vec<f32>,
     /// The output bias `b0`, one per output.
     pub output_bias: Vec<f32>,
+    /// The readout functions, the structure's first, then one per feature; none without a readout.
+    pub readouts: Bank,
 }
 
 /// Which network, values and rho belong to a feature.
@@ -74,6 +82,15 @@ pub struct FeatureLayout {
     pub first_rho: usize,
 }
 
+/// A rho as something is heard with it: a distance function, and the distances at which it is not silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RhoRow {
+    /// Its distance function, counted within a lens.
+    pub function: usize,
+    /// Where it is not 0.
+    pub reach: Reach,
+}
+
 /// Where the parameters of every feature are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -83,44 +100,92 @@ pub struct Layout {
     pub networks: usize,
     /// Number of free values, each with one number per output.
     pub values: usize,
-    /// Number of rho networks; rho 0 is the bias's (or the shared one).
-    pub rhos: usize,
+    /// Every rho; rho 0 is the bias's (or the shared one).
+    pub rhos: Vec<RhoRow>,
+    /// Number of distance functions of every lens.
+    pub functions: usize,
+    /// Number of lenses.
+    pub lenses: usize,
 }
 
 impl Layout {
-    /// The layout of a model with these features.
-    pub fn new(features: &[FeatureSchema], rho: Rho) -> Layout {
-        let mut layout = Layout { features: Vec::new(), networks: 0, values: 0, rhos: 1 };
+    /// The layout of a model with these features, which hears what is within `reach` through so many lenses.
+    pub fn new(features: &[FeatureSchema], rho: Rho, reach: Reach, lenses: usize) -> Layout {
+        let bias = RhoRow { function: 0, reach };
+        let mut layout =
+            Layout { features: Vec::new(), networks: 0, values: 0, rhos: vec![bias], functions: 1, lenses };
+        let mut groups: Vec<Option<&str>> = Vec::new();
         for feature in features {
             let categorical = feature.kind == Kind::Categorical;
             let values = feature.levels.len() + usize::from(feature.missing.is_some());
+            let reach = feature.reach.map_or(reach, |own| own.and(reach));
+            let first_rho = match rho {
+                Rho::Shared => layout.row(RhoRow { function: 0, reach }),
+                Rho::Grouped => {
+                    let group = feature.rho_group.as_deref();
+                    let place = groups.iter().position(|known| *known == group).unwrap_or_else(|| {
+                        groups.push(group);
+                        layout.functions += 1;
+                        groups.len() - 1
+                    });
+                    layout.row(RhoRow { function: 1 + place, reach })
+                }
+                Rho::PerFeature => {
+                    let first = layout.rhos.len();
+                    for _ in 0..if categorical { values } else { 1 } {
+                        layout.rhos.push(RhoRow { function: layout.functions, reach });
+                        layout.functions += 1;
+                    }
+                    first
+                }
+            };
             layout.features.push(FeatureLayout {
                 network: (!categorical).then_some(layout.networks),
                 first_value: layout.values,
-                first_rho: if rho == Rho::Shared { 0 } else { layout.rhos },
+                first_rho,
             });
             layout.networks += usize::from(!categorical);
             layout.values += values;
-            if rho == Rho::PerFeature {
-                layout.rhos += if categorical { values } else { 1 };
-            }
         }
         layout
+    }
+
+    /// Number of distance functions of all lenses.
+    pub fn rho_functions(&self) -> usize {
+        self.functions * self.lenses
+    }
+
+    /// The distance function of a rho by a lens, counted over all lenses.
+    pub fn function(&self, rho: usize, lens: usize) -> usize {
+        lens * self.functions + self.rhos[rho].function
+    }
+
+    /// The place of a row, which is added where it is new.
+    fn row(&mut self, row: RhoRow) -> usize {
+        self.rhos.iter().position(|known| *known == row).unwrap_or_else(|| {
+            self.rhos.push(row);
+            self.rhos.len() - 1
+        })
     }
 }
 
 impl Parameters {
-    /// Draws the parameters that training starts from: rho at `1 / (1 + distance)`, so that near nodes count more.
+    /// Draws the parameters that training starts from: rho at `1 / (1 + distance)`, so that near nodes count more, and
+    /// every readout function at what it is given.
     pub fn random(layout: &Layout, forms: &Forms, outputs: usize, seed: u64) -> Parameters {
         let RhoScale { shift, scale } = RhoScale::default();
         let mut rhos = Bank::random(&forms.rhos, INITIAL_OUTPUT_SCALE, seed, "rho");
         rhos.add_identity(shift, scale);
+        let mut readouts = Bank::random(&forms.readouts, INITIAL_OUTPUT_SCALE, seed, "readout");
+        readouts.start_as_identity(READOUT_REACH);
+        let source_outputs = if readouts.is_empty() { outputs } else { 1 };
         Parameters {
             shapes: Bank::random(&forms.shapes, INITIAL_OUTPUT_SCALE, seed, "shape functions"),
             rhos,
-            values: vec![0.0; layout.values * outputs],
-            bias: vec![0.0; outputs],
+            values: vec![0.0; layout.values * source_outputs],
+            bias: vec![0.0; source_outputs],
             output_bias: vec![0.0; outputs],
+            readouts,
         }
     }
 
@@ -139,12 +204,14 @@ impl Parameters {
         self.values.copy_from_slice(&other.values);
         self.bias.copy_from_slice(&other.bias);
         self.output_bias.copy_from_slice(&other.output_bias);
+        self.readouts.copy_from(&other.readouts);
     }
 
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
         self.shapes.is_finite()
             && self.rhos.is_finite()
+            && self.readouts.is_finite()
             && self.values.iter().chain(&self.bias).chain(&self.output_bias).all(|w| w.is_finite())
     }
 }

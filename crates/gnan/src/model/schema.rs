@@ -8,6 +8,7 @@ use crate::dataset::describe::RARE;
 use crate::dataset::{Dataset, Feature, NodeDescription, Outcome, Target};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Task, Values};
+use crate::lens::Reach;
 use crate::shape::Basis;
 
 use super::rules::Rules;
@@ -80,6 +81,12 @@ pub struct FeatureSchema {
     /// Training values too rare for a level of their own: they share the level [`RARE`], as unseen ones do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rare: Vec<String>,
+    /// The group of features that it shares a distance function with, where rho is grouped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rho_group: Option<String>,
+    /// The association rule: from which distances it is heard; `None`: from all that the model hears.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
     /// What stands behind the missing level; `None` if no training value was missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Support>,
@@ -180,6 +187,8 @@ impl FeatureSchema {
             levels,
             description: feature.description.clone(),
             rare,
+            rho_group: None,
+            reach: None,
             missing: (missing.support.nodes > 0).then_some(missing.support),
             mean_effect: Vec::new(),
             support: known.support,

@@ -6,6 +6,7 @@ mod bank;
 mod basis;
 mod evaluation;
 mod exact;
+mod input_gradient;
 mod kernel;
 mod knots;
 mod network;

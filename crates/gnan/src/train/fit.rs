@@ -11,7 +11,8 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
-use crate::shape::{Basis, ShapeKind};
+use crate::shape::{Architecture, Basis, ShapeKind};
+use crate::statistics::Statistics;
 
 use super::finish::Point;
 use super::prepared::Prepared;
@@ -58,6 +59,7 @@ impl Training {
             return Err(Error::input("all training items have weight 0"));
         }
         let outcome = train.outcome()?;
+        self.check_hearing(&train)?;
         self.check_rules_for(&train, outcome)?;
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
@@ -96,6 +98,7 @@ fn candidate_name(settled: &Settled) -> String {
     let rho = match settled.rho {
         Rho::Shared => "shared rho",
         Rho::PerFeature => "rho per feature",
+        Rho::Grouped => "rho per group of features",
     };
     match (settled.outcome, settled.two_logits) {
         (Outcome::Binary, false) => format!("{rho}, one logit"),
@@ -122,6 +125,7 @@ pub(super) struct Fit<'a> {
     /// What the parameters are multiplied by at the end, per output.
     pub gains: Vec<f32>,
     pub receivers: Vec<f64>,
+    pub slots: Vec<usize>,
     pub rho_scale: RhoScale,
     pub rho_spline: Option<Basis>,
     projection: Projection,
@@ -144,31 +148,37 @@ impl<'a> Fit<'a> {
         valid: &Dataset,
     ) -> Result<Fit<'a>> {
         let statistics = prepared.statistics(settled.rho)?;
-        let features = learn_features(training, settled.shape, train);
-        let layout = Layout::new(&features, settled.rho);
+        let mut features = learn_features(training, settled.shape, train);
+        training.associate(&mut features);
+        let reach = training.reach(train);
+        let layout = Layout::new(&features, settled.rho, reach, training.lenses.len());
         let gain = source_gain(train);
-        let receivers = statistics.receivers(&statistics.rows_of(train)?);
+        let receivers = heard_receivers(&statistics, train)?;
         let rho_spline = (settled.rho_shape == ShapeKind::Spline).then(|| {
-            let heard = |slot: &usize| receivers[*slot] > 0.0 && training.hop_cap.is_none_or(|cap| *slot <= cap);
-            let seen = (0..receivers.len()).filter(heard).map(|slot| statistics.rho_argument(slot));
+            let axis = statistics.axis();
+            let heard = |slot: &usize| receivers[*slot] > 0.0 && reach.hears(axis.distance(*slot));
+            let seen = (0..receivers.len()).filter(heard).map(|slot| axis.argument(slot));
             Basis::hats(seen.chain([0.0, 1.0]).collect())
         });
         let rho_scale = if rho_spline.is_some() { RhoScale::PLAIN } else { RhoScale::default() };
+        let source_outputs = if training.readout { 1 } else { settled.architecture.outputs };
         let model = EngineModel {
             features: &features,
-            architecture: settled.architecture,
+            architecture: Architecture { outputs: source_outputs, ..settled.architecture },
+            readout: training.readout.then_some(settled.architecture.outputs),
+            uncentred: training.readout,
             rho: settled.rho,
             rho_scale,
             shape: settled.shape,
             rho_spline: rho_spline.as_ref(),
             smooth: settled.smooth,
-            hop_cap: training.hop_cap,
+            reach,
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
         let parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
         let scale = TargetScale::new(train, settled);
-        let gains = scale.gains(gain, outputs);
+        let gains = if training.readout { vec![gain] } else { scale.gains(gain, outputs) };
         let projection = Projection::new(&features, &layout, settled.rho_monotone, &gains);
         let class_weights = if training.balance_classes { class_weights(train, settled.outcome) } else { Vec::new() };
         let part = |data: &Dataset, repeated: bool| -> Result<PartState> {
@@ -183,6 +193,7 @@ impl<'a> Fit<'a> {
             training,
             settled,
             receivers,
+            slots: statistics.axis().lengths(),
             rho_scale,
             rho_spline,
             gains,
@@ -301,6 +312,14 @@ impl<'a> Fit<'a> {
         Some(loss / count)
     }
 
+    /// What is heard of every part of every training graph, part after part, with the parameters at hand.
+    pub(super) fn heard(&mut self) -> Vec<f32> {
+        self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
+        self.engine.tables(&self.parameters, false);
+        self.engine.outputs(&mut self.train.rows, &mut self.train.outputs);
+        self.train.rows.heard().to_vec()
+    }
+
     fn step(&self) -> StepSettings {
         self.settled.step(self.stopping.rate())
     }
@@ -347,7 +366,7 @@ pub(super) fn add_output_bias(outputs: &mut [f32], bias: &[f32]) {
 fn learn_features(training: &Training, shape: ShapeKind, train: &Dataset) -> Vec<FeatureSchema> {
     let mut graph_of_node = vec![u32::MAX; train.node_count()];
     for graph in train.graphs() {
-        train.nodes_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
+        train.sources_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
     }
     let learn = |feature: &Feature| {
         let mut schema = FeatureSchema::learn(feature, &graph_of_node, train.task());
@@ -358,6 +377,15 @@ fn learn_features(training: &Training, shape: ShapeKind, train: &Dataset) -> Vec
         schema
     };
     train.features().iter().map(learn).collect()
+}
+
+/// How many receivers hear something from each distance; a link is not among those it hears.
+fn heard_receivers(statistics: &Statistics, train: &Dataset) -> Result<Vec<f64>> {
+    let mut receivers = statistics.receivers(&statistics.rows_of(train)?);
+    if train.links().is_some() {
+        (0..statistics.axis().lenses()).for_each(|lens| receivers[statistics.axis().range(lens).start] = 0.0);
+    }
+    Ok(receivers)
 }
 
 pub(super) fn source_gain(train: &Dataset) -> f32 {

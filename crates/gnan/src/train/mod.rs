@@ -2,10 +2,12 @@
 
 mod finish;
 mod fit;
+mod hearing;
 mod lane_loss;
 mod loss;
 mod prepared;
 mod projection;
+mod readout;
 mod report;
 mod retraining;
 mod rule_check;

@@ -17,7 +17,7 @@ const SLOPE_MARGIN: f64 = 5e-7;
 /// What must hold for the parameters of a model.
 pub(super) struct Projection {
     shapes: Vec<RuledShape>,
-    /// For every rho the range that it must keep to.
+    /// For every distance function the range that it must keep to.
     rhos: Vec<(f64, f64)>,
     rho_monotone: bool,
     /// What outputs are multiplied by after training, per output.
@@ -34,16 +34,18 @@ impl Projection {
     /// The rules of these features and of rho; after training what sources say is multiplied by `gains`.
     pub(super) fn new(features: &[FeatureSchema], layout: &Layout, rho_monotone: bool, gains: &[f32]) -> Projection {
         let everything = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut rhos = vec![if rho_monotone { (0.0, f64::INFINITY) } else { everything }; layout.rhos];
+        let mut rhos = vec![if rho_monotone { (0.0, f64::INFINITY) } else { everything }; layout.rho_functions()];
         let mut shapes = Vec::new();
         for (feature, place) in features.iter().zip(&layout.features).filter(|(feature, _)| feature.rules.promise()) {
             let Some(spline) = place.network else { continue };
-            let (lowest, highest) = &mut rhos[place.first_rho];
-            if feature.rules.need_sign() {
-                *lowest = 0.0;
-            }
-            if feature.rules.bound.is_some() {
-                (*lowest, *highest) = (lowest.max(-1.0), 1.0);
+            for lens in 0..layout.lenses {
+                let (lowest, highest) = &mut rhos[layout.function(place.first_rho, lens)];
+                if feature.rules.need_sign() {
+                    *lowest = 0.0;
+                }
+                if feature.rules.bound.is_some() {
+                    (*lowest, *highest) = (lowest.max(-1.0), 1.0);
+                }
             }
             shapes.push(RuledShape {
                 spline,

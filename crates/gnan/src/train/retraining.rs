@@ -67,6 +67,10 @@ impl Retraining {
             return Err(Error::input("the targets of the data are not those that the model was trained on")
                 .remedy("give the data that the model was trained on"));
         }
+        if description.readout {
+            return Err(Error::usage("a model with a readout cannot be trained again on resamples")
+                .remedy("train it without --readout for intervals"));
+        }
         let settled = Settled::of(&description)?;
         if data.task() != description.task {
             return Err(Error::input("the model does not predict what the data have targets for"));
@@ -93,7 +97,7 @@ impl Retraining {
                 (Task::Graph, 0, _) | (Task::Graph, _, 0) => source_gain(&data),
                 (Task::Graph, graphs, nodes) => gain_of(graphs, nodes),
             },
-            layout: Layout::new(&description.features, description.rho),
+            layout: description.layout(),
             description,
             settled,
             data,
@@ -116,10 +120,9 @@ impl Retraining {
     pub fn checksum(&self) -> Checksum {
         let rows = self.statistics.rows();
         let cells = rows.cells.iter().fold(Checksum::default(), |sum, cell| sum.and(&cell.to_le_bytes()));
-        let shares = self.statistics.shells().map_or(&[][..], |shells| &shells.shares);
-        cells
-            .and_floats(&rows.weights)
-            .and_floats(shares)
+        let lenses = self.statistics.shells().iter();
+        lenses
+            .fold(cells.and_floats(&rows.weights), |sum, shells| sum.and_floats(&shells.shares))
             .and_floats(&self.goals.values)
             .and_floats(&self.goals.weights)
     }
@@ -136,10 +139,11 @@ impl Retraining {
         let slots = self.statistics.slots();
         let forms = self.description.forms();
         let (shapes, shape_activations) = forms.shapes.floats(units);
-        let (rhos, rho_activations) = forms.rhos.floats(self.layout.rhos * slots);
+        let (rhos, rho_activations) = forms.rhos.floats(self.layout.functions * slots);
         // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
-        let shells = self.statistics.shells().map_or(0, |shells| shells.source_count() + self.data.len() * slots);
-        let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos * slots + self.statistics.cells().len());
+        let shells = self.statistics.shells().first();
+        let shells = shells.map_or(0, |shells| shells.source_count() + self.data.len() * slots);
+        let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos.len() * slots + self.statistics.cells().len());
         let bytes = 4 * (4 * (shapes + rhos) + shape_activations + rho_activations + outputs * (rows + 2 * shells));
         let group = (GROUP_BYTES / bytes.max(1)).clamp(1, MOST_IN_GROUP);
         1 << group.ilog2()

@@ -3,6 +3,7 @@
 use crate::dataset::{Dataset, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
+use crate::lens::{Lens, Reach};
 use crate::model::{Description, FeatureRules, Rho, StepSettings};
 use crate::shape::{Adam, Architecture, ShapeKind};
 
@@ -93,12 +94,22 @@ pub struct Training {
     pub rho: RhoChoice,
     /// How many logits a binary task has.
     pub logits: LogitChoice,
+    /// Put a readout function between what is heard of each feature in a graph and the outputs.
+    pub readout: bool,
     /// Divide by the number of nodes in a shell.
     pub normalise: bool,
     /// Train an output bias `b0`; `None`: for graph tasks and for regression.
     pub output_bias: Option<bool>,
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
+    /// Rho is 0 for unreachable nodes.
+    pub silent_unreachable: bool,
+    /// The ways in which distance is measured.
+    pub lenses: Vec<Lens>,
+    /// Groups of features that share a distance function, by name; with any, rho is grouped.
+    pub rho_groups: Vec<(String, Vec<String>)>,
+    /// Association rules: features by name, and the distances from which each is heard.
+    pub associations: Vec<(String, Reach)>,
     /// The loss; `None`: the usual one for the targets.
     pub loss: Option<Loss>,
     /// Step size; `None`: by the task.
@@ -132,9 +143,14 @@ impl Default for Training {
             rho_monotone: false,
             rho: RhoChoice::default(),
             logits: LogitChoice::default(),
+            readout: false,
             normalise: true,
             output_bias: None,
             hop_cap: None,
+            silent_unreachable: false,
+            lenses: Lens::plain(),
+            rho_groups: Vec::new(),
+            associations: Vec::new(),
             loss: None,
             learning_rate: None,
             weight_decay: None,
@@ -271,6 +287,17 @@ impl Training {
         if self.epochs == Some(0) {
             return refuse("0 epochs leave nothing learned".to_owned(), "choose at least 1");
         }
+        if self.readout && (self.rules.iter().any(|rules| rules.rules.promise()) || self.rho_monotone) {
+            return refuse(
+                "a promise about predictions beside a readout, which stands between a feature and the prediction"
+                    .to_owned(),
+                "leave out the readout or the constraints",
+            );
+        }
+        Lens::check(&self.lenses)?;
+        if !self.rho_groups.is_empty() && self.rho != RhoChoice::ByData {
+            return refuse("groups of features beside another choice of rho".to_owned(), "leave --rho out");
+        }
         if self.batch == Some(0) {
             return refuse("a batch of 0 items".to_owned(), "choose at least 1, or leave it out for all at once");
         }
@@ -323,9 +350,12 @@ impl Training {
     /// The distance functions to try.
     pub(crate) fn rho_candidates(&self, train: &Dataset) -> Vec<Rho> {
         match self.rho {
+            _ if !self.rho_groups.is_empty() => vec![Rho::Grouped],
             RhoChoice::Shared => vec![Rho::Shared],
             RhoChoice::PerFeature => vec![Rho::PerFeature],
             RhoChoice::Auto => vec![Rho::Shared, Rho::PerFeature],
+            // A pair hears every edge: words by distances would be too many cells.
+            RhoChoice::ByData if train.links().is_some() => vec![Rho::Shared],
             RhoChoice::ByData if train.task() == Task::Graph || train.len() >= WELL_LABELLED => vec![Rho::PerFeature],
             RhoChoice::ByData => vec![Rho::Shared],
         }

@@ -79,9 +79,28 @@ impl Case {
             for node in 0..graph.nodes {
                 let item = if self.graph_task { index } else { first + node };
                 let heard = (0..graph.nodes).map(|source| distances[source][node]).collect();
-                receivers.push(Receiver { item, first, distances: heard });
+                receivers.push(Receiver { item, first, distances: heard, others: Vec::new() });
             }
             first += graph.nodes;
+        }
+        receivers
+    }
+
+    /// Every node as a receiver, with its distances by the lenses of a model: directions alone.
+    pub fn receivers_by(&self, lenses: &[FileLens]) -> Vec<Receiver> {
+        let seen = |lens: &FileLens| {
+            let turn = |edge: &[usize; 2]| if lens.direction == "against" { [edge[1], edge[0]] } else { *edge };
+            let graph =
+                |graph: &CaseGraph| CaseGraph { nodes: graph.nodes, edges: graph.edges.iter().map(turn).collect() };
+            let graphs = self.graphs.iter().map(graph).collect();
+            let directed = self.directed && lens.direction != "ignoring";
+            Case { graphs, directed, ..self.clone() }.receivers()
+        };
+        let mut by_lens = lenses.iter().map(seen);
+        let mut receivers = by_lens.next().expect("a lens");
+        for others in by_lens {
+            let pairs = receivers.iter_mut().zip(others);
+            pairs.for_each(|(receiver, other)| receiver.others.push(other.distances));
         }
         receivers
     }
@@ -96,6 +115,27 @@ pub struct Receiver {
     pub first: usize,
     /// `dist(j, i)` for every node `j` of the graph; `None` is unreachable.
     pub distances: Vec<Option<usize>>,
+    /// The same by further lenses.
+    pub others: Vec<Vec<Option<usize>>>,
+}
+
+/// A way of measuring distance, as the file describes it.
+#[derive(Clone, Debug)]
+pub struct FileLens {
+    /// "along", "against" or "ignoring".
+    pub direction: String,
+    /// Whether receivers are averaged.
+    pub mean: bool,
+    /// Where bins end.
+    pub ends: Vec<f64>,
+}
+
+/// Where something is heard, as the file says it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct FileReach {
+    from: usize,
+    to: Option<usize>,
+    unreachable: bool,
 }
 
 /// `distances[j][i]`: the number of edges on the shortest path from `j` to `i`.
@@ -173,7 +213,10 @@ struct FileFeature {
     mean_effect: Vec<f64>,
     network: usize,
     first_value: usize,
+    /// Its distance function, the first of several where every level has one.
     first_rho: usize,
+    /// Its association rule.
+    rule: Option<FileReach>,
     /// Its shape function, where that is a spline.
     spline: Option<FileSpline>,
 }
@@ -285,8 +328,9 @@ pub struct Masks {
     pub rhos: Vec<Vec<f64>>,
 }
 
-/// A term of what a source says: the rho it is weighed with, and a number per output.
-pub type Term = (usize, Vec<f64>);
+/// A term of what a source says: the distance function it is weighed with, and a number per output; and the feature
+/// whose association rule it is under.
+pub type Term = (usize, Vec<f64>, Option<usize>);
 
 /// One output of one item.
 #[derive(Clone, Copy, Debug, Default)]
@@ -310,6 +354,9 @@ pub struct FileModel {
     hidden: usize,
     normalise: bool,
     hop_cap: Option<usize>,
+    silent_unreachable: bool,
+    /// The ways of measuring distance.
+    pub lenses: Vec<FileLens>,
     rho_shift: f64,
     rho_scale: f64,
     per_feature: bool,
@@ -322,6 +369,9 @@ pub struct FileModel {
     values: usize,
     bias: usize,
     output_bias: usize,
+    /// The readout functions, where there are any, and the number of outputs before them.
+    readout_parts: Vec<usize>,
+    source_outputs: usize,
 }
 
 impl FileModel {
@@ -359,12 +409,17 @@ impl FileModel {
         };
         let (shape_parts, rho_parts) = (parts("shape"), parts("rho"));
         let [values, bias, output_bias] = ["values", "bias", "output_bias"].map(|name| place[name]);
+        let has_readout = description["readout"].as_bool().unwrap_or(false);
+        let readout_parts = if has_readout { parts("readout") } else { Vec::new() };
+        let source_outputs = if has_readout { 1 } else { outputs };
 
-        let per_feature = match description["rho"].as_str() {
-            Some("per-feature") => true,
-            Some("shared") => false,
+        let (per_feature, grouped) = match description["rho"].as_str() {
+            Some("per-feature") => (true, false),
+            Some("shared") => (false, false),
+            Some("grouped") => (false, true),
             other => panic!("rho is {other:?}"),
         };
+        let mut groups: Vec<Option<String>> = Vec::new();
         let (mut networks, mut value_count, mut rho_count) = (0, 0, 1);
         let (smooth, mut coefficients) = (description["record"]["smooth"].as_f64().unwrap_or(0.0), 0);
         let mut features = Vec::new();
@@ -404,7 +459,23 @@ impl FileModel {
                 mean_effect,
                 network: networks,
                 first_value: value_count,
-                first_rho: if per_feature { rho_count } else { 0 },
+                first_rho: match grouped {
+                    true => {
+                        let group = feature["rho_group"].as_str().map(str::to_owned);
+                        let known = groups.iter().position(|known| *known == group);
+                        1 + known.unwrap_or_else(|| {
+                            groups.push(group);
+                            groups.len() - 1
+                        })
+                    }
+                    false if per_feature => rho_count,
+                    false => 0,
+                },
+                rule: feature["reach"].is_object().then(|| FileReach {
+                    from: feature["reach"]["from"].as_u64().unwrap_or(0) as usize,
+                    to: feature["reach"]["to"].as_u64().map(|to| to as usize),
+                    unreachable: feature["reach"]["unreachable"].as_bool().expect("yes or no"),
+                }),
                 spline,
             });
             networks += usize::from(!categorical);
@@ -413,16 +484,32 @@ impl FileModel {
                 rho_count += if categorical { free_values } else { 1 };
             }
         }
+        rho_count += groups.len();
+        let lenses: Vec<FileLens> = match description["lenses"].as_array() {
+            None => vec![FileLens { direction: "along".to_owned(), mean: false, ends: Vec::new() }],
+            Some(lenses) => lenses
+                .iter()
+                .map(|lens| FileLens {
+                    direction: lens["direction"].as_str().expect("a direction").to_owned(),
+                    mean: lens["pool"] == "mean",
+                    ends: match lens["bins"]["ends"].as_array() {
+                        Some(ends) => ends.iter().map(|end| end.as_f64().expect("a number")).collect(),
+                        None => Vec::new(),
+                    },
+                })
+                .collect(),
+        };
+        let functions = rho_count * lenses.len();
         let mut rho_splines = Vec::new();
-        for _ in 0..if description["rho_spline"].is_null() { 0 } else { rho_count } {
+        for _ in 0..if description["rho_spline"].is_null() { 0 } else { functions } {
             let first = rho_splines.iter().map(FileSpline::stored).sum();
             rho_splines.push(FileSpline::read(&description["rho_spline"], first, 0.5 * smooth));
         }
         let count = |parts: &[usize]| tensors[parts[0]].shape[0];
         assert_eq!(count(&shape_parts), if shape_splines { coefficients } else { networks });
         let rho_coefficients: usize = rho_splines.iter().map(FileSpline::stored).sum();
-        assert_eq!(count(&rho_parts), if rho_splines.is_empty() { rho_count } else { rho_coefficients });
-        assert_eq!(tensors[values].shape, [value_count, outputs]);
+        assert_eq!(count(&rho_parts), if rho_splines.is_empty() { functions } else { rho_coefficients });
+        assert_eq!(tensors[values].shape, [value_count, source_outputs]);
         FileModel {
             outputs,
             masks: None,
@@ -430,6 +517,8 @@ impl FileModel {
             hidden,
             normalise: description["normalise"].as_bool().expect("yes or no"),
             hop_cap: description["hop_cap"].as_u64().map(|cap| cap as usize),
+            silent_unreachable: description["silent_unreachable"].as_bool().unwrap_or(false),
+            lenses,
             rho_shift: description["rho_scale"]["shift"].as_f64().expect("a number"),
             rho_scale: description["rho_scale"]["scale"].as_f64().expect("a number"),
             per_feature,
@@ -441,6 +530,8 @@ impl FileModel {
             values,
             bias,
             output_bias,
+            readout_parts,
+            source_outputs,
             tensors,
         }
     }
@@ -458,12 +549,12 @@ impl FileModel {
     /// All coefficients of one output of a spline.
     fn coefficients(&self, tensor: usize, spline: &FileSpline, output: usize) -> Vec<f64> {
         let values = &self.tensors[tensor].values;
-        let stored = (0..spline.stored()).map(|j| values[(spline.first + j) * self.outputs + output]);
+        let stored = (0..spline.stored()).map(|j| values[(spline.first + j) * self.source_outputs + output]);
         spline.anchored.then_some(0.0).into_iter().chain(stored).collect()
     }
 
     fn spline(&self, tensor: usize, spline: &FileSpline, z: f64) -> Vec<f64> {
-        (0..self.outputs).map(|output| spline.value(&self.coefficients(tensor, spline, output), z)).collect()
+        (0..self.source_outputs).map(|output| spline.value(&self.coefficients(tensor, spline, output), z)).collect()
     }
 
     /// What is added to the loss for functions that are not smooth.
@@ -472,7 +563,7 @@ impl FileModel {
         let shapes = shapes.map(|spline| (self.shape_parts[0], spline, spline.averages()));
         let rhos = self.rho_splines.iter().map(|spline| (self.rho_parts[0], spline, spline.distances()));
         let rough = |(tensor, spline, places): (usize, &FileSpline, Vec<f64>)| {
-            let outputs = 0..self.outputs;
+            let outputs = 0..self.source_outputs;
             let rough = outputs.map(|c| spline.roughness(&self.coefficients(tensor, spline, c), &places));
             spline.smooth * rough.sum::<f64>()
         };
@@ -511,18 +602,41 @@ impl FileModel {
             let weight = &weight[output * self.hidden..(output + 1) * self.hidden];
             weight.iter().zip(&activations).map(|(weight, activation)| weight * activation).sum()
         };
-        (0..self.outputs).map(|output| sum(output) + bias[output]).collect()
+        (0..bias.len()).map(|output| sum(output) + bias[output]).collect()
     }
 
-    /// `rho(l)` for every output; `None` is unreachable. Zero beyond the hop cap.
+    /// Whether anything may be heard from a distance under an association rule.
+    fn hears(&self, rule: Option<usize>, distance: Option<usize>) -> bool {
+        let within = |reach: FileReach| match distance {
+            None => reach.unreachable,
+            Some(distance) => distance >= reach.from && reach.to.is_none_or(|to| distance <= to),
+        };
+        let capped = self.hop_cap.is_some_and(|cap| distance.is_none_or(|distance| distance > cap));
+        let silent = self.silent_unreachable && distance.is_none();
+        !capped && !silent && rule.and_then(|feature| self.features[feature].rule).is_none_or(within)
+    }
+
+    /// `rho(l)` by the first lens for every output; `None` is unreachable. Zero beyond the hop cap.
     pub fn rho(&self, index: usize, distance: Option<usize>) -> Vec<f64> {
-        if let Some(cap) = self.hop_cap
-            && distance.is_none_or(|distance| distance > cap)
-        {
-            return vec![0.0; self.outputs];
+        self.rho_by(0, index, distance)
+    }
+
+    /// `rho(l)` by a lens for every output.
+    fn rho_by(&self, lens: usize, index: usize, distance: Option<usize>) -> Vec<f64> {
+        if !self.hears(None, distance) {
+            return vec![0.0; self.source_outputs];
         }
-        let t = distance.map_or(0.0, |distance| 1.0 / (1.0 + distance as f64));
+        let t = match (distance, &self.lenses[lens].ends[..]) {
+            (None, _) => 0.0,
+            (Some(0), _) => 1.0,
+            (Some(distance), []) => 1.0 / (1.0 + distance as f64),
+            (Some(bin), ends) => {
+                let begin = if bin == 1 { 0.0 } else { ends[bin - 2] };
+                1.0 / (1.0 + (begin + ends[bin - 1]) / 2.0)
+            }
+        };
         let argument = (t - self.rho_shift) / self.rho_scale;
+        let index = lens * self.rho_count + index;
         if let Some(spline) = self.rho_splines.get(index) {
             return self.spline(self.rho_parts[0], spline, argument);
         }
@@ -531,7 +645,7 @@ impl FileModel {
 
     /// `b`, with its rho.
     pub fn bias_term(&self) -> Term {
-        (0, self.tensors[self.bias].values.clone())
+        (0, self.tensors[self.bias].values.clone(), None)
     }
 
     /// `b0`.
@@ -540,10 +654,12 @@ impl FileModel {
     }
 
     /// `f_k(value)`, with its rho. A value unseen in training says what the training nodes say on average.
-    fn feature_terms(&self, feature: &FileFeature, value: &Value) -> Vec<Term> {
+    fn feature_terms(&self, place: usize, value: &Value) -> Vec<Term> {
+        let feature = &self.features[place];
+        let under = Some(place);
         let free_value = |level: usize| {
-            let at = (feature.first_value + level) * self.outputs;
-            self.tensors[self.values].values[at..at + self.outputs].to_vec()
+            let at = (feature.first_value + level) * self.source_outputs;
+            self.tensors[self.values].values[at..at + self.source_outputs].to_vec()
         };
         // The levels of a categorical feature have a rho each; a missing number is heard with the feature's rho.
         let own_rho = |level: usize| match feature.scale {
@@ -551,11 +667,13 @@ impl FileModel {
             _ => feature.first_rho,
         };
         let unseen = || match feature.scale {
+            // A readout function is given what is heard as it is: nothing is taken out of it.
+            _ if !self.readout_parts.is_empty() => Vec::new(),
             None => (feature.shares.iter().enumerate())
-                .map(|(level, share)| (own_rho(level), free_value(level).iter().map(|x| share * x).collect()))
+                .map(|(level, share)| (own_rho(level), free_value(level).iter().map(|x| share * x).collect(), under))
                 .collect(),
             Some(_) if feature.mean_effect.is_empty() => Vec::new(),
-            Some(_) => vec![(feature.first_rho, feature.mean_effect.clone())],
+            Some(_) => vec![(feature.first_rho, feature.mean_effect.clone(), under)],
         };
         match (value, feature.scale) {
             (Value::Number(number), Some([shift, scale])) => {
@@ -566,14 +684,14 @@ impl FileModel {
                 };
                 let difference =
                     at((number - shift) / scale).into_iter().zip(at(0.0)).map(|(f, reference)| f - reference);
-                vec![(feature.first_rho, difference.collect())]
+                vec![(feature.first_rho, difference.collect(), under)]
             }
             (Value::Category(name), None) => match feature.levels.iter().position(|level| level == name) {
-                Some(level) => vec![(own_rho(level), free_value(level))],
+                Some(level) => vec![(own_rho(level), free_value(level), under)],
                 None => unseen(),
             },
             (Value::Missing, _) if feature.has_missing => {
-                vec![(own_rho(feature.levels.len()), free_value(feature.levels.len()))]
+                vec![(own_rho(feature.levels.len()), free_value(feature.levels.len()), under)]
             }
             (Value::Missing, _) => unseen(),
             _ => panic!("feature {} holds {value:?}", feature.name),
@@ -583,9 +701,9 @@ impl FileModel {
     /// Everything that a node says: the bias and its features.
     pub fn said(&self, case: &Case, node: usize) -> Vec<Term> {
         let mut terms = vec![self.bias_term()];
-        for feature in &self.features {
+        for (place, feature) in self.features.iter().enumerate() {
             let column = case.features.iter().find(|column| column.name == feature.name).expect("the feature");
-            terms.extend(self.feature_terms(feature, &column.values[node]));
+            terms.extend(self.feature_terms(place, &column.values[node]));
         }
         terms
     }
@@ -593,24 +711,60 @@ impl FileModel {
     /// The outputs of all items that have a receiver in the list; `gain` multiplies all but the output bias.
     pub fn outputs_of(&self, case: &Case, receivers: &[Receiver], gain: f64) -> Vec<Vec<Answer>> {
         let said: Vec<Vec<Term>> = (0..case.nodes()).map(|node| self.said(case, node)).collect();
-        let mut rho: BTreeMap<(usize, Option<usize>), Vec<f64>> = BTreeMap::new();
-        let start = |bias: &f64| Answer { value: *bias, magnitude: bias.abs() };
-        let mut outputs = vec![self.output_bias().iter().map(start).collect::<Vec<Answer>>(); case.items()];
+        let mut rho: BTreeMap<(usize, usize, Option<usize>), Vec<f64>> = BTreeMap::new();
+        // [items][parts][outputs of a source]: what is heard of the bias and of every feature.
+        let nothing = vec![vec![Answer::default(); self.source_outputs]; self.features.len() + 1];
+        let mut heard = vec![nothing; case.items()];
         for receiver in receivers {
-            let mut counts: BTreeMap<Option<usize>, f64> = BTreeMap::new();
-            for distance in &receiver.distances {
-                *counts.entry(*distance).or_default() += 1.0;
-            }
-            for (source, distance) in receiver.distances.iter().enumerate() {
-                let share = if self.normalise { 1.0 / counts[distance] } else { 1.0 };
-                for (index, term) in &said[receiver.first + source] {
-                    let rho = rho.entry((*index, *distance)).or_insert_with(|| self.rho(*index, *distance));
-                    for (output, answer) in outputs[receiver.item].iter_mut().enumerate() {
-                        let part = gain * share * rho[output] * term[output];
-                        answer.value += part;
-                        answer.magnitude += part.abs();
+            let by_lens = [&receiver.distances].into_iter().chain(&receiver.others);
+            for ((lens, way), distances) in self.lenses.iter().enumerate().zip(by_lens) {
+                let pooled = if way.mean { 1.0 / distances.len() as f64 } else { 1.0 };
+                let mut counts: BTreeMap<Option<usize>, f64> = BTreeMap::new();
+                for distance in distances {
+                    *counts.entry(*distance).or_default() += 1.0;
+                }
+                for (source, distance) in distances.iter().enumerate() {
+                    let share = pooled * if self.normalise { 1.0 / counts[distance] } else { 1.0 };
+                    for (index, term, rule) in &said[receiver.first + source] {
+                        if !self.hears(*rule, *distance) {
+                            continue;
+                        }
+                        let rho = (rho.entry((lens, *index, *distance)))
+                            .or_insert_with(|| self.rho_by(lens, *index, *distance));
+                        let part = rule.map_or(0, |feature| feature + 1);
+                        for (output, answer) in heard[receiver.item][part].iter_mut().enumerate() {
+                            let part = gain * share * rho[output] * term[output];
+                            answer.value += part;
+                            answer.magnitude += part.abs();
+                        }
                     }
                 }
+            }
+        }
+        heard.iter().map(|parts| self.read_out(parts)).collect()
+    }
+
+    /// `b0` and what is heard of every part: its sum, or what the readout functions make of it.
+    fn read_out(&self, parts: &[Vec<Answer>]) -> Vec<Answer> {
+        let start = |bias: &f64| Answer { value: *bias, magnitude: bias.abs() };
+        let mut outputs: Vec<Answer> = self.output_bias().iter().map(start).collect();
+        for (part, heard) in parts.iter().enumerate() {
+            let (values, sizes): (Vec<f64>, Vec<f64>) = match self.readout_parts.is_empty() {
+                true => heard.iter().map(|heard| (heard.value, heard.magnitude)).unzip(),
+                false => {
+                    let at = |heard: f64| self.network(&self.readout_parts, part, heard, None);
+                    // An error of what is heard grows with the slope.
+                    let (below, above) = (at(heard[0].value - 0.01), at(heard[0].value + 0.01));
+                    let slopes = below.iter().zip(above).map(|(below, above)| (above - below).abs() / 0.02);
+                    let values = at(heard[0].value);
+                    let size = |(value, slope): (&f64, f64)| value.abs() + slope * heard[0].magnitude.max(1.0);
+                    let sizes = values.iter().zip(slopes).map(size).collect();
+                    (values, sizes)
+                }
+            };
+            for ((answer, value), size) in outputs.iter_mut().zip(values).zip(sizes) {
+                answer.value += value;
+                answer.magnitude += size;
             }
         }
         outputs
@@ -618,7 +772,7 @@ impl FileModel {
 
     /// The outputs of all items.
     pub fn outputs(&self, case: &Case) -> Vec<Vec<Answer>> {
-        self.outputs_of(case, &case.receivers(), 1.0)
+        self.outputs_of(case, &case.receivers_by(&self.lenses), 1.0)
     }
 }
 

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use gnan::Dataset;
-use gnan::explain::{Canonical, FeatureOverview, Importance, Overview, distance_name};
+use gnan::explain::{Canonical, FeatureOverview, Importance, Overview};
 use gnan::files::Task;
 use gnan::model::{Description, Rho};
 use gnan_report::words;
 
 use super::outputs::{Output, every};
 use crate::amounts::{
-    MOST_OUTPUTS, NODES, Row, amounts_table, curve_rows, level_rows, strength, strongest, summed, support_words,
+    EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, level_rows, strength, strongest, summed,
+    support_words,
 };
 use crate::findings::{RhoCurve, rho_curves, rho_table};
 use crate::style::{count, counted, counted_more, dim, harmless, heading, number};
@@ -92,6 +93,16 @@ impl Global<'_> {
         facts
     }
 
+    /// What sources are called: the edges that a pair hears, or nodes.
+    fn nouns(&self) -> Nouns {
+        if self.canonical.description().links.is_some() { EDGES } else { NODES }
+    }
+
+    /// What receivers are called.
+    fn receiver(&self) -> &'static str {
+        if self.canonical.description().links.is_some() { "pair" } else { "node" }
+    }
+
     /// Names of the outputs that rho and shape functions are shown for.
     fn names(&self) -> Vec<String> {
         self.outputs.iter().map(|output| output.name.clone()).collect()
@@ -130,14 +141,15 @@ impl Global<'_> {
         let mut text = section("importance by feature", &over, &amounts_table("feature", &first, &names, false));
 
         let seen = (0..slots).filter(|slot| self.canonical.seen(*slot));
-        let rows: Vec<Row> = seen.map(|slot| row(&distance_name(slot, slots), &importance.by_distance[slot])).collect();
+        let rows: Vec<Row> =
+            seen.map(|slot| row(&self.canonical.axis().name(slot), &importance.by_distance[slot])).collect();
         let (first, others) = self.nearest(rows);
         let rows: Vec<Row> = first.into_iter().chain(summed(&others, "distance")).collect();
         text.push_str(&section("importance by distance", &over, &amounts_table("distance", &rows, &names, false)));
 
         let pairs = features.zip(&importance.by_feature_and_distance).flat_map(|(name, cells)| {
             let cells = cells.iter().enumerate();
-            cells.map(move |(slot, values)| (format!("{name}, {}", distance_name(slot, slots)), values))
+            cells.map(move |(slot, values)| (format!("{name}, {}", self.canonical.axis().name(slot)), values))
         });
         let pairs = pairs.filter(|(_, values)| values.iter().any(|value| *value != 0.0));
         let (mut first, others) = strongest(pairs.map(|(name, values)| row(&name, values)).collect(), self.top);
@@ -159,7 +171,8 @@ impl Global<'_> {
         let width = self.canonical.outputs();
         let mut curves: Vec<RhoCurve> = Vec::new();
         for (index, curve) in rho_curves(self.canonical).into_iter().enumerate() {
-            let (rho, own) = (index / width, index % width);
+            let lenses = self.canonical.axis().lenses();
+            let (rho, own) = (index / lenses / width, index / lenses % width);
             // The rho of the bias is part of the structure curve.
             let heard = match feature {
                 None => description.rho == Rho::Shared || rho > 0,
@@ -169,11 +182,11 @@ impl Global<'_> {
                 curves.push(curve);
             }
         }
-        let table = rho_table(&curves, &description.receivers, self.top, "node");
+        let table = rho_table(&curves, &description.receivers, self.top, self.receiver());
         let words = "how much is heard from each distance; 1 is the largest seen in training";
         let more = curves.len().saturating_sub(self.top);
         let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", " (--top)") } else { String::new() };
-        let longest = description.receivers.len().saturating_sub(1);
+        let longest = self.canonical.axis().longest().into_iter().max().unwrap_or(0) + 1;
         let cut = match curves.len() {
             0 | 1 => longest.saturating_sub(self.top),
             _ => longest.saturating_sub(crate::findings::FIRST_DISTANCES),
@@ -197,9 +210,9 @@ impl Global<'_> {
             let heard = description.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
             let values = self.outputs.iter().map(|output| output.of_shown(&self.overview.structure[slot])).collect();
             Row {
-                name: distance_name(slot, slots),
+                name: self.canonical.axis().name(slot),
                 values,
-                remark: format!("for {}", counted(heard, "node")),
+                remark: format!("for {}", counted(heard, self.receiver())),
                 is_sum: false,
             }
         };
@@ -208,6 +221,9 @@ impl Global<'_> {
         let table = amounts_table("distance", &rows, &self.names(), true);
         let words = match description.task {
             Task::Graph => "what every node adds for having nodes at a distance, whatever they are",
+            Task::Node if description.links.is_some() => {
+                "what a pair gets for having edges at a distance, whatever they are"
+            }
             Task::Node => "what a node gets for having nodes at a distance, whatever they are",
         };
         let more = if others.is_empty() { String::new() } else { more_line(others.len(), "distance", " (--top)") };
@@ -258,10 +274,10 @@ impl Global<'_> {
         let task = self.canonical.description().task;
         let choose = |values: &[f64]| self.outputs.iter().map(|output| output.of_own(values)).collect::<Vec<f64>>();
         let full = self.features.as_ref().is_some_and(|features| features.contains(&k));
-        let mut rows = level_rows(&feature.levels, task, NODES, choose);
+        let mut rows = level_rows(&feature.levels, task, self.nouns(), choose);
         if let Some(curve) = &feature.curve {
             // The missing level of a curve comes last.
-            rows.splice(0..0, curve_rows(curve, full, task, choose));
+            rows.splice(0..0, curve_rows(curve, full, task, self.nouns(), choose));
         }
         rows
     }
@@ -271,7 +287,7 @@ impl Global<'_> {
         let full = self.features.is_some();
         let rows = self.rows(k, feature);
         let unit = feature.unit.as_deref().map(|unit| format!(" in {}", harmless(unit))).unwrap_or_default();
-        let support = support_words(feature.support, description.task, NODES);
+        let support = support_words(feature.support, description.task, self.nouns());
         let mut words = format!("{}{unit}, {support}", feature.kind.name());
         if let Some(importance) = &self.overview.importance {
             let sizes: Vec<String> =
@@ -314,7 +330,7 @@ impl Global<'_> {
         let cells = &importance.by_feature_and_distance[k];
         let shown = self.shown();
         let row = |slot: usize| Row {
-            name: distance_name(slot, cells.len()),
+            name: self.canonical.axis().name(slot),
             values: shown.iter().map(|output| cells[slot][output.shown.0]).collect(),
             remark: String::new(),
             is_sum: false,

@@ -25,17 +25,24 @@ pub(super) struct ItemCells {
 }
 
 impl ItemCells {
-    /// The cells of some rows at the first `audible` slots.
-    pub(super) fn new(statistics: &Statistics, rows: &[usize], audible: usize, repeated: bool) -> ItemCells {
-        let slots = &statistics.cells().slots;
-        let all = audible == statistics.slots();
-        let rows = statistics.rows().select(rows, |cell| all || usize::from(slots[cell as usize]) < audible);
+    /// The cells of some rows that are heard.
+    pub(super) fn new(
+        statistics: &Statistics,
+        rows: &[usize],
+        heard: impl Fn(u32) -> bool,
+        repeated: bool,
+    ) -> ItemCells {
+        let rows = statistics.rows().select(rows, heard);
         let by_cell = repeated.then(|| rows.transpose(statistics.cells().len()));
         ItemCells { rows, by_cell }
     }
 
     pub(super) fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    pub(super) fn rows(&self) -> &CellRows {
+        &self.rows
     }
 }
 
@@ -49,6 +56,14 @@ pub(super) struct CellTerm {
 impl CellTerm {
     pub(super) fn new(cells: usize, lanes: usize) -> CellTerm {
         CellTerm { lanes, products: vec![0.0; cells * lanes], gradient: vec![0.0; cells * lanes] }
+    }
+
+    pub(super) fn products(&self) -> &[f32] {
+        &self.products
+    }
+
+    pub(super) fn gradient_mut(&mut self) -> &mut [f32] {
+        &mut self.gradient
     }
 
     /// `P[(u, l), c] = T[u, c] * rho[r(u), l, c]`

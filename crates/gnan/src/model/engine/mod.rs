@@ -11,7 +11,7 @@
 //! [`Engine::step`] then touch only statistics. Sums run in a fixed order whatever the number of threads.
 //!
 //! Every room holds one term of the formula, its gradient directly below it: [`tables`] the two tables, [`cells`] the
-//! sum over cells, [`shells`] the sum over channels and slots. [`binding`] says which unit takes what from which
+//! sum over cells, [`shells`] the sum over channels and slots, [`readout`] what may stand between them and the outputs. [`binding`] says which unit takes what from which
 //! parameter, and [`step`] moves the parameters. One engine may serve several models at once that differ in their
 //! parameters only: see [`replicate`].
 
@@ -19,6 +19,7 @@ mod binding;
 mod cells;
 mod gather;
 mod lanes;
+mod readout;
 mod replicate;
 mod shells;
 mod step;
@@ -26,26 +27,32 @@ mod tables;
 
 use std::sync::Arc;
 
+use crate::lens::Reach;
 use crate::shape::{Architecture, Basis, Evaluation, ShapeKind};
-use crate::statistics::Statistics;
+use crate::statistics::{Shells, Statistics};
 
 use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
 use binding::Binding;
 use cells::{CellTerm, ItemCells};
+use readout::{ItemReadout, Readout};
 use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
 use step::column_sums;
 pub use step::{OptimiserState, StepSettings};
-use tables::{Tables, audible_slots};
+use tables::{Heard, Tables};
 
 /// The parts of a model that the engine needs.
 #[derive(Clone, Copy)]
 pub struct EngineModel<'a> {
     /// The features.
     pub features: &'a [FeatureSchema],
-    /// Size of the networks.
+    /// Size of the networks; its outputs are those of a source.
     pub architecture: Architecture,
+    /// Number of outputs of the readout functions, where there are any.
+    pub readout: Option<usize>,
+    /// Whether nothing is taken out of the features: then what training had not seen says nothing.
+    pub uncentred: bool,
     /// Shared or per feature.
     pub rho: Rho,
     /// How distances enter the rhos.
@@ -56,14 +63,15 @@ pub struct EngineModel<'a> {
     pub rho_spline: Option<&'a Basis>,
     /// Strength of the smoothness penalty of splines.
     pub smooth: f64,
-    /// Rho is 0 beyond this distance.
-    pub hop_cap: Option<usize>,
+    /// Rho is 0 at other distances.
+    pub reach: Reach,
 }
 
 /// Some rows of the statistics, copied out so that they are contiguous, with working memory for them.
 pub struct Rows {
     cells: ItemCells,
     shells: Option<ItemShells>,
+    readout: Option<ItemReadout>,
 }
 
 impl Rows {
@@ -76,6 +84,11 @@ impl Rows {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// What was last heard of every part of every row, part after part; nothing without a readout.
+    pub fn heard(&self) -> &[f32] {
+        self.readout.as_ref().map_or(&[], |readout| readout.points.inputs())
+    }
 }
 
 /// A model, or several replicates of one, bound to the statistics of some data.
@@ -85,8 +98,10 @@ pub struct Engine {
     gain: f32,
     replicates: Vec<Replicate>,
     tables: Tables,
+    heard: Heard,
     cells: CellTerm,
     shells: Option<ShellTerm>,
+    readout: Option<Readout>,
     table_gradient: Tables,
     /// The gradient of the output bias, by lane.
     output_bias_gradient: Vec<f32>,
@@ -101,28 +116,33 @@ impl Engine {
     /// Binds replicates of a model to statistics: in rows of outputs and their gradients, lane `c * replicates + r` is
     /// output `c` of replicate `r`.
     pub fn replicated(model: EngineModel<'_>, statistics: Arc<Statistics>, gain: f32, replicates: usize) -> Engine {
-        let layout = Layout::new(model.features, model.rho);
-        let (units, slots) = (statistics.levels().unit_count(), statistics.slots());
+        let axis = statistics.axis();
+        let layout = Layout::new(model.features, model.rho, model.reach, axis.lenses());
+        let units = statistics.levels().unit_count();
         let outputs = model.architecture.outputs;
         let lanes = outputs * replicates;
         let (binding, points) = Binding::new(model, &layout, &statistics);
         let forms = model.forms(&layout);
         let shape_points = Evaluation::new(&forms.shapes, &points);
-        let audible = audible_slots(slots, model.hop_cap);
-        let arguments: Vec<f64> =
-            (0..audible).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
-        let rho_points = Evaluation::new(&forms.rhos, &vec![arguments; layout.rhos]);
-        let shells = statistics.shells().map(|shells| {
-            let shared = !statistics.options().rho_per_feature;
-            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), shared)
+        let heard = Heard::new(&layout, axis);
+        let argument = |slot: &usize| model.rho_scale.apply(axis.argument(*slot));
+        let arguments: Vec<Vec<f64>> =
+            heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()).collect();
+        let rho_points = Evaluation::new(&forms.rhos, &arguments);
+        let shells = statistics.shells().first().map(|shells| {
+            let offsets = (0..axis.lenses()).map(|lens| axis.range(lens).start).collect();
+            let bias = statistics.bias_channel();
+            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), bias, offsets)
         });
         Engine {
             gain,
             replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
-            tables: Tables::zeros(units, layout.rhos, slots, audible, lanes),
-            table_gradient: Tables::zeros(units, layout.rhos, slots, audible, lanes),
+            tables: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
+            table_gradient: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
+            heard,
             cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
+            readout: model.readout.map(|outputs| Readout::new(forms.readouts, outputs, &statistics)),
             output_bias_gradient: vec![0.0; lanes],
             binding,
             statistics,
@@ -151,10 +171,16 @@ impl Engine {
 
     /// Copies out some rows. `repeated` prepares them for many steps over all of them.
     pub fn rows(&self, rows: &[usize], repeated: bool) -> Rows {
-        let shells = self.statistics.shells().zip(self.shells.as_ref());
+        let (cells, heard) = (self.statistics.cells(), &self.heard);
+        let is_heard = |cell: u32| {
+            let (unit, slot) = (cells.units[cell as usize], cells.slots[cell as usize]);
+            heard.point(self.binding.rho_of_unit[unit as usize] as usize, usize::from(slot)).is_some()
+        };
+        let select = |shells: &Shells| shells.select(rows);
         Rows {
-            cells: ItemCells::new(&self.statistics, rows, self.tables.audible, repeated),
-            shells: shells.map(|(shells, term)| term.items(shells.select(rows))),
+            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
+            cells: ItemCells::new(&self.statistics, rows, is_heard, repeated),
+            shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells().iter().map(select).collect())),
         }
     }
 
@@ -186,7 +212,10 @@ impl Engine {
             let Some(parameters) = parameters else { continue };
             parameters.shapes.forward(&mut replicate.shape_points, keep);
             parameters.rhos.forward(&mut replicate.rho_points, keep);
-            replicate.fill_tables(parameters, &self.binding, &mut self.tables);
+            replicate.fill_tables(parameters, &self.binding, &self.heard, &mut self.tables);
+        }
+        if let (Some(readout), [Some(parameters), ..]) = (&mut self.readout, parameters) {
+            readout.fill(&parameters.readouts);
         }
         let cells = self.statistics.cells();
         self.cells.fill(&self.tables, &self.binding, cells);
@@ -201,6 +230,9 @@ impl Engine {
 
     /// `out[i, lane] = gain * y[i, lane]`, without the output bias.
     pub fn outputs(&self, rows: &mut Rows, out: &mut [f32]) {
+        if let Some((readout, items)) = self.readout.as_ref().zip(rows.readout.as_mut()) {
+            return readout.outputs(rows.cells.rows(), self.cells.products(), self.gain, items, out);
+        }
         self.cells.outputs(&rows.cells, out);
         if let Some((term, items)) = self.shells.as_ref().zip(rows.shells.as_mut()) {
             term.add_outputs(items, &self.tables, out);
@@ -211,12 +243,19 @@ impl Engine {
     /// Leaves the gradient of every table, for the rows last passed to [`outputs`](Self::outputs).
     pub fn gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
         self.table_gradient.clear();
-        self.cells.product_gradients(&rows.cells, out_gradient, self.gain);
+        match self.readout.as_ref().zip(rows.readout.as_mut()) {
+            None => self.cells.product_gradients(&rows.cells, out_gradient, self.gain),
+            Some((readout, items)) => {
+                let products = self.cells.gradient_mut();
+                readout.product_gradients(rows.cells.rows(), out_gradient, self.gain, items, products);
+            }
+        }
         self.cells.table_gradients(&self.tables, &self.binding, self.statistics.cells(), &mut self.table_gradient);
         if let Some((term, items)) = self.shells.as_mut().zip(rows.shells.as_mut()) {
             term.said_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
             term.table_gradients(&self.binding, self.statistics.levels(), &mut self.table_gradient);
         }
-        self.output_bias_gradient = column_sums(out_gradient, self.tables.lanes);
+        let outputs = self.readout.as_ref().map_or(self.tables.lanes, Readout::output_count);
+        self.output_bias_gradient = column_sums(out_gradient, outputs);
     }
 }
