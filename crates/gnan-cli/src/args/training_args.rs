@@ -133,7 +133,7 @@ pub struct TrainingArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_decay: Option<f64>,
 
-    /// Strength of the smoothness of splines [default: 0.3 / number of training items]
+    /// Strength of the smoothness of splines [default: 2 / number of training items]
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smooth: Option<f64>,

@@ -31,7 +31,7 @@ pub const NODE_WEIGHT_DECAY: f64 = 5e-4;
 /// Default strength of L2 for a graph task, times the number of graphs.
 pub const GRAPH_WEIGHT_DECAY: f64 = 0.1;
 /// Default strength of the smoothness penalty of splines, times the number of items.
-pub const SMOOTH: f64 = 0.3;
+pub const SMOOTH: f64 = 2.0;
 /// A node task with at least this many training labels gets a rho per feature by default.
 pub const WELL_LABELLED: usize = 1000;
 /// Widest hidden layer that is accepted.

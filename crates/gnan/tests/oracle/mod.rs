@@ -503,7 +503,7 @@ impl FileModel {
         let mut rho_splines = Vec::new();
         for _ in 0..if description["rho_spline"].is_null() { 0 } else { functions } {
             let first = rho_splines.iter().map(FileSpline::stored).sum();
-            rho_splines.push(FileSpline::read(&description["rho_spline"], first, smooth));
+            rho_splines.push(FileSpline::read(&description["rho_spline"], first, 0.5 * smooth));
         }
         let count = |parts: &[usize]| tensors[parts[0]].shape[0];
         assert_eq!(count(&shape_parts), if shape_splines { coefficients } else { networks });
