@@ -91,7 +91,7 @@ impl LinkDivision {
         let mut messages: Vec<[u32; 2]> = order[unheard..].iter().map(|edge| edges[*edge as usize]).collect();
         messages.sort_unstable();
         let counts = [(Part::Train, held_out, asked), (Part::Valid, test, valid), (Part::Test, 0, test)];
-        let (kept, notes) = self.sampled(counts.map(|(_, _, count)| count), messages.len());
+        let (kept, sample) = self.sampled(counts.map(|(_, _, count)| count), messages.len());
         let wanted = kept.map(|count| ((count as f64 * self.negatives).ceil() as usize).max(usize::from(count > 0)));
         let mut strangers = strangers(data, &edges, wanted.iter().sum(), self.seed)?.into_iter();
         let mut pairs = Vec::new();
@@ -100,20 +100,20 @@ impl LinkDivision {
             pairs.extend(order[first..first + kept].iter().map(of_edge));
             pairs.extend(strangers.by_ref().take(wanted).map(|ends| Candidate { ends, part, link: Some(false) }));
         }
-        Ok(Candidates { messages, pairs, notes })
+        Ok(Candidates { messages, pairs, sample })
     }
 
     /// How many edges of every part are asked about, and what a user should know of it.
-    fn sampled(&self, counts: [usize; 3], messages: usize) -> ([usize; 3], Vec<String>) {
+    fn sampled(&self, counts: [usize; 3], messages: usize) -> ([usize; 3], Option<String>) {
         let all = (counts.iter().sum::<usize>() as f64 * (1.0 + self.negatives)).ceil();
         let fitting = || usize::try_from(MOST_DISTANCES / messages.max(1) as u64).unwrap_or(usize::MAX);
         let most = self.most_pairs.unwrap_or_else(fitting) as f64;
         if all <= most {
-            return (counts, Vec::new());
+            return (counts, None);
         }
         let kept = counts.map(|count| ((count as f64 * most / all).floor() as usize).clamp(count.min(2), count));
         let note = format!("a sample of {most:.0} of {all:.0} pairs is asked about (--most-pairs)");
-        (kept, vec![note])
+        (kept, Some(note))
     }
 }
 
