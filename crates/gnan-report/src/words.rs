@@ -5,6 +5,7 @@ use gnan::files::Task;
 use gnan::lens::{Direction, Lens, Pool};
 use gnan::model::{Description, Rho};
 use gnan::model_file::parameter_count;
+use gnan::shape::ShapeKind;
 
 use crate::text::{count, one_line};
 
@@ -93,13 +94,27 @@ pub fn architecture(description: &Description) -> String {
         None => String::new(),
     };
     let normalise = if description.normalise { "" } else { ", not normalised" };
+    let readout = if description.readout { ", readout" } else { "" };
     format!(
-        "rho {}{}{logits}, {}{cap}{normalise}, {} parameters",
+        "rho {}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
         rho(description.rho),
         lenses(description),
-        if size.layers == 1 { "lines".to_owned() } else { format!("{} layers of {}", size.layers, size.hidden) },
+        shapes(description),
         count(parameter_count(description) as u64)
     )
+}
+
+/// What shape functions and rhos are made of: "3 layers of 64", "splines", "splines with rho of 3 layers of 64".
+fn shapes(description: &Description) -> String {
+    let size = description.architecture;
+    let networks =
+        if size.layers == 1 { "lines".to_owned() } else { format!("{} layers of {}", size.layers, size.hidden) };
+    match (description.shape, description.rho_shape()) {
+        (ShapeKind::Network, ShapeKind::Network) => networks,
+        (ShapeKind::Spline, ShapeKind::Spline) => "splines".to_owned(),
+        (ShapeKind::Spline, ShapeKind::Network) => format!("splines with rho of {networks}"),
+        (ShapeKind::Network, ShapeKind::Spline) => format!("{networks} with rho of splines"),
+    }
 }
 
 /// How it was fitted: "learning rate 0.001, weight decay 0.005, seed 0".
@@ -110,6 +125,9 @@ pub fn settings(description: &Description) -> String {
         format!("learning rate {}", short(record.learning_rate)),
         format!("weight decay {}", short(record.weight_decay)),
     ];
+    if record.smooth > 0.0 {
+        words.push(format!("smoothness {}", short(record.smooth)));
+    }
     if record.dropout > 0.0 {
         words.push(format!("dropout {}", short(record.dropout)));
     }

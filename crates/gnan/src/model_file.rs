@@ -5,13 +5,16 @@
 //! | `shape.layer0.weight`, `shape.layer0.bias` | `[networks, hidden]` |
 //! | `shape.layerN.weight`, `.bias` | `[networks, hidden in, hidden out]`, `[networks, hidden]` |
 //! | `shape.output.weight`, `.bias` | `[networks, outputs, hidden]`, `[networks, outputs]` |
+//! | `shape.coefficients` | `[coefficients, outputs]` instead of these, where shape functions are splines |
 //! | `rho.*` | the same for the distance functions |
 //! | `values` | `[levels, outputs]`: categorical levels and missing values, by feature |
 //! | `bias`, `output_bias` | `[outputs]`: `b` and `b0` |
+//! | `readout.*` | as `shape.*`, where there is a readout: the structure's function, then one per feature; then what sources say has one output |
 //!
 //! Networks are those of the numeric features in the order of the description; a network sees
 //! `(x - shift) / scale`, and `f_k` is its output minus its output at 0. A rho network sees `t = 1 / (1 + distance)` (0
-//! for unreachable) by `rho_scale` in the same way, and its output is rho.
+//! for unreachable) by `rho_scale` in the same way, and its output is rho. A B-spline sees the same as a network would; its
+//! degree and knots are in the description, its coefficients, feature after feature, in the tensor.
 //!
 //! A file can lie, so everything is checked at the door: size before reading, version by name, exact tensor names and
 //! shapes, finite values. Writing is atomic.
@@ -30,7 +33,7 @@ use crate::lens::{Lens, Pool};
 use crate::limits::Limits;
 use crate::model::{Description, Model, Parameters, RhoScale, TargetSchema, output_count};
 use crate::output::write_atomically;
-use crate::shape::{Architecture, Bank};
+use crate::shape::{Architecture, Bank, BankForm, ShapeKind};
 
 /// The version this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -57,7 +60,7 @@ impl Model {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let header = Header { version: FORMAT_VERSION, description: self.description().clone() };
         let json = serde_json::to_string(&header).map_err(|e| Error::input(format!("the description: {e}")))?;
-        let tensors = tensors_of(self.parameters());
+        let tensors = tensors_of(self);
         let views = tensors
             .iter()
             .map(|(name, (shape, bytes))| Ok((name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
@@ -110,20 +113,26 @@ impl Model {
 
 type Tensors = BTreeMap<String, (Vec<usize>, Vec<u8>)>;
 
-fn tensors_of(parameters: &Parameters) -> Tensors {
+fn tensors_of(model: &Model) -> Tensors {
+    let (parameters, forms) = (model.parameters(), model.description().forms());
     let mut tensors = Tensors::new();
     let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
-    for (prefix, bank) in [("shape", &parameters.shapes), ("rho", &parameters.rhos)] {
-        for part in bank.architecture().parts() {
-            let shape = [&[bank.len()], &part.dimensions[..]].concat();
-            let data = (0..bank.len()).flat_map(|k| bytes(&bank.block(k)[part.range.clone()])).collect();
-            tensors.insert(format!("{prefix}.{}", part.name), (shape, data));
+    let banks = [
+        ("shape", forms.shapes, &parameters.shapes),
+        ("rho", forms.rhos, &parameters.rhos),
+        ("readout", forms.readouts, &parameters.readouts),
+    ];
+    for (prefix, form, bank) in
+        banks.into_iter().filter(|(prefix, ..)| *prefix != "readout" || model.description().readout)
+    {
+        for ((name, dimensions), values) in form.tensors().into_iter().zip(bank.tensors()) {
+            tensors.insert(format!("{prefix}.{name}"), (dimensions, bytes(&values)));
         }
     }
     let outputs = parameters.bias.len();
     tensors.insert("values".into(), (vec![parameters.values.len() / outputs, outputs], bytes(&parameters.values)));
     tensors.insert("bias".into(), (vec![outputs], bytes(&parameters.bias)));
-    tensors.insert("output_bias".into(), (vec![outputs], bytes(&parameters.output_bias)));
+    tensors.insert("output_bias".into(), (vec![parameters.output_bias.len()], bytes(&parameters.output_bias)));
     tensors
 }
 
@@ -157,6 +166,15 @@ fn check(description: &Description) -> std::result::Result<(), String> {
     if !(shift.is_finite() && scale.is_finite() && scale.abs() > 1e-9) {
         return Err("it has no usable scale of rho".to_owned());
     }
+    if let Some(basis) = &description.rho_spline {
+        let ends = basis.range() == Some((0.0, 1.0)) && description.rho_scale == RhoScale::PLAIN;
+        if !basis.is_usable() || basis.degree != 1 || basis.anchored || basis.flat || !ends {
+            return Err("it has no usable knots of rho".to_owned());
+        }
+    }
+    if !(description.record.smooth.is_finite() && description.record.smooth >= 0.0) {
+        return Err("its strength of smoothing is no number from 0".to_owned());
+    }
     let mut names = BTreeSet::new();
     for feature in &description.features {
         let broken = |what: &str| Err(format!("feature \"{}\" {what}", feature.name));
@@ -175,9 +193,16 @@ fn check(description: &Description) -> std::result::Result<(), String> {
             _ => return broken("has a scale that does not fit its kind"),
         }
         let effects = &feature.mean_effect;
-        let expected = if feature.kind == Kind::Continuous { [0, outputs] } else { [0, 0] };
+        let expected = if feature.kind == Kind::Continuous { [0, description.source_outputs()] } else { [0, 0] };
         if !expected.contains(&effects.len()) || effects.iter().any(|effect| !effect.is_finite()) {
             return broken("has a mean effect that does not fit");
+        }
+        let spline = numeric && description.shape == ShapeKind::Spline;
+        if feature.spline.is_some() != spline || feature.spline.as_ref().is_some_and(|basis| !basis.is_usable()) {
+            return broken("has knots that do not fit");
+        }
+        if !feature.rules.are_sensible() || (feature.rules.promise() && !spline) {
+            return broken("has rules that do not fit");
         }
         let levels: BTreeSet<_> = feature.levels.iter().map(|level| &level.name).collect();
         if levels.len() != feature.levels.len() || (numeric && !levels.is_empty()) {
@@ -194,6 +219,9 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         || description.axis().lengths() != lengths
     {
         return Err("its distances do not fit the ways in which they are measured".to_owned());
+    }
+    if description.readout && description.task == Task::Node {
+        return Err("it has a readout in a task about nodes".to_owned());
     }
     if description.task == Task::Node && description.lenses.iter().any(|lens| lens.pool == Pool::Mean) {
         return Err("it pools nodes in a task about nodes".to_owned());
@@ -221,8 +249,8 @@ fn check_links(description: &Description, links: &LinkSchema) -> std::result::Re
 
 fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std::result::Result<Parameters, String> {
     let layout = description.layout();
-    let architecture = description.architecture;
-    let outputs = architecture.outputs;
+    let forms = description.forms();
+    let (outputs, source_outputs) = (description.architecture.outputs, description.source_outputs());
     let mut expected = BTreeSet::new();
     let mut read = |name: String, shape: &[usize]| -> std::result::Result<Vec<f32>, String> {
         let tensor = tensors.tensor(&name).map_err(|_| format!("tensor \"{name}\" is missing"))?;
@@ -237,29 +265,21 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
         expected.insert(name);
         Ok(values)
     };
-    let mut bank = |prefix: &str, count: usize| -> std::result::Result<Bank, String> {
+    let mut bank = |prefix: &str, form: &BankForm| -> std::result::Result<Bank, String> {
         // Tensors are checked against their shape before the bank is allocated, so a large claim needs a large file.
-        let mut parts = Vec::new();
-        for part in architecture.parts() {
-            let shape = [&[count], &part.dimensions[..]].concat();
-            parts.push((part.range.clone(), read(format!("{prefix}.{}", part.name), &shape)?));
-        }
-        let mut bank = Bank::zeros(architecture, count);
-        for (range, values) in parts {
-            for (k, values) in values.chunks_exact(range.len()).enumerate() {
-                bank.block_mut(k)[range.clone()].copy_from_slice(values);
-            }
-        }
-        Ok(bank)
+        let tensors = form.tensors().into_iter().map(|(name, shape)| read(format!("{prefix}.{name}"), &shape));
+        Ok(Bank::from_tensors(form, &tensors.collect::<std::result::Result<Vec<_>, String>>()?))
     };
-    let shapes = bank("shape", layout.networks)?;
-    let rhos = bank("rho", layout.rho_functions())?;
+    let shapes = bank("shape", &forms.shapes)?;
+    let rhos = bank("rho", &forms.rhos)?;
+    let readouts = if description.readout { bank("readout", &forms.readouts)? } else { Bank::zeros(&forms.readouts) };
     let parameters = Parameters {
         shapes,
         rhos,
-        values: read("values".to_owned(), &[layout.values, outputs])?,
-        bias: read("bias".to_owned(), &[outputs])?,
+        values: read("values".to_owned(), &[layout.values, source_outputs])?,
+        bias: read("bias".to_owned(), &[source_outputs])?,
         output_bias: read("output_bias".to_owned(), &[outputs])?,
+        readouts,
     };
     match tensors.names().iter().find(|name| !expected.contains(**name)) {
         Some(extra) => Err(format!("tensor \"{extra}\" does not belong in it")),
@@ -270,8 +290,7 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
 /// What `gnan inspect` says of the size of a model.
 pub fn parameter_count(description: &Description) -> usize {
     let layout = description.layout();
-    let per_network: usize =
-        description.architecture.parts().iter().map(|part| part.dimensions.iter().product::<usize>()).sum();
-    let outputs = description.architecture.outputs;
-    (layout.networks + layout.rho_functions()) * per_network + (layout.values + 2) * outputs
+    let (forms, outputs) = (description.forms(), description.architecture.outputs);
+    let own = (layout.values + 1) * description.source_outputs() + outputs;
+    forms.shapes.parameters() + forms.rhos.parameters() + forms.readouts.parameters() + own
 }

@@ -51,7 +51,7 @@ fn outputs_agree_on_random_graphs() {
     let (mut largest, mut graphs) = (0.0f64, 0);
     for seed in 0..1200 {
         let mut random = Stream::named(seed, "outputs agree", 0);
-        let shape = random_model_shape(&mut random);
+        let shape = ModelShape { readout: seed % 4 == 0, ..random_model_shape(&mut random) };
         let graph_task = random.below(2) == 0;
         let mut plan = random_plan(&mut random);
         let training = CaseShape { graph_task, graphs: 3, nodes: [1, 12] };
@@ -129,6 +129,8 @@ fn outputs_agree_where_cells_and_channels_meet() {
                 normalise,
                 hop_cap,
                 hearing: Hearing::PLAIN,
+                splines: [false; 2],
+                readout: false,
             };
             let training = mixed_case(&mut random, &[60]);
             let model = random_model(&mut random, shape, &training);
@@ -173,6 +175,8 @@ fn outputs_agree_on_a_long_chain() {
                     normalise: true,
                     hop_cap: None,
                     hearing: Hearing::PLAIN,
+                    splines: [false; 2],
+                    readout: false,
                 };
                 let deviation = compare(&random_model(&mut random, shape, &case), &case);
                 println!("chain: graph task {graph_task}, directed {directed}, {rho:?}: {deviation:e}");
@@ -220,6 +224,8 @@ fn outputs_agree_on_a_large_graph() {
             normalise: true,
             hop_cap: None,
             hearing: Hearing::PLAIN,
+            splines: [false; 2],
+            readout: false,
         };
         let (file, model) = through_file(&random_model(&mut random, shape, &case));
         let outputs = model.outputs_on(&dataset_for(&case, &model).subset(&chosen)).expect("outputs");
@@ -318,18 +324,26 @@ impl GradientCheck<'_> {
         let after = Model::from_parts(self.model.description().clone(), parameters.clone());
         assert_eq!(before, after.to_bytes().expect("bytes"), "a step of size 0 moved the parameters");
 
-        let [shapes, rhos, rest] = state.first_moments();
-        let architecture = self.model.description().architecture;
+        let [shapes, rhos, rest, readouts] = state.first_moments();
         let of_tensor = |name: &str| -> Vec<f64> {
-            let (values, outputs) = (parameters.values.len(), outputs);
+            let (values, own) = (parameters.values.len(), parameters.bias.len());
             let rest = |range: std::ops::Range<usize>| rest[range].iter().map(|g| f64::from(*g)).collect();
             match name {
                 "values" => rest(0..values),
-                "bias" => rest(values..values + outputs),
-                "output_bias" => rest(values + outputs..values + 2 * outputs),
+                "bias" => rest(values..values + own),
+                "output_bias" => rest(values + own..values + own + outputs),
                 _ => {
                     let (prefix, part) = name.split_once('.').expect("a prefix");
-                    let blocks = if prefix == "shape" { shapes } else { rhos };
+                    let (blocks, bank) = match prefix {
+                        "shape" => (shapes, &parameters.shapes),
+                        "rho" => (rhos, &parameters.rhos),
+                        _ => (readouts, &parameters.readouts),
+                    };
+                    if part == "coefficients" {
+                        let tensor = file.tensors.iter().find(|tensor| tensor.name == name).expect("the tensor");
+                        return blocks[..tensor.values.len()].iter().map(|g| f64::from(*g)).collect();
+                    }
+                    let architecture = bank.architecture().expect("networks");
                     let part = architecture.parts().into_iter().find(|p| p.name == part).expect("the part");
                     let blocks = blocks.chunks_exact(architecture.block_len());
                     blocks.flat_map(|block| block[part.range.clone()].iter().map(|g| f64::from(*g))).collect()
@@ -351,7 +365,7 @@ impl GradientCheck<'_> {
                 targets.fill(None);
             }
         }
-        oracle::loss(self.loss, &outputs, &wanted)
+        oracle::loss(self.loss, &outputs, &wanted) + file.penalty()
     }
 
     /// Compares, moving parameters one by one and in random directions all at once.
@@ -362,6 +376,7 @@ impl GradientCheck<'_> {
         }
         let (gradient, engine_loss) = self.engine_gradient(&file);
         let here = self.oracle_loss(&file);
+        let engine_loss = engine_loss + file.penalty();
         assert!((engine_loss - here).abs() <= 1e-5 * here.abs().max(1.0), "loss {engine_loss}, oracle {here}");
         let largest = gradient.iter().flatten().fold(1.0, |largest: f64, g| largest.max(g.abs()));
         let places: Vec<(usize, usize)> =
@@ -465,8 +480,9 @@ fn gradients_agree_on_random_graphs() {
         let mut random = Stream::named(seed, "gradients agree", 0);
         let mut shape = random_model_shape(&mut random);
         shape.goal = GOALS[seed as usize % GOALS.len()];
-        shape.rho = [Rho::Shared, Rho::PerFeature][(seed / 7) as usize % 2];
+        shape.rho = [Rho::Shared, Rho::PerFeature, Rho::Grouped][(seed / 7) as usize % 3];
         shape.hidden = 16;
+        shape.readout = seed % 4 == 1;
         let graph_task = random.below(2) == 0;
         let plan = random_plan(&mut random);
         // The model is learned from the case itself: in training nothing is unseen.
@@ -492,15 +508,10 @@ fn gradients_agree_where_cells_and_channels_meet() {
     for (index, goal) in (0u64..).zip(GOALS) {
         let mut random = Stream::named(index, "gradients of channels", 0);
         let layers = 2 + index as usize % 3;
-        let shape = ModelShape {
-            goal,
-            rho: Rho::PerFeature,
-            layers,
-            hidden: 16,
-            normalise: index != 3,
-            hop_cap: None,
-            hearing: Hearing::PLAIN,
-        };
+        let splines = [index % 2 == 1, index % 3 == 1];
+        let (rho, normalise, hearing) = (Rho::PerFeature, index != 3, Hearing::PLAIN);
+        let shape =
+            ModelShape { goal, rho, layers, hidden: 16, normalise, hop_cap: None, hearing, splines, readout: false };
         let case = mixed_case(&mut random, &[40, 9]);
         let model = random_model(&mut random, shape, &case);
         let [channels, cells] = channels_and_cells(&model, &case);
@@ -525,8 +536,18 @@ fn gradients_agree_with_dropout() {
         let goal = GOALS[seed as usize % GOALS.len()];
         let rho = [Rho::Shared, Rho::PerFeature][(seed / 2) as usize % 2];
         let layers = 2 + seed as usize % 3;
-        let shape =
-            ModelShape { goal, rho, layers, hidden: 32, normalise: true, hop_cap: None, hearing: Hearing::PLAIN };
+        let (hearing, splines) = (Hearing::PLAIN, [false; 2]);
+        let shape = ModelShape {
+            goal,
+            rho,
+            layers,
+            hidden: 32,
+            normalise: true,
+            hop_cap: None,
+            hearing,
+            splines,
+            readout: false,
+        };
         let model = random_model(&mut random, shape, &case);
         let mut check = whole(&mut random, &model, goal, &case);
         check.dropout = Some((0.4, 17 + seed, seed));
@@ -545,8 +566,17 @@ fn gradients_agree_on_a_large_graph() {
     for rho in [Rho::Shared, Rho::PerFeature] {
         let mut random = Stream::named(2, "large graph", 0);
         let goal = GOALS[2];
-        let shape =
-            ModelShape { goal, rho, layers: 3, hidden: 16, normalise: true, hop_cap: None, hearing: Hearing::PLAIN };
+        let shape = ModelShape {
+            goal,
+            rho,
+            layers: 3,
+            hidden: 16,
+            normalise: true,
+            hop_cap: None,
+            hearing: Hearing::PLAIN,
+            splines: [false; 2],
+            readout: false,
+        };
         let model = random_model(&mut random, shape, &case);
         let (loss, mut wanted) = random_wanted(&mut random, goal, case.items());
         items.iter().enumerate().for_each(|(at, item)| wanted.targets[*item][0] = Some((at % 3) as f64));
@@ -583,6 +613,7 @@ fn gradients_agree_on_many_graphs() {
                 feature.values = common::random_values(&mut random, plan, 2800);
             }
             let goal = GOALS[0];
+            let (hearing, splines) = (Hearing::PLAIN, [false; 2]);
             let shape = ModelShape {
                 goal,
                 rho,
@@ -590,7 +621,9 @@ fn gradients_agree_on_many_graphs() {
                 hidden: 16,
                 normalise: true,
                 hop_cap: None,
-                hearing: Hearing::PLAIN,
+                hearing,
+                splines,
+                readout: false,
             };
             let model = random_model(&mut random, shape, &case);
             let deviation = compare(&model, &case);

@@ -114,19 +114,18 @@ fn value_rhos(model: &Model, layout: &Layout) -> Vec<usize> {
 fn rescaled(model: &Model, mut factor: impl FnMut() -> f32) -> Model {
     let (mut description, mut parameters) = (model.description().clone(), model.parameters().clone());
     let layout = description.layout();
-    let architecture = parameters.rhos.architecture();
-    let outputs = architecture.outputs;
+    let outputs = model.outputs();
     // A feature is heard with one distance function of every lens, and all of them take the same factor.
     let factors: Vec<Vec<f32>> = (0..layout.functions).map(|_| (0..outputs).map(|_| factor()).collect()).collect();
     let inverse: Vec<Vec<f32>> = factors.iter().map(|row| row.iter().map(|a| 1.0 / a).collect()).collect();
     for function in 0..layout.rho_functions() {
-        architecture.scale_outputs(parameters.rhos.block_mut(function), &factors[function % layout.functions]);
+        parameters.rhos.scale_outputs_of(function, &factors[function % layout.functions]);
     }
     let inverse = |rho: usize| &inverse[layout.rhos[rho].function];
     for (feature, place) in description.features.iter_mut().zip(&layout.features) {
         let inverse = inverse(place.first_rho);
         if let Some(network) = place.network {
-            architecture.scale_outputs(parameters.shapes.block_mut(network), inverse);
+            parameters.shapes.scale_outputs_of(network, inverse);
         }
         feature.mean_effect.iter_mut().zip(inverse).for_each(|(mean, a)| *mean *= f64::from(*a));
     }
@@ -156,13 +155,25 @@ fn shifted(model: &Model, random: &mut Stream) -> Model {
     Model::from_parts(description, parameters)
 }
 
-/// Moves the output bias of every shape network, which the reference takes out again.
+/// Moves the output bias of every shape network, or the coefficients of a spline that has all of them, which the reference
+/// takes out again.
 fn moved(model: &Model, random: &mut Stream) -> Model {
     let mut parameters = model.parameters().clone();
-    let parts = parameters.shapes.architecture().parts();
-    let part = parts.iter().find(|part| part.name == "output.bias").expect("an output bias");
+    let outputs = model.outputs();
+    let bias = parameters.shapes.architecture().map(|architecture| {
+        let parts = architecture.parts();
+        parts.iter().find(|part| part.name == "output.bias").expect("an output bias").range.clone()
+    });
     for network in 0..parameters.shapes.len() {
-        parameters.shapes.block_mut(network)[part.range.clone()].iter_mut().for_each(|b| *b += random.normal() as f32);
+        if parameters.shapes.splines().get(network).is_some_and(|form| form.basis().anchored) {
+            continue;
+        }
+        let moves: Vec<f32> = (0..outputs).map(|_| random.normal() as f32).collect();
+        let block = parameters.shapes.block_mut(network);
+        let constant = bias.clone().unwrap_or(0..block.len());
+        block[constant]
+            .chunks_exact_mut(outputs)
+            .for_each(|row| row.iter_mut().zip(&moves).for_each(|(b, by)| *b += by));
     }
     Model::from_parts(model.description().clone(), parameters)
 }

@@ -16,11 +16,13 @@ use gnan::{Model, Training};
 use oracle::{Case, CaseFeature, FileLens, FileModel, Receiver, Value};
 use serde_json::Value as Json;
 
-/// A curve given by points joined by lines, and slopes beyond them.
+/// A curve given by points joined by lines or cubic pieces, and slopes beyond them.
 #[derive(Clone, Default)]
 struct Curve {
     at: Vec<f64>,
     values: Vec<Vec<f64>>,
+    /// Bends `p` and `q` after every point, where there are any.
+    bends: [Vec<Vec<f64>>; 2],
     slopes: [Vec<f64>; 2],
 }
 
@@ -39,7 +41,13 @@ impl Curve {
         let right = self.at.iter().position(|knot| *knot > x).unwrap();
         let share = (x - self.at[right - 1]) / (self.at[right] - self.at[right - 1]);
         let ends = self.values[right - 1].iter().zip(&self.values[right]);
-        ends.map(|(left, right)| left * (1.0 - share) + right * share).collect()
+        let mut found: Vec<f64> = ends.map(|(left, right)| left * (1.0 - share) + right * share).collect();
+        if let [Some(p), Some(q)] = [0, 1].map(|which| self.bends[which].get(right - 1)) {
+            for (c, found) in found.iter_mut().enumerate() {
+                *found += share * (1.0 - share) * (p[c] + q[c] * share);
+            }
+        }
+        found
     }
 }
 
@@ -76,6 +84,7 @@ struct Tables {
     /// For every lens whether receivers are averaged, and which way edges are followed.
     mean: Vec<bool>,
     base: Vec<f64>,
+    empty: Vec<f64>,
     rho: Vec<Heeded>,
     structure: Vec<Heeded>,
     features: HashMap<String, Feature>,
@@ -108,7 +117,15 @@ impl Tables {
             let mut feature = Feature::default();
             if let curve @ Json::Object(_) = &json["curve"] {
                 let slopes = [numbers(&curve["left_slope"]), numbers(&curve["right_slope"])];
-                let knots = Curve { at: numbers(&curve["knots"]), values: rows(&curve["values"]), slopes };
+                let bend = |which: usize| {
+                    match curve["bends"].as_array() {
+                        Some(pieces) => pieces.iter().map(|piece| rows(piece).iter().map(|pair| pair[which]).collect()),
+                        None => return Vec::new(),
+                    }
+                    .collect()
+                };
+                let bends = [bend(0), bend(1)];
+                let knots = Curve { at: numbers(&curve["knots"]), values: rows(&curve["values"]), bends, slopes };
                 feature.curve = Some((knots, json["rho"].as_u64().unwrap() as usize));
             }
             for level in json["levels"].as_array().unwrap() {
@@ -126,6 +143,7 @@ impl Tables {
             normalise: json["normalise"].as_bool().unwrap(),
             mean: json["lenses"].as_array().unwrap().iter().map(|lens| lens["pool"] == "mean").collect(),
             base: numbers(&json["base"]),
+            empty: numbers(&json["empty"]),
             rho: all(&json["rho"]),
             structure: all(&json["structure"]),
             features: json["features"].as_array().unwrap().iter().map(feature).collect(),
@@ -148,6 +166,7 @@ impl Tables {
             normalise: false,
             mean: Vec::new(),
             base: Vec::new(),
+            empty: Vec::new(),
             rho: Vec::new(),
             structure: Vec::new(),
             features: HashMap::new(),
@@ -169,6 +188,7 @@ impl Tables {
                 ("setting", "normalise") => tables.normalise = values[0] == 1.0,
                 ("setting", "mean pooling") => tables.mean.push(values[0] == 1.0),
                 ("base", _) => tables.base = values,
+                ("empty", _) => tables.empty = values,
                 ("rho reach", _) => {
                     if place.is_none() {
                         rho_names.push(rho.to_owned());
@@ -196,6 +216,8 @@ impl Tables {
                         "left slope" => feature.curve.get_or_insert_with(curve).0.slopes[0] = values,
                         "right slope" => feature.curve.get_or_insert_with(curve).0.slopes[1] = values,
                         "knot" => add(&mut feature.curve.get_or_insert_with(curve).0, at, values),
+                        "bend p" => feature.curve.get_or_insert_with(curve).0.bends[0].push(values),
+                        "bend q" => feature.curve.get_or_insert_with(curve).0.bends[1].push(values),
                         "level" => {
                             feature.levels.insert(level.to_owned(), (values, place.unwrap()));
                         }
@@ -239,7 +261,11 @@ impl Tables {
 
     /// Outputs of every item and the sum of the sizes of their terms.
     fn outputs(&self, case: &Case, lenses: &[FileLens]) -> Vec<(Vec<f64>, f64)> {
-        let mut outputs = vec![(self.base.clone(), 0.0); case.items()];
+        let start = |item: usize| match case.graph_task && case.graphs[item].nodes == 0 {
+            true => (self.empty.clone(), 0.0),
+            false => (self.base.clone(), 0.0),
+        };
+        let mut outputs: Vec<(Vec<f64>, f64)> = (0..case.items()).map(start).collect();
         for receiver in case.receivers_by(lenses) {
             for (lens, distances) in [&receiver.distances].into_iter().chain(&receiver.others).enumerate() {
                 let pooled = if self.mean[lens] { 1.0 / distances.len() as f64 } else { 1.0 };
@@ -325,7 +351,7 @@ fn exported_tables_give_the_predictions_back() {
         }
         let data = dataset_for(&case, &model);
         let engine = model.outputs_on(&data).unwrap();
-        let exported = model.canonical().tables();
+        let exported = model.tables();
         for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
             compared += compare(&model, &tables, &case, &engine);
         }
@@ -355,7 +381,7 @@ fn exported_tables_of_described_nodes_give_the_predictions_back() {
         let values = codes.iter().map(|code| Value::Category(name(code).unwrap_or_default())).collect();
         case.features.push(CaseFeature { name: feature.name.clone(), kind: "categorical", values });
     }
-    let exported = model.canonical().tables();
+    let exported = model.tables();
     let engine = model.outputs_on(&data).unwrap();
     for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
         compare(&model, &tables, &case, &engine);

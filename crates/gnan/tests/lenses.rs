@@ -154,12 +154,19 @@ fn quick() -> Training {
     Training { hidden: 16, epochs: Some(12), learning_rate: Some(0.02), ..Training::default() }
 }
 
+/// A model trained on everything, so that no validation part keeps it at its start.
+fn trained(training: &Training, data: &Dataset) -> Model {
+    let nothing = data.subset(&[]);
+    let fitted = training.fit_watched(data, Some(&nothing), &mut |_| std::ops::ControlFlow::Continue(()));
+    fitted.expect("a model").model
+}
+
 #[test]
 fn association_rules_hold_exactly() {
     let data = town(false);
     for rho in [Rho::Shared, Rho::PerFeature, Rho::Grouped] {
         let mut training = quick();
-        training.rules = vec![
+        training.associations = vec![
             ("age".to_owned(), Reach::OWN),
             ("trade".to_owned(), Reach::OTHERS),
             ("debt".to_owned(), Reach::up_to(1)),
@@ -172,9 +179,14 @@ fn association_rules_hold_exactly() {
         if rho == Rho::Grouped {
             training.rho_groups = vec![("people".to_owned(), vec!["age".to_owned(), "debt".to_owned()])];
         }
-        let model = training.fit(&data).expect("a model");
+        let model = trained(&training, &data);
         assert_eq!(model.description().rho, rho);
         let model = Model::from_bytes(&model.to_bytes().expect("bytes")).expect("a model");
+        let certificates = &model.description().certificates;
+        assert_eq!(certificates.len(), 3);
+        assert!(certificates.iter().all(|certificate| certificate.holds), "{certificates:?}");
+        assert_eq!(model.check_certificates(), *certificates);
+        assert!(certificates[0].sentence().contains("own value only"), "{}", certificates[0].sentence());
         let mut heard = [false; 3];
         for position in 0..data.len() {
             let why = model.explain(&data, position).expect("an explanation");
@@ -198,7 +210,7 @@ fn association_rules_hold_exactly() {
 #[test]
 fn a_neighbours_value_under_own_value_only_changes_nothing() {
     let data = town(false);
-    let training = Training { rules: vec![("age".to_owned(), Reach::OWN)], ..quick() };
+    let training = Training { associations: vec![("age".to_owned(), Reach::OWN)], ..quick() };
     let model = training.fit(&data).expect("a model");
     let before = model.outputs_on(&data).expect("outputs").values;
     let features = model.features_of(&data).expect("features");
@@ -254,7 +266,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     refused(lens(Lens { types: vec!["rail".to_owned()], ..Lens::default() }), &directed, "no types");
     let bins = Bins { weight: "length".to_owned(), ends: vec![1.0] };
     refused(lens(Lens { bins: Some(bins), ..Lens::default() }), &directed, "no numeric column \"length\"");
-    let rule = |name: &str, reach| Training { rules: vec![(name.to_owned(), reach)], ..quick() };
+    let rule = |name: &str, reach| Training { associations: vec![(name.to_owned(), reach)], ..quick() };
     refused(rule("height", Reach::OWN), &directed, "no feature \"height\"");
     refused(Training { hop_cap: Some(0), ..rule("age", Reach::OTHERS) }, &directed, "leave no distance");
     let twice = vec![("a".to_owned(), vec!["age".to_owned()]), ("b".to_owned(), vec!["age".to_owned()])];

@@ -98,15 +98,15 @@ impl HearingArgs {
             };
             training.rho_groups.push((name, members.split(',').map(str::to_owned).collect()));
         }
-        training.rules.extend(self.own_only.iter().map(|name| (name.clone(), Reach::OWN)));
-        training.rules.extend(self.neighbours_only.iter().map(|name| (name.clone(), Reach::OTHERS)));
+        training.associations.extend(self.own_only.iter().map(|name| (name.clone(), Reach::OWN)));
+        training.associations.extend(self.neighbours_only.iter().map(|name| (name.clone(), Reach::OTHERS)));
         for cap in &self.hop_cap_of {
             let parsed = cap.rsplit_once('=').and_then(|(name, cap)| Some((name.to_owned(), cap.parse().ok()?)));
             let Some((name, cap)) = parsed else {
                 return Err(Error::usage(format!("\"{cap}\" is no hop cap of a feature"))
                     .remedy("give a name and a number of edges: --hop-cap-of age=2"));
             };
-            training.rules.push((name, Reach::up_to(cap)));
+            training.associations.push((name, Reach::up_to(cap)));
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ pub use link_args::LinkArgs;
 pub use output_args::{ForceArgs, OutputArgs, check_can_write};
 pub use palette_args::PaletteArgs;
 pub use search_args::SearchArgs;
-pub use training_args::TrainingArgs;
+pub use training_args::{ShapeArg, TrainingArgs};
 
 /// Headings under which help lists options.
 pub mod heading {

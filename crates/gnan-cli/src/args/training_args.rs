@@ -1,6 +1,8 @@
 //! What can be chosen about training. Defaults are those of [`Training`], here as everywhere.
 
 use clap::{Args, ValueEnum};
+use gnan::model::FeatureRules;
+use gnan::shape::ShapeKind;
 use gnan::train::{LogitChoice, Loss, RhoChoice};
 use gnan::{Error, Training};
 use serde::Serialize;
@@ -30,6 +32,25 @@ pub enum LogitsArg {
     Two,
     /// Both are trained, the better on validation data is kept
     Auto,
+}
+
+/// What a function is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeArg {
+    /// A ReLU network
+    Network,
+    /// A B-spline: smooth, and quick to train
+    Spline,
+}
+
+impl From<ShapeArg> for ShapeKind {
+    fn from(shape: ShapeArg) -> ShapeKind {
+        match shape {
+            ShapeArg::Network => ShapeKind::Network,
+            ShapeArg::Spline => ShapeKind::Spline,
+        }
+    }
 }
 
 /// What a regression minimises.
@@ -64,10 +85,34 @@ pub struct TrainingArgs {
     #[arg(long, value_name = "N", default_value_t = Training::default().hidden, help_heading = MODEL)]
     pub hidden: usize,
 
+    /// What shape functions are made of [default: network, or spline where --constrain needs it]
+    #[arg(long, value_name = "network|spline", hide_possible_values = true, help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<ShapeArg>,
+
+    /// What distance functions are made of [default: network, or spline where a constraint needs it]
+    #[arg(long, value_name = "network|spline", hide_possible_values = true, help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rho_shape: Option<ShapeArg>,
+
+    /// What a feature must keep to, certified in the model: up, down, convex, concave, bounded B (one source never counts for
+    /// more), smooth X; repeat for several features
+    #[arg(long, value_name = "\"FEATURE: RULE, ...\"", help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constrain: Vec<FeatureRules>,
+
+    /// Distance functions never rise with distance and are never negative; unreachable counts as farthest
+    #[arg(long, help_heading = MODEL)]
+    pub rho_monotone: bool,
+
     /// What is heard from how far.
     #[command(flatten)]
     #[serde(flatten)]
     pub hearing: HearingArgs,
+
+    /// Graphs: a function more between what is heard of each feature and the outputs; explained in two stages
+    #[arg(long, help_heading = MODEL)]
+    pub readout: bool,
 
     /// Do not divide by the number of nodes at each distance
     #[arg(long, help_heading = MODEL)]
@@ -87,6 +132,11 @@ pub struct TrainingArgs {
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_decay: Option<f64>,
+
+    /// Strength of the smoothness of splines [default: 0.3 / number of training items]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smooth: Option<f64>,
 
     /// Dropout rate inside shape networks
     #[arg(long, value_name = "X", default_value_t = Training::default().dropout, allow_negative_numbers = true, help_heading = TRAINING)]
@@ -129,6 +179,11 @@ impl TryFrom<&TrainingArgs> for Training {
         let mut training = Training {
             layers: args.layers,
             hidden: args.hidden,
+            shape: args.shape.map(ShapeKind::from),
+            rho_shape: args.rho_shape.map(ShapeKind::from),
+            smooth: args.smooth,
+            rules: args.constrain.clone(),
+            rho_monotone: args.rho_monotone,
             rho: match args.rho {
                 None => RhoChoice::default(),
                 Some(RhoArg::Shared) => RhoChoice::Shared,
@@ -141,6 +196,7 @@ impl TryFrom<&TrainingArgs> for Training {
                 Some(LogitsArg::Two) => LogitChoice::Two,
                 Some(LogitsArg::Auto) => LogitChoice::Auto,
             },
+            readout: args.readout,
             normalise: !args.no_normalise,
             output_bias: args.output_bias,
             loss: args.loss.map(|loss| match loss {
@@ -185,6 +241,7 @@ mod tests {
             library::NODE_WEIGHT_DECAY
         );
         assert!(help("weight-decay").contains(&decay));
+        assert!(help("smooth").contains(&format!("{} / number of training items", library::SMOOTH)));
         let longer = library::GRAPH_PATIENCE_FACTOR;
         let epochs = format!("{} for graphs in one batch, else {}", longer * library::EPOCHS, library::EPOCHS);
         assert!(help("epochs").contains(&epochs));

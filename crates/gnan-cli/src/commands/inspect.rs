@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gnan::Model;
-use gnan::model::{Description, FeatureSchema};
+use gnan::model::{Certificate, Description, FeatureSchema};
 use gnan::model_file::{FORMAT_VERSION, parameter_count};
+use gnan_report::text::one_line;
 use gnan_report::words;
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::findings::{RhoCurve, rho_curves, rho_table};
 use crate::screen::{print, print_json};
-use crate::style::{count, counted, dim, heading, number};
+use crate::style::{count, counted, dim, heading, number, warning};
 use crate::table::{Align, Table, shorten};
 
 const EXAMPLES: &str = examples!(
@@ -44,6 +45,8 @@ struct Document<'a> {
     parameters: usize,
     outputs: Vec<String>,
     rho: Vec<RhoCurve>,
+    /// The model's certificates, checked again.
+    checked: &'a [Certificate],
     description: &'a Description,
 }
 
@@ -51,20 +54,37 @@ struct Document<'a> {
 pub fn run(args: &InspectArgs, json: bool) -> Result<Answer> {
     let model = Model::load(&args.model)?;
     let description = model.description();
+    let checked = model.check_certificates();
     if json {
         print_json(&Document {
             format_version: FORMAT_VERSION,
             parameters: parameter_count(description),
             outputs: description.output_names(),
             rho: rho_curves(&model.canonical()),
+            checked: &checked,
             description,
         })?;
     } else {
         let shown = if args.all { usize::MAX } else { FIRST_ROWS };
         let title = format!("{}  {}", heading(args.model.display()), dim(format!("format version {FORMAT_VERSION}")));
-        print(format!("{title}\n\n{}", describe(&model, shown)))?;
+        print(format!("{title}\n\n{}{}", describe(&model, shown), certificates(&checked)))?;
     }
-    Ok(Answer::Done)
+    Ok(if checked.iter().all(|certificate| certificate.holds) { Answer::Done } else { Answer::No })
+}
+
+/// What the model promises, one line each.
+fn certificates(checked: &[Certificate]) -> String {
+    if checked.is_empty() {
+        return String::new();
+    }
+    let broken = checked.iter().filter(|certificate| !certificate.holds).count();
+    let note = match broken {
+        0 => dim("checked again just now on the exact curves of this file: all hold"),
+        _ => warning(&format!("checked again just now: {broken} of {} do NOT hold", checked.len())),
+    };
+    let lines: String =
+        checked.iter().map(|certificate| format!("  {}\n", one_line(&certificate.sentence()))).collect();
+    format!("\n{}  {note}\n{lines}", heading(counted(checked.len(), "certificate")))
 }
 
 fn describe(model: &Model, shown: usize) -> String {

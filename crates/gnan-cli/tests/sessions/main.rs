@@ -3,6 +3,7 @@
 mod browser;
 mod catalogue;
 mod config;
+mod constraints;
 mod contract;
 mod convert;
 mod demo;

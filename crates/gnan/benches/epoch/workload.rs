@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, ReadOptions, Tables, Task, Values};
-use gnan::lens::{Lens, Reach};
+use gnan::lens::Lens;
 use gnan::model::{
-    Description, Engine, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
+    Description, Engine, FeatureSchema, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
     TargetSchema, TrainingRecord, output_count,
 };
 use gnan::random::Stream;
-use gnan::shape::{Adam, Architecture};
+use gnan::shape::{Adam, Architecture, ShapeKind};
 use gnan::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 use gnan::train::{Goals, Loss};
 use gnan::{Dataset, DatasetOptions};
@@ -69,8 +69,6 @@ impl Workload {
         let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
         let features: Vec<FeatureSchema> =
             data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
-        let layout = Layout::new(&features, rho, Reach::ALL, 1);
-        let parameters = Parameters::random(&layout, architecture, 1);
         let channels = (rho == Rho::Shared).then(|| ChannelPlan::shared(features.len()));
         let statistics = StatisticsOptions { normalise: true, lenses: Lens::plain(), channels };
         let statistics = Statistics::new(&train, data.features(), statistics).expect("statistics");
@@ -83,6 +81,11 @@ impl Workload {
             largest_component: false,
             rho,
             rho_scale: RhoScale::default(),
+            shape: ShapeKind::Network,
+            rho_spline: None,
+            rho_monotone: false,
+            readout: false,
+            uncentred: false,
             normalise: true,
             hop_cap: None,
             silent_unreachable: false,
@@ -93,7 +96,10 @@ impl Workload {
             targets,
             receivers: statistics.receivers(&[]),
             record: TrainingRecord::default(),
+            certificates: Vec::new(),
         };
+        let layout = description.layout();
+        let parameters = Parameters::random(&layout, &description.forms(), architecture.outputs, 1);
         let model = Model::from_parts(description, parameters);
         let target = &data.targets()[0];
         let values: Vec<f32> = train.items().iter().map(|item| target.values[*item as usize] as f32).collect();
@@ -146,7 +152,7 @@ impl Workload {
     /// the step; statistics are read forwards and backwards.
     pub fn bytes(&self) -> f64 {
         let parameters = self.model.parameters();
-        let block = parameters.shapes.architecture().block_len();
+        let block = self.model.description().architecture.block_len();
         let floats = ((parameters.shapes.len() + parameters.rhos.len()) * block) as f64;
         let entries = self.statistics.rows().cells.len() as f64;
         let pairs = self.statistics.shells().first().map_or(0.0, |s| (s.source_count() * s.receivers.len()) as f64);

@@ -3,6 +3,7 @@
 use crate::dataset::NodeDescription;
 use crate::error::{Error, Result};
 use crate::lens::{Lens, Pool};
+use crate::shape::ShapeKind;
 use crate::train::{LogitChoice, Loss, RhoChoice, Training};
 
 /// Options that could be good ones: how to train, and what to train on.
@@ -21,14 +22,18 @@ const NONE: &str = "none";
 
 impl Candidate {
     /// Names of the options that [`set`](Self::set) knows.
-    pub const OPTIONS: [&str; 15] = [
+    pub const OPTIONS: [&str; 19] = [
         "rho",
         "logits",
+        "shape",
+        "rho-shape",
         "layers",
         "hidden",
         "hop-cap",
         "pool",
         "normalise",
+        "readout",
+        "smooth",
         "learning-rate",
         "weight-decay",
         "dropout",
@@ -46,12 +51,16 @@ impl Candidate {
             "rho" => training.rho = one_of(option, value, &RHOS)?,
             "logits" => training.logits = one_of(option, value, &LOGITS)?,
             "loss" => training.loss = one_of(option, value, &LOSSES)?,
+            "shape" => training.shape = one_of(option, value, &SHAPES)?,
+            "rho-shape" => training.rho_shape = one_of(option, value, &SHAPES)?,
+            "smooth" => training.smooth = optional(option, value, USUAL)?,
             "layers" => training.layers = number(option, value)?,
             "hidden" => training.hidden = number(option, value)?,
             "dropout" => training.dropout = number(option, value)?,
             "hop-cap" => training.hop_cap = optional(option, value, NONE)?,
             "pool" => training.lenses = pooled(&training.lenses, &one_of(option, value, &POOLS)?),
             "normalise" => training.normalise = one_of(option, value, &SWITCH)?,
+            "readout" => training.readout = one_of(option, value, &SWITCH)?,
             "batch" => training.batch = optional(option, value, NONE)?,
             "learning-rate" => training.learning_rate = optional(option, value, USUAL)?,
             "weight-decay" => training.weight_decay = optional(option, value, USUAL)?,
@@ -75,6 +84,9 @@ impl Candidate {
             "rho" => word_of(training.rho, &RHOS),
             "logits" => word_of(training.logits, &LOGITS),
             "loss" => word_of(training.loss, &LOSSES),
+            "shape" => word_of(training.shape, &SHAPES),
+            "rho-shape" => word_of(training.rho_shape, &SHAPES),
+            "smooth" => or(training.smooth.map(|smooth| smooth.to_string()), USUAL),
             "layers" => training.layers.to_string(),
             "hidden" => training.hidden.to_string(),
             "dropout" => training.dropout.to_string(),
@@ -84,6 +96,7 @@ impl Candidate {
                 word_of([uses(Pool::Sum), uses(Pool::Mean)], &POOLS)
             }
             "normalise" => word_of(training.normalise, &SWITCH),
+            "readout" => word_of(training.readout, &SWITCH),
             "batch" => or(training.batch.map(|batch| batch.to_string()), NONE),
             "learning-rate" => or(training.learning_rate.map(|rate| rate.to_string()), USUAL),
             "weight-decay" => or(training.weight_decay.map(|decay| decay.to_string()), USUAL),
@@ -100,13 +113,16 @@ impl Candidate {
         let listed = Self::OPTIONS.iter().map(|option| format!("{option}={}", self.get(option)));
         let training = &self.training;
         let others = format!(
-            "lenses={:?} unreachable={} groups={:?} rules={:?} output-bias={:?} balance={} support={:?}",
+            "lenses={:?} unreachable={} groups={:?} associations={:?} output-bias={:?} balance={} rules={:?} \
+             rho-monotone={} support={:?}",
             training.lenses,
             training.silent_unreachable,
             training.rho_groups,
-            training.rules,
+            training.associations,
             training.output_bias,
             training.balance_classes,
+            training.rules.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            training.rho_monotone,
             self.describe.iter().map(|description| description.least_support).collect::<Vec<_>>()
         );
         listed.chain([others]).collect::<Vec<_>>().join(" ")
@@ -149,6 +165,9 @@ const LOGITS: [(&str, LogitChoice); 4] =
 const LOSSES: [(&str, Option<Loss>); 3] =
     [(USUAL, None), ("squared", Some(Loss::Squared)), ("absolute", Some(Loss::Absolute))];
 
+const SHAPES: [(&str, Option<ShapeKind>); 3] =
+    [(USUAL, None), ("network", Some(ShapeKind::Network)), ("spline", Some(ShapeKind::Spline))];
+
 fn one_of<T: Copy>(option: &str, value: &str, known: &[(&str, T)]) -> Result<T> {
     let found = known.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice);
     found.ok_or_else(|| {
@@ -178,11 +197,15 @@ mod tests {
         let values = [
             ("rho", "per-feature"),
             ("logits", "two"),
+            ("shape", "spline"),
+            ("rho-shape", "network"),
             ("layers", "5"),
             ("hidden", "32"),
             ("hop-cap", "8"),
             ("pool", "both"),
             ("normalise", "false"),
+            ("readout", "true"),
+            ("smooth", "0.01"),
             ("learning-rate", "0.01"),
             ("weight-decay", "0.0005"),
             ("dropout", "0.6"),

@@ -14,7 +14,7 @@ use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
 use crate::lens::{Axis, Pool, Reach};
 use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support};
-use crate::shape::PiecewiseLinear;
+use crate::shape::Piecewise;
 
 /// A rho in canonical form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,8 +66,10 @@ pub struct Canonical {
     centre: Vec<Vec<Vec<f64>>>,
     structure: Vec<Vec<f64>>,
     output_bias: Vec<f64>,
+    /// `b0` without the constants that belong to it only where there are nodes.
+    empty_output: Vec<f64>,
     /// For every continuous or sparse feature raw `f_k`, knot by knot, once it has been asked for.
-    curves: Vec<OnceLock<PiecewiseLinear>>,
+    curves: Vec<OnceLock<Piecewise>>,
 }
 
 /// A value of a feature, as a product is asked for.
@@ -83,8 +85,13 @@ pub enum Value<'a> {
 
 impl Model {
     /// The model in canonical form, for distances up to the longest seen in training.
+    ///
+    /// Of a model with a readout this is the part before the readout.
     pub fn canonical(&self) -> Canonical {
-        Canonical::new(self, self.description().axis())
+        match self.before_readout() {
+            Some(before) => Canonical::new(&before, before.description().axis()),
+            None => Canonical::new(self, self.description().axis()),
+        }
     }
 }
 
@@ -109,6 +116,7 @@ impl Canonical {
             centre: Vec::new(),
             structure: Vec::new(),
             output_bias: model.parameters().output_bias.iter().map(|b| f64::from(*b)).collect(),
+            empty_output: Vec::new(),
             curves: vec![OnceLock::new(); description.features.len()],
         };
         canonical.centre = (0..description.features.len()).map(|k| canonical.centre_of(k)).collect();
@@ -155,6 +163,11 @@ impl Canonical {
     /// `b0`, with the constants that belong to it.
     pub fn output_bias(&self) -> &[f64] {
         &self.output_bias
+    }
+
+    /// What the model says of a graph without nodes: `b0` alone.
+    pub fn empty_output(&self) -> &[f64] {
+        &self.empty_output
     }
 
     /// The structure curve `beta(l)`, `[slots][outputs]`.
@@ -242,7 +255,7 @@ impl Canonical {
     }
 
     /// `f_k` of a continuous or sparse feature, knot by knot; `None` for the other kinds.
-    pub fn shape_curve(&self, k: usize) -> Option<PiecewiseLinear> {
+    pub fn shape_curve(&self, k: usize) -> Option<Piecewise> {
         let curve = self.raw_curve(k)?.clone();
         Some(curve.rescaled(&self.centred_by(k), &self.scale[self.layout.features[k].first_rho]))
     }
@@ -310,15 +323,15 @@ impl Canonical {
                 if let Some(curve) = self.raw_curve(k) {
                     return Some((curve.evaluate(scale.within(x)), place.first_rho));
                 }
-                let (size, block) = (parameters.shapes.architecture(), parameters.shapes.block(network));
-                let (at, reference) = (size.evaluate(block, f64::from(scale.apply(x))), size.evaluate(block, 0.0));
+                let shapes = &parameters.shapes;
+                let (at, reference) = (shapes.evaluate(network, scale.apply(x)), shapes.evaluate(network, 0.0));
                 Some((at.iter().zip(reference).map(|(at, reference)| at - reference).collect(), place.first_rho))
             }
         }
     }
 
     /// Raw `f_k` of a continuous or sparse feature.
-    fn raw_curve(&self, k: usize) -> Option<&PiecewiseLinear> {
+    fn raw_curve(&self, k: usize) -> Option<&Piecewise> {
         let feature = &self.model.description().features[k];
         if !matches!(feature.kind, Kind::Continuous | Kind::Sparse) {
             return None;
@@ -326,10 +339,9 @@ impl Canonical {
         let (network, scale) = (self.layout.features[k].network?, feature.scale?);
         Some(self.curves[k].get_or_init(|| {
             let bank = &self.model.parameters().shapes;
-            let (size, block) = (bank.architecture(), bank.block(network));
-            let reference = size.evaluate(block, 0.0);
+            let reference = bank.evaluate(network, 0.0);
             let unchanged = vec![1.0; reference.len()];
-            size.knots(block).rescaled(&reference, &unchanged).of_unscaled(scale.shift, scale.scale)
+            bank.curve(network).rescaled(&reference, &unchanged).of_unscaled(scale.shift, scale.scale)
         }))
     }
 
@@ -338,6 +350,9 @@ impl Canonical {
         let feature = &self.model.description().features[k];
         let outputs = self.model.outputs();
         let mut mean = vec![0.0; outputs];
+        if self.model.description().uncentred {
+            return mean;
+        }
         match feature.kind {
             Kind::Continuous => feature.mean_effect.iter().zip(&mut mean).for_each(|(from, to)| *to = *from),
             Kind::Categorical => {
@@ -358,7 +373,7 @@ impl Canonical {
         let feature = &self.model.description().features[k];
         let place = &self.layout.features[k];
         let outputs = self.outputs();
-        if self.has_level_rhos(k) {
+        if self.has_level_rhos(k) && !self.model.description().uncentred {
             let shares = feature.level_shares();
             let mean = |slot: usize, c: usize| {
                 let levels = shares.iter().enumerate();
@@ -395,6 +410,7 @@ impl Canonical {
 
     /// `beta(0)` may belong to `b0`; in a softmax `b0` has mean 0.
     fn fold_constants(&mut self) {
+        self.empty_output = self.output_bias.clone();
         let folded: Vec<usize> = (0..self.axis.lenses()).filter(|lens| self.folds_structure(*lens)).collect();
         for lens in folded {
             let itself = self.axis.range(lens).start;
@@ -402,10 +418,11 @@ impl Canonical {
                 *bias += std::mem::take(beta);
             }
         }
-        let description = self.model.description();
-        if description.outcome == Outcome::Multiclass {
-            let mean = self.output_bias.iter().sum::<f64>() / self.output_bias.len() as f64;
-            self.output_bias.iter_mut().for_each(|bias| *bias -= mean);
+        if self.model.description().outcome == Outcome::Multiclass {
+            for constants in [&mut self.output_bias, &mut self.empty_output] {
+                let mean = constants.iter().sum::<f64>() / constants.len() as f64;
+                constants.iter_mut().for_each(|constant| *constant -= mean);
+            }
         }
     }
 }
@@ -415,9 +432,8 @@ fn raw_rho(model: &Model, layout: &Layout, axis: &Axis, r: usize, slot: usize) -
     if !layout.rhos[r].reach.hears(axis.distance(slot)) {
         return vec![0.0; model.outputs()];
     }
-    let bank = &model.parameters().rhos;
-    let block = bank.block(layout.function(r, axis.lens_of(slot)));
-    bank.architecture().evaluate(block, f64::from(model.description().rho_scale.apply(axis.argument(slot))))
+    let function = layout.function(r, axis.lens_of(slot));
+    model.parameters().rhos.evaluate(function, model.description().rho_scale.apply(axis.argument(slot)))
 }
 
 /// Which slots of an axis occurred in training.

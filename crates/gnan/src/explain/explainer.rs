@@ -223,7 +223,7 @@ impl<'a> Explainer<'a> {
                 Outcome::MultiLabel => predicted.iter().map(|y| probabilities(&[*y])[1]).collect(),
                 Outcome::Regression | Outcome::MultiRegression => Vec::new(),
             },
-            base: show(canonical.output_bias()),
+            base: show(if nodes.is_empty() { canonical.empty_output() } else { canonical.output_bias() }),
             axis: found.axis.clone(),
             structure_by_distance: rows(&found.structure),
             features: description.features.iter().map(|feature| feature.name.clone()).collect(),

@@ -63,7 +63,8 @@ pub struct FeatureOverview {
 /// The exact curve of a feature over the range of its training values, and how the data lie under it.
 #[derive(Clone, Debug, Serialize)]
 pub struct ShapeCurve {
-    /// Points to join by lines: the ends of the range and every knot between them, with values per output.
+    /// Points to join by lines: the ends of the range and every knot between them, with values per output; points between
+    /// knots as well where the curve is not linear.
     pub points: Vec<(f64, Vec<f64>)>,
     /// How the values lie; empty without data.
     pub bins: Vec<Bin>,

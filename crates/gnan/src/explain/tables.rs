@@ -9,10 +9,12 @@
 //!               + sum over lenses, receivers, sources and features of (f * rho(t) - centre(t)) / n
 //! ```
 //!
-//! where a lens that averages divides by the number of receivers, and `centre` is 0 unless a feature has one. Rho,
-//! centre and structure are 0 at distances that are not within their `reach` (a centre has that of its feature's rho);
-//! `at_distance_0` replaces a structure curve there. A level that is not listed contributes 0. In a softmax the outputs
-//! are those of the model up to a number common to all classes.
+//! where a curve in a value is linear between its knots or, where it has bends `p` and `q` there, at the share `u` of the
+//! way from one knot to the next `from + u * (to - from) + u * (1 - u) * (p + q * u)`. A lens that averages divides by the
+//! number of receivers, and `centre` is 0 unless a feature has one. Rho, centre and structure are 0 at distances that are
+//! not within their `reach` (a centre has that of its feature's rho); `at_distance_0` replaces a structure curve there. A
+//! level that is not listed contributes 0. The output for a graph without nodes is `empty`. In a softmax the outputs are those of the model up to a number common to all
+//! classes.
 
 use serde::Serialize;
 
@@ -20,8 +22,8 @@ use crate::dataset::Outcome;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, Reach};
-use crate::model::{Support, TargetSchema};
-use crate::shape::PiecewiseLinear;
+use crate::model::{Model, Support, TargetSchema};
+use crate::shape::Piecewise;
 
 use super::canonical::{Canonical, Value};
 
@@ -51,6 +53,8 @@ pub struct ModelTables {
     pub lenses: Vec<Lens>,
     /// `b0`, per output.
     pub base: Vec<f64>,
+    /// What is said of a graph without nodes, per output.
+    pub empty: Vec<f64>,
     /// Every rho, lens after lens: rho `r` by lens `v` is number `v * rhos_per_lens + r`.
     pub rho: Vec<RhoTable>,
     /// Number of rhos of every lens.
@@ -59,6 +63,40 @@ pub struct ModelTables {
     pub structure: Vec<StructureTable>,
     /// Every feature.
     pub features: Vec<FeatureTable>,
+    /// What stands between the sums that the tables above give for a graph, one for the structure and one for each
+    /// feature, and the outputs; where there is a readout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub readout: Option<ReadoutTables>,
+}
+
+/// The readout: `output = base + sum over parts of its function of what the tables give for the part`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReadoutTables {
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// The targets.
+    pub targets: Vec<TargetSchema>,
+    /// What they predict.
+    pub outcome: Outcome,
+    /// `b0`, per output.
+    pub base: Vec<f64>,
+    /// The function of the structure, then of every feature.
+    pub functions: Vec<Piecewise>,
+}
+
+impl Model {
+    /// The whole model as tables.
+    pub fn tables(&self) -> ModelTables {
+        let description = self.description();
+        let readout = || ReadoutTables {
+            outputs: description.output_names(),
+            targets: description.targets.clone(),
+            outcome: description.outcome,
+            base: self.parameters().output_bias.iter().map(|bias| f64::from(*bias)).collect(),
+            functions: self.readout_curves().into_iter().map(|(_, curve)| curve).collect(),
+        };
+        ModelTables { readout: description.readout.then(readout), ..self.canonical().tables() }
+    }
 }
 
 /// A curve over `t = 1 / (1 + distance)` from 0 to 1, linear between its points.
@@ -112,7 +150,7 @@ pub struct FeatureTable {
     /// The range of its values in training.
     pub range: Option<[f64; 2]>,
     /// The curve of a continuous or sparse feature, a function of the value itself; its rho is that of the feature.
-    pub curve: Option<PiecewiseLinear>,
+    pub curve: Option<Piecewise>,
     /// Which rho of a lens the curve is heard with.
     pub rho: usize,
     /// Its levels, the 1 of a binary feature, and `missing` where training had it.
@@ -151,10 +189,12 @@ impl Canonical {
             normalise: description.normalise,
             lenses: description.lenses.clone(),
             base: self.output_bias().to_vec(),
+            empty: self.empty_output().to_vec(),
             rho: (0..self.axis().lenses()).flat_map(|lens| self.rho_tables(lens)).collect(),
             rhos_per_lens: self.layout().rhos.len(),
             structure: (0..self.axis().lenses()).flat_map(|lens| self.structure_tables(lens)).collect(),
             features: (0..description.features.len()).map(|k| self.feature_table(k)).collect(),
+            readout: None,
         }
     }
 
@@ -171,10 +211,9 @@ impl Canonical {
     }
 
     /// Raw rho by a lens as a function of `t`.
-    fn raw_rho_curve(&self, r: usize, lens: usize) -> PiecewiseLinear {
+    fn raw_rho_curve(&self, r: usize, lens: usize) -> Piecewise {
         let (bank, scale) = (&self.model.parameters().rhos, self.description().rho_scale);
-        let block = bank.block(self.layout().function(r, lens));
-        bank.architecture().knots(block).of_unscaled(scale.shift, scale.scale)
+        bank.curve(self.layout().function(r, lens)).of_unscaled(scale.shift, scale.scale)
     }
 
     /// `b * rho_b(t)` and what centring takes out of every feature, a table for each reach.
@@ -197,6 +236,9 @@ impl Canonical {
 
     /// What centring takes out of a feature: the sum of these factors times their raw rhos.
     fn centre_terms(&self, k: usize) -> Vec<(Vec<f64>, usize)> {
+        if self.description().uncentred {
+            return Vec::new();
+        }
         if !self.has_level_rhos(k) {
             return vec![(self.mean_effect(k), self.rho_of(k, 0))];
         }
@@ -223,7 +265,7 @@ impl Canonical {
             same
         });
         let nothing = vec![0.0; self.outputs()];
-        let curves: Vec<PiecewiseLinear> =
+        let curves: Vec<Piecewise> =
             terms.iter().map(|(factors, rho)| self.raw_rho_curve(*rho, lens).rescaled(&nothing, factors)).collect();
         let mut t: Vec<f64> = vec![0.0, 1.0];
         t.extend(curves.iter().flat_map(|curve| &curve.knots).copied().filter(|t| *t > 0.0 && *t < 1.0));
@@ -265,7 +307,7 @@ impl Canonical {
     }
 }
 
-fn distance_table(curve: &PiecewiseLinear) -> DistanceTable {
+fn distance_table(curve: &Piecewise) -> DistanceTable {
     let (t, values) = curve.points_between(0.0, 1.0).into_iter().unzip();
     DistanceTable { t, values }
 }
@@ -291,6 +333,7 @@ impl ModelTables {
         }
         let plain = Place::default();
         rows.values(&Place { table: "base", ..plain }, &self.base)?;
+        rows.values(&Place { table: "empty", ..plain }, &self.empty)?;
         for rho in &self.rho {
             let place = Place { rho: &rho.name, ..plain };
             rows.reach(&Place { table: "rho reach", ..place }, rho.reach)?;
@@ -309,8 +352,13 @@ impl ModelTables {
             let place = Place { feature: &feature.name, rho: &self.rho[feature.rho].name, ..plain };
             if let Some(curve) = &feature.curve {
                 rows.values(&Place { table: "left slope", ..place }, &curve.left_slope)?;
-                for (x, values) in curve.knots.iter().zip(&curve.values) {
+                for (index, (x, values)) in curve.knots.iter().zip(&curve.values).enumerate() {
                     rows.values(&Place { table: "knot", at: Some(*x), ..place }, values)?;
+                    for (table, which) in [("bend p", 0), ("bend q", 1)] {
+                        let bends = curve.bends.get(index).into_iter().flatten();
+                        let bends: Vec<f64> = bends.map(|bends| bends[which]).collect();
+                        rows.values(&Place { table, at: Some(*x), ..place }, &bends)?;
+                    }
                 }
                 rows.values(&Place { table: "right slope", ..place }, &curve.right_slope)?;
             }
@@ -324,7 +372,21 @@ impl ModelTables {
                 rows.curve(&Place { table: "centre", rho: "", level: &lens.to_string(), ..place }, centre)?;
             }
         }
-        rows.writer.into_inner().map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
+        if let Some(readout) = &self.readout {
+            let mut rows = Rows { outputs: &readout.outputs, writer: rows.writer };
+            rows.values(&Place { table: "readout base", ..plain }, &readout.base)?;
+            let names = ["structure"].into_iter().chain(self.features.iter().map(|feature| feature.name.as_str()));
+            for (name, curve) in names.zip(&readout.functions) {
+                let place = Place { feature: name, ..plain };
+                rows.values(&Place { table: "readout left slope", ..place }, &curve.left_slope)?;
+                for (x, values) in curve.knots.iter().zip(&curve.values) {
+                    rows.values(&Place { table: "readout knot", at: Some(*x), ..place }, values)?;
+                }
+                rows.values(&Place { table: "readout right slope", ..place }, &curve.right_slope)?;
+            }
+            return rows.finish();
+        }
+        rows.finish()
     }
 }
 
@@ -347,6 +409,11 @@ struct Rows<'a> {
 impl Rows<'_> {
     fn write<const N: usize>(&mut self, row: [&str; N]) -> Result<()> {
         self.writer.write_record(row).map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
+    }
+
+    /// The bytes of the table.
+    fn finish(self) -> Result<Vec<u8>> {
+        self.writer.into_inner().map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
     }
 
     /// One row per output.

@@ -1,24 +1,30 @@
 //! The model: a description of what was learned from which features, and the parameters that training found.
 
+mod certificate;
 mod engine;
+mod forms;
 mod novelty;
 mod parameters;
+mod rules;
 mod schema;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use certificate::Certificate;
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
+pub use forms::Forms;
 pub use novelty::Novelty;
 pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale};
+pub use rules::{Curvature, Direction, FeatureRules, Rules};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
 use crate::dataset::{Dataset, Feature, LinkSchema, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
 use crate::lens::{Axis, Lens, Reach};
-use crate::shape::Architecture;
+use crate::shape::{Architecture, Bank, Basis, ShapeKind};
 use crate::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 
 /// Everything about a model except its parameters: what a model file says in words.
@@ -41,8 +47,23 @@ pub struct Description {
     pub largest_component: bool,
     /// Shared or per feature.
     pub rho: Rho,
-    /// How distances enter the rho networks.
+    /// How distances enter the rhos.
     pub rho_scale: RhoScale,
+    /// What the shape functions are made of.
+    #[serde(default, skip_serializing_if = "ShapeKind::is_network")]
+    pub shape: ShapeKind,
+    /// The knots of every rho, over `t = 1 / (1 + distance)`, where rhos are splines; else they are networks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rho_spline: Option<Basis>,
+    /// Whether every rho was asked never to rise with distance and never to be negative.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rho_monotone: bool,
+    /// Whether a readout function stands between what is heard of each feature in a graph and the outputs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub readout: bool,
+    /// Whether nothing is taken out of the features, because what they say is read by a readout function as it is.
+    #[serde(skip)]
+    pub uncentred: bool,
     /// Whether shells are normalised by their size.
     pub normalise: bool,
     /// Rho is 0 beyond this distance.
@@ -68,6 +89,9 @@ pub struct Description {
     pub receivers: Vec<f64>,
     /// How training went.
     pub record: TrainingRecord,
+    /// What the model promises, as it was checked when it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certificate>,
 }
 
 /// How a model came about.
@@ -91,6 +115,9 @@ pub struct TrainingRecord {
     pub weight_decay: f64,
     /// Dropout rate.
     pub dropout: f64,
+    /// Strength of the smoothness penalty of splines.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub smooth: f64,
     /// Items per step; 0 is all.
     pub batch: usize,
     /// Loss that was minimised.
@@ -130,6 +157,10 @@ fn is_plain(lenses: &Vec<Lens>) -> bool {
     Lens::is_plain(lenses)
 }
 
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
 impl TrainingRecord {
     /// Whether a split has the very items that the model was fitted on and stopped by, as far as is written down.
     pub fn is_of(&self, split: &Split) -> bool {
@@ -138,6 +169,9 @@ impl TrainingRecord {
             && (self.items_checksum.is_empty() || self.items_checksum == split.train.items_checksum())
     }
 }
+
+/// What the output of a model before its readout is called.
+pub const HEARD: &str = "heard";
 
 /// A trained model.
 #[derive(Clone, Debug)]
@@ -155,6 +189,27 @@ impl Model {
     /// The same model with a record of what was tried before it was chosen.
     pub fn chosen_among(mut self, tried: Vec<(String, f64)>) -> Model {
         self.description.record.tried = tried;
+        self
+    }
+
+    /// The part of a model with a readout that stands before it: its only output is the sum of all that is heard in a
+    /// graph, of every feature and of the structure. Nothing is centred, so that the contribution of a feature is what its
+    /// readout function is given. `None` for a model without.
+    pub fn before_readout(&self) -> Option<Model> {
+        let Description { readout: true, .. } = self.description else { return None };
+        let mut description = Description { readout: false, uncentred: true, ..self.description.clone() };
+        description.outcome = Outcome::Regression;
+        description.architecture.outputs = 1;
+        description.targets = vec![TargetSchema { name: HEARD.to_owned(), unit: None, classes: None }];
+        let mut parameters = self.parameters.clone();
+        parameters.output_bias = vec![0.0];
+        parameters.readouts = Bank::zeros(&description.forms().readouts);
+        Some(Model { description, parameters })
+    }
+
+    /// The same model with these certificates.
+    pub fn with_certificates(mut self, certificates: Vec<Certificate>) -> Model {
+        self.description.certificates = certificates;
         self
     }
 
@@ -229,11 +284,21 @@ impl Description {
     pub fn engine_model(&self) -> EngineModel<'_> {
         EngineModel {
             features: &self.features,
-            architecture: self.architecture,
+            architecture: Architecture { outputs: self.source_outputs(), ..self.architecture },
+            readout: self.readout.then_some(self.architecture.outputs),
+            uncentred: self.readout || self.uncentred,
             rho: self.rho,
             rho_scale: self.rho_scale,
+            shape: self.shape,
+            rho_spline: self.rho_spline.as_ref(),
+            smooth: self.record.smooth,
             reach: self.reach(),
         }
+    }
+
+    /// Number of outputs of a source: one for a readout, else those of the model.
+    pub fn source_outputs(&self) -> usize {
+        if self.readout { 1 } else { self.architecture.outputs }
     }
 
     /// The distances from which the model hears anything.
@@ -261,6 +326,16 @@ impl Description {
             lenses: self.lenses.clone(),
             channels: channel_plan(self.rho, heard),
         }
+    }
+
+    /// What the banks of the model hold.
+    pub fn forms(&self) -> Forms {
+        self.engine_model().forms(&self.layout())
+    }
+
+    /// What the rhos are made of.
+    pub fn rho_shape(&self) -> ShapeKind {
+        if self.rho_spline.is_some() { ShapeKind::Spline } else { ShapeKind::Network }
     }
 
     /// Names of the outputs: classes, targets, or the positive class.

@@ -4,13 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::Kind;
 use crate::lens::Reach;
-use crate::shape::{Architecture, Bank};
+use crate::shape::Bank;
 
+use super::forms::Forms;
 use super::schema::FeatureSchema;
 
 /// Shape functions start this much smaller than their hidden layers would make them.
 const INITIAL_OUTPUT_SCALE: f64 = 0.1;
-/// How `t = 1 / (1 + distance)` enters a rho network: as `(t - shift) / scale`.
+/// Readout functions start as the identity of whatever is above minus this.
+const READOUT_REACH: f32 = 4.0;
+
+/// How `t = 1 / (1 + distance)` enters a rho: as `(t - shift) / scale`.
 ///
 /// The default is about the mean and the spread of `t` over a dozen distances, so that a network tells far distances
 /// apart as easily as near ones.
@@ -29,9 +33,12 @@ impl Default for RhoScale {
 }
 
 impl RhoScale {
-    /// What a rho network sees of `t`.
-    pub fn apply(&self, t: f64) -> f32 {
-        ((t - self.shift) / self.scale) as f32
+    /// What splines see: `t` itself.
+    pub const PLAIN: RhoScale = RhoScale { shift: 0.0, scale: 1.0 };
+
+    /// What a rho sees of `t`.
+    pub fn apply(&self, t: f64) -> f64 {
+        (t - self.shift) / self.scale
     }
 }
 
@@ -50,16 +57,18 @@ pub enum Rho {
 /// Everything that training changes.
 #[derive(Clone, Debug)]
 pub struct Parameters {
-    /// One network per numeric feature, in the order of the features.
+    /// One function per numeric feature, in the order of the features.
     pub shapes: Bank,
     /// Every distance function of every lens.
     pub rhos: Bank,
     /// Free values, `[values, outputs]`: the levels of categorical features and the missing level of any.
     pub values: Vec<f32>,
-    /// The bias `b` of a source, one per output.
+    /// The bias `b` of a source, one per output of a source.
     pub bias: Vec<f32>,
     /// The output bias `b0`, one per output.
     pub output_bias: Vec<f32>,
+    /// The readout functions, the structure's first, then one per feature; none without a readout.
+    pub readouts: Bank,
 }
 
 /// Which network, values and rho belong to a feature.
@@ -161,30 +170,28 @@ impl Layout {
 }
 
 impl Parameters {
-    /// Draws the parameters that training starts from.
-    pub fn random(layout: &Layout, architecture: Architecture, seed: u64) -> Parameters {
-        let outputs = architecture.outputs;
+    /// Draws the parameters that training starts from: rho at `1 / (1 + distance)`, so that near nodes count more, and
+    /// every readout function at what it is given.
+    pub fn random(layout: &Layout, forms: &Forms, outputs: usize, seed: u64) -> Parameters {
         let RhoScale { shift, scale } = RhoScale::default();
-        let mut rhos = Bank::random(architecture, layout.rho_functions(), INITIAL_OUTPUT_SCALE, seed, "rho");
-        (0..layout.rho_functions()).for_each(|k| {
-            // Rho starts at 1 / (1 + distance): near nodes count more.
-            architecture.add_line(rhos.block_mut(k), scale as f32, (shift / scale) as f32);
-        });
+        let mut rhos = Bank::random(&forms.rhos, INITIAL_OUTPUT_SCALE, seed, "rho");
+        rhos.add_identity(shift, scale);
+        let mut readouts = Bank::random(&forms.readouts, INITIAL_OUTPUT_SCALE, seed, "readout");
+        readouts.start_as_identity(READOUT_REACH);
+        let source_outputs = if readouts.is_empty() { outputs } else { 1 };
         Parameters {
-            shapes: Bank::random(architecture, layout.networks, INITIAL_OUTPUT_SCALE, seed, "shape functions"),
+            shapes: Bank::random(&forms.shapes, INITIAL_OUTPUT_SCALE, seed, "shape functions"),
             rhos,
-            values: vec![0.0; layout.values * outputs],
-            bias: vec![0.0; outputs],
+            values: vec![0.0; layout.values * source_outputs],
+            bias: vec![0.0; source_outputs],
             output_bias: vec![0.0; outputs],
+            readouts,
         }
     }
 
     /// Multiplies what every source says by a factor per output, and so the outputs before the output bias.
     pub fn scale_sources(&mut self, factors: &[f32]) {
-        let architecture = self.shapes.architecture();
-        for network in 0..self.shapes.len() {
-            architecture.scale_outputs(self.shapes.block_mut(network), factors);
-        }
+        self.shapes.scale_outputs(factors);
         for row in self.values.chunks_exact_mut(factors.len()).chain([&mut self.bias[..]]) {
             row.iter_mut().zip(factors).for_each(|(value, factor)| *value *= factor);
         }
@@ -197,12 +204,14 @@ impl Parameters {
         self.values.copy_from_slice(&other.values);
         self.bias.copy_from_slice(&other.bias);
         self.output_bias.copy_from_slice(&other.output_bias);
+        self.readouts.copy_from(&other.readouts);
     }
 
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
-        let banks = [&self.shapes, &self.rhos];
-        banks.iter().all(|bank| (0..bank.len()).all(|k| bank.block(k).iter().all(|w| w.is_finite())))
+        self.shapes.is_finite()
+            && self.rhos.is_finite()
+            && self.readouts.is_finite()
             && self.values.iter().chain(&self.bias).chain(&self.output_bias).all(|w| w.is_finite())
     }
 }

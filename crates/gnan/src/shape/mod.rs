@@ -1,19 +1,27 @@
-//! Shape functions: the univariate networks that `rho` and every `f_k` are made of.
+//! Shape functions: what `rho` and every `f_k` are made of, univariate networks or B-splines.
 
 mod adam;
 mod aligned;
 mod bank;
+mod basis;
 mod evaluation;
 mod exact;
+mod input_gradient;
 mod kernel;
 mod knots;
 mod network;
+mod networks;
 mod passes;
+mod pieces;
 mod piecewise;
+mod splines;
 
 pub use adam::Adam;
 pub use aligned::AlignedFloats;
-pub use bank::{Bank, Moments};
+pub use bank::{Bank, BankForm, Moments, ShapeKind};
+pub use basis::{Basis, BasisPoint};
 pub use evaluation::Evaluation;
 pub use network::{Architecture, ParameterPart};
-pub use piecewise::PiecewiseLinear;
+pub use pieces::Piece;
+pub use piecewise::Piecewise;
+pub use splines::SplineForm;

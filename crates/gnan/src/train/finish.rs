@@ -2,9 +2,10 @@
 
 use crate::dataset::Dataset;
 use crate::files::Kind;
-use crate::model::{Description, Engine, FeatureSchema, Model, RhoScale, TargetSchema, TrainingRecord};
+use crate::model::{Description, Engine, FeatureSchema, Layout, Model, TargetSchema, TrainingRecord};
 
 use super::fit::Fit;
+use super::readout::settle;
 use super::report::{Ended, Fitted};
 
 /// Points kept of the loss history.
@@ -17,10 +18,14 @@ impl Fit<'_> {
     /// Folds gain and target scale into the parameters and writes the description.
     pub(super) fn finish(mut self, ended: Ended, history: Vec<Point>) -> Fitted {
         std::mem::swap(&mut self.parameters, &mut self.best);
-        let outputs = 0..self.settled.architecture.outputs;
-        let gains: Vec<f32> = outputs.map(|c| (f64::from(self.gain) * self.scale.factor(c)) as f32).collect();
-        self.learn_mean_effects(&gains);
-        self.parameters.scale_sources(&gains);
+        let gains = std::mem::take(&mut self.gains);
+        match self.training.readout {
+            true => self.settle_readout(gains[0]),
+            false => {
+                self.learn_mean_effects(&gains);
+                self.parameters.scale_sources(&gains);
+            }
+        }
         self.scale.restore(&mut self.parameters.output_bias);
         let record = self.record(ended, history);
         let data = &self.train.data;
@@ -32,7 +37,12 @@ impl Fit<'_> {
             explicit_hydrogens: data.explicit_hydrogens(),
             largest_component: data.largest_component(),
             rho: self.settled.rho,
-            rho_scale: RhoScale::default(),
+            rho_scale: self.rho_scale,
+            shape: self.settled.shape,
+            rho_spline: self.rho_spline,
+            rho_monotone: self.settled.rho_monotone,
+            readout: self.training.readout,
+            uncentred: false,
             normalise: self.training.normalise,
             hop_cap: self.training.hop_cap,
             silent_unreachable: self.training.silent_unreachable,
@@ -43,15 +53,29 @@ impl Fit<'_> {
             targets: data.targets().iter().map(TargetSchema::of).collect(),
             receivers: self.receivers,
             record,
+            certificates: Vec::new(),
         };
         Fitted {
-            model: Model::from_parts(description, self.parameters),
+            model: Model::from_parts(description, self.parameters).certified(),
             ended,
             valid_loss: self.stopping.best_loss(),
             train: self.train.data,
             valid: self.valid.data,
             tried: Vec::new(),
         }
+    }
+
+    /// Brings the readout into its canonical form. The output bias stays on the scale of training.
+    fn settle_readout(&mut self, gain: f32) {
+        let heard = self.heard();
+        let outputs = self.settled.architecture.outputs;
+        let training = self.training;
+        let reach = training.reach(&self.train.data);
+        let layout = Layout::new(&self.features, self.settled.rho, reach, training.lenses.len());
+        // Constants move to the output bias before its scale changes, so functions change theirs afterwards.
+        settle(&mut self.parameters, &layout, &heard, gain);
+        let factors: Vec<f32> = (0..outputs).map(|c| self.scale.factor(c) as f32).collect();
+        self.parameters.readouts.scale_outputs(&factors);
     }
 
     /// Leaves the mean of every continuous shape function over the training nodes in the schema.
@@ -74,6 +98,7 @@ impl Fit<'_> {
             learning_rate: f64::from(self.settled.learning_rate),
             weight_decay: f64::from(self.settled.weight_decay),
             dropout: self.training.dropout,
+            smooth: self.settled.smooth,
             batch: self.settled.batch.unwrap_or(0),
             loss: self.settled.loss.name().to_owned(),
             epochs,

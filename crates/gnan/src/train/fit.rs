@@ -11,10 +11,12 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
+use crate::shape::{Architecture, Basis, ShapeKind};
 use crate::statistics::Statistics;
 
 use super::finish::Point;
 use super::prepared::Prepared;
+use super::projection::Projection;
 use super::report::{Ended, EpochReport, Fitted, Monitor};
 use super::settings::Settled;
 use super::stopping::{Next, Stopping};
@@ -58,6 +60,7 @@ impl Training {
         }
         let outcome = train.outcome()?;
         self.check_hearing(&train)?;
+        self.check_rules_for(&train, outcome)?;
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
             None => train.hold_out(self.seed)?,
@@ -119,9 +122,13 @@ pub(super) struct Fit<'a> {
     pub settled: &'a Settled,
     pub features: Vec<FeatureSchema>,
     pub scale: TargetScale,
-    pub gain: f32,
+    /// What the parameters are multiplied by at the end, per output.
+    pub gains: Vec<f32>,
     pub receivers: Vec<f64>,
     pub slots: Vec<usize>,
+    pub rho_scale: RhoScale,
+    pub rho_spline: Option<Basis>,
+    projection: Projection,
     pub engine: Engine,
     pub parameters: Parameters,
     /// The weights with the lowest validation loss so far.
@@ -141,20 +148,38 @@ impl<'a> Fit<'a> {
         valid: &Dataset,
     ) -> Result<Fit<'a>> {
         let statistics = prepared.statistics(settled.rho)?;
-        let mut features = learn_features(train.features(), train);
-        training.apply_rules(&mut features);
-        let layout = Layout::new(&features, settled.rho, training.reach(train), training.lenses.len());
+        let mut features = learn_features(training, settled.shape, train);
+        training.associate(&mut features);
+        let reach = training.reach(train);
+        let layout = Layout::new(&features, settled.rho, reach, training.lenses.len());
         let gain = source_gain(train);
+        let receivers = heard_receivers(&statistics, train)?;
+        let rho_spline = (settled.rho_shape == ShapeKind::Spline).then(|| {
+            let axis = statistics.axis();
+            let heard = |slot: &usize| receivers[*slot] > 0.0 && reach.hears(axis.distance(*slot));
+            let seen = (0..receivers.len()).filter(heard).map(|slot| axis.argument(slot));
+            Basis::hats(seen.chain([0.0, 1.0]).collect())
+        });
+        let rho_scale = if rho_spline.is_some() { RhoScale::PLAIN } else { RhoScale::default() };
+        let source_outputs = if training.readout { 1 } else { settled.architecture.outputs };
         let model = EngineModel {
             features: &features,
-            architecture: settled.architecture,
+            architecture: Architecture { outputs: source_outputs, ..settled.architecture },
+            readout: training.readout.then_some(settled.architecture.outputs),
+            uncentred: training.readout,
             rho: settled.rho,
-            rho_scale: RhoScale::default(),
-            reach: training.reach(train),
+            rho_scale,
+            shape: settled.shape,
+            rho_spline: rho_spline.as_ref(),
+            smooth: settled.smooth,
+            reach,
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
-        let parameters = Parameters::random(&layout, settled.architecture, training.seed);
+        let outputs = settled.architecture.outputs;
+        let parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
         let scale = TargetScale::new(train, settled);
+        let gains = if training.readout { vec![gain] } else { scale.gains(gain, outputs) };
+        let projection = Projection::new(&features, &layout, settled.rho_monotone, &gains);
         let class_weights = if training.balance_classes { class_weights(train, settled.outcome) } else { Vec::new() };
         let part = |data: &Dataset, repeated: bool| -> Result<PartState> {
             let positions = statistics.rows_of(data)?;
@@ -167,14 +192,17 @@ impl<'a> Fit<'a> {
         Ok(Fit {
             training,
             settled,
-            receivers: heard_receivers(&statistics, &train),
+            receivers,
             slots: statistics.axis().lengths(),
+            rho_scale,
+            rho_spline,
+            gains,
+            projection,
             state: OptimiserState::new(&parameters),
             stopping: Stopping::new(settled),
             best: parameters.clone(),
             features,
             scale,
-            gain,
             engine,
             parameters,
             train,
@@ -259,6 +287,7 @@ impl<'a> Fit<'a> {
             }
             let step = self.step();
             self.engine.step(&mut self.train.rows, gradient, &mut self.parameters, &mut self.state, step);
+            self.projection.apply(&mut self.parameters);
             return None;
         };
         let mut order: Vec<usize> = (0..self.train.positions.len()).collect();
@@ -278,8 +307,17 @@ impl<'a> Fit<'a> {
             count += items.len() as f64;
             let step = self.step();
             self.engine.step(&mut rows, gradient, &mut self.parameters, &mut self.state, step);
+            self.projection.apply(&mut self.parameters);
         }
         Some(loss / count)
+    }
+
+    /// What is heard of every part of every training graph, part after part, with the parameters at hand.
+    pub(super) fn heard(&mut self) -> Vec<f32> {
+        self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
+        self.engine.tables(&self.parameters, false);
+        self.engine.outputs(&mut self.train.rows, &mut self.train.outputs);
+        self.train.rows.heard().to_vec()
     }
 
     fn step(&self) -> StepSettings {
@@ -325,21 +363,29 @@ pub(super) fn add_output_bias(outputs: &mut [f32], bias: &[f32]) {
     }
 }
 
-fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {
+fn learn_features(training: &Training, shape: ShapeKind, train: &Dataset) -> Vec<FeatureSchema> {
     let mut graph_of_node = vec![u32::MAX; train.node_count()];
     for graph in train.graphs() {
         train.sources_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
     }
-    features.iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, train.task())).collect()
+    let learn = |feature: &Feature| {
+        let mut schema = FeatureSchema::learn(feature, &graph_of_node, train.task());
+        schema.rules = training.rules_of(&schema.name);
+        if shape == ShapeKind::Spline {
+            schema.learn_spline(feature, &graph_of_node);
+        }
+        schema
+    };
+    train.features().iter().map(learn).collect()
 }
 
 /// How many receivers hear something from each distance; a link is not among those it hears.
-fn heard_receivers(statistics: &Statistics, train: &PartState) -> Vec<f64> {
-    let mut receivers = statistics.receivers(&train.positions);
-    if let (Some(itself), Some(_)) = (receivers.first_mut(), train.data.links()) {
-        *itself = 0.0;
+fn heard_receivers(statistics: &Statistics, train: &Dataset) -> Result<Vec<f64>> {
+    let mut receivers = statistics.receivers(&statistics.rows_of(train)?);
+    if train.links().is_some() {
+        (0..statistics.axis().lenses()).for_each(|lens| receivers[statistics.axis().range(lens).start] = 0.0);
     }
-    receivers
+    Ok(receivers)
 }
 
 pub(super) fn source_gain(train: &Dataset) -> f32 {

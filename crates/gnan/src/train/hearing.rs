@@ -18,13 +18,13 @@ impl Training {
     /// The group of a feature by name, and its association rule.
     fn heard(&self, feature: &str) -> (Option<&str>, Option<Reach>) {
         let group = self.rho_groups.iter().find(|(_, members)| members.iter().any(|member| member == feature));
-        let mut rules = self.rules.iter().filter(|(name, _)| name == feature).map(|(_, reach)| *reach);
+        let mut rules = self.associations.iter().filter(|(name, _)| name == feature).map(|(_, reach)| *reach);
         let first = rules.next();
         (group.map(|(name, _)| name.as_str()), first.map(|first| rules.fold(first, |all, rule| all.and(rule))))
     }
 
     /// Writes groups and association rules into what is known of the features.
-    pub(crate) fn apply_rules(&self, features: &mut [FeatureSchema]) {
+    pub(crate) fn associate(&self, features: &mut [FeatureSchema]) {
         for feature in features {
             let (group, reach) = self.heard(&feature.name);
             (feature.rho_group, feature.reach) = (group.map(str::to_owned), reach);
@@ -49,13 +49,17 @@ impl Training {
         if data.task() == Task::Node && self.lenses.iter().any(|lens| lens.pool == Pool::Mean) {
             return Err(Error::usage("a node has nothing to pool: pooling is for graphs").remedy("leave --pool out"));
         }
+        if data.task() == Task::Node && self.readout {
+            return Err(Error::usage("a readout reads a whole graph: it is for tasks about graphs")
+                .remedy("leave --readout out"));
+        }
         if self.reach(data).is_deaf() {
             return Err(Error::usage("a pair does not hear itself, and nothing else is near enough")
                 .remedy("raise --hop-cap to 1 or more"));
         }
         let known = |name: &str| data.features().iter().any(|feature| feature.name == name);
         let named =
-            (self.rules.iter().map(|(name, _)| name)).chain(self.rho_groups.iter().flat_map(|(_, names)| names));
+            (self.associations.iter().map(|(name, _)| name)).chain(self.rho_groups.iter().flat_map(|(_, names)| names));
         for name in named {
             if !known(name) {
                 let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();

@@ -19,6 +19,7 @@ use crate::statistics::Statistics;
 use super::finish::mean_effects;
 use super::fit::{add_output_bias, gain_of, source_gain};
 use super::lane_loss::{LaneGoals, LaneLoss};
+use super::projection::Projection;
 use super::settings::Settled;
 use super::stopping::{Next, Stopping};
 use super::target_scale::TargetScale;
@@ -65,6 +66,10 @@ impl Retraining {
         if found.ne(description.targets.iter().map(known)) {
             return Err(Error::input("the targets of the data are not those that the model was trained on")
                 .remedy("give the data that the model was trained on"));
+        }
+        if description.readout {
+            return Err(Error::usage("a model with a readout cannot be trained again on resamples")
+                .remedy("train it without --readout for intervals"));
         }
         let settled = Settled::of(&description)?;
         if data.task() != description.task {
@@ -130,16 +135,16 @@ impl Retraining {
     /// How many replicates are trained together: a power of two, fewer where they are large.
     pub fn group_size(&self) -> usize {
         let outputs = self.settled.architecture.outputs;
-        let networks = self.layout.networks + self.layout.rho_functions();
-        // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
-        let parameters = 4 * networks * self.settled.architecture.block_len();
         let units = self.statistics.levels().unit_count();
         let slots = self.statistics.slots();
-        let activations = self.settled.architecture.activations_len(units + self.layout.functions * slots);
+        let forms = self.description.forms();
+        let (shapes, shape_activations) = forms.shapes.floats(units);
+        let (rhos, rho_activations) = forms.rhos.floats(self.layout.functions * slots);
+        // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
         let shells = self.statistics.shells().first();
         let shells = shells.map_or(0, |shells| shells.source_count() + self.data.len() * slots);
         let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos.len() * slots + self.statistics.cells().len());
-        let bytes = 4 * (parameters + activations + outputs * (rows + 2 * shells));
+        let bytes = 4 * (4 * (shapes + rhos) + shape_activations + rho_activations + outputs * (rows + 2 * shells));
         let group = (GROUP_BYTES / bytes.max(1)).clamp(1, MOST_IN_GROUP);
         1 << group.ilog2()
     }
@@ -202,6 +207,8 @@ struct Member {
 /// Replicates that are trained together.
 struct Group<'a> {
     retraining: &'a Retraining,
+    projection: Projection,
+    gains: Vec<f32>,
     engine: Engine,
     rows: Rows,
     goals: LaneGoals,
@@ -217,8 +224,10 @@ impl<'a> Group<'a> {
         let model = description.engine_model();
         let engine = Engine::replicated(model, Arc::clone(statistics), retraining.gain, counts.len());
         let lanes = settled.architecture.outputs * counts.len();
+        let (forms, outputs) = (description.forms(), settled.architecture.outputs);
+        let gains = retraining.scale.gains(retraining.gain, outputs);
         let member = |start: &u64| {
-            let parameters = Parameters::random(layout, settled.architecture, *start);
+            let parameters = Parameters::random(layout, &forms, outputs, *start);
             Member {
                 start: *start,
                 best: parameters.clone(),
@@ -234,6 +243,8 @@ impl<'a> Group<'a> {
             members: starts.iter().map(member).collect(),
             outputs: vec![0.0; retraining.rows.len() * lanes],
             gradient: vec![0.0; retraining.rows.len() * lanes],
+            projection: Projection::new(&description.features, layout, settled.rho_monotone, &gains),
+            gains,
             retraining,
             engine,
             lanes,
@@ -289,20 +300,20 @@ impl<'a> Group<'a> {
         for (replicate, member) in self.members.iter_mut().enumerate().filter(|(_, member)| member.ended.is_none()) {
             let step = settled.step(member.stopping.rate());
             self.engine.step_of(replicate, &mut member.parameters, &mut member.state, step);
+            self.projection.apply(&mut member.parameters);
         }
     }
 
     /// Folds gain and target scale into the best weights.
     fn finish(mut self) -> Result<Vec<Retrained>> {
-        let Retraining { description, settled, scale, gain, data, .. } = self.retraining;
+        let Retraining { description, scale, data, .. } = self.retraining;
+        let gains = &self.gains;
         self.members.iter().enumerate().for_each(|(replicate, member)| {
             self.engine.draw_masks_of(replicate, &member.best, 0.0, 0, 0);
         });
         let best: Vec<Option<&Parameters>> = self.members.iter().map(|member| Some(&member.best)).collect();
         self.engine.tables_of(&best, false);
         let replicates = self.goals.replicates();
-        let gains: Vec<f32> =
-            (0..settled.architecture.outputs).map(|c| (f64::from(*gain) * scale.factor(c)) as f32).collect();
         let by_lane: Vec<f32> = (0..self.lanes).map(|lane| gains[lane / replicates]).collect();
         let means = mean_effects(&self.engine, data, &description.features, &by_lane);
         let finished = self.members.into_iter().enumerate().map(|(replicate, member)| {
@@ -311,14 +322,14 @@ impl<'a> Group<'a> {
                 feature.mean_effect = means.iter().skip(replicate).step_by(replicates).copied().collect();
             }
             let mut parameters = member.best;
-            parameters.scale_sources(&gains);
+            parameters.scale_sources(gains);
             scale.restore(&mut parameters.output_bias);
             if !parameters.is_finite() {
                 return Err(Error::training("the weights of a replicate are too large for 32-bit numbers")
                     .remedy("give the target in a larger unit, so that its values become smaller"));
             }
             Ok(Retrained {
-                model: Model::from_parts(description, parameters),
+                model: Model::from_parts(description, parameters).certified(),
                 best_epoch: member.stopping.best_epoch(),
                 ended: member.ended.unwrap_or(Ended::Epochs),
             })

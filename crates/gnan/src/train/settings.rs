@@ -4,8 +4,8 @@ use crate::dataset::{Dataset, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::lens::{Lens, Reach};
-use crate::model::{Description, Rho, StepSettings};
-use crate::shape::{Adam, Architecture};
+use crate::model::{Description, FeatureRules, Rho, StepSettings};
+use crate::shape::{Adam, Architecture, ShapeKind};
 
 use super::Loss;
 
@@ -30,6 +30,8 @@ pub const FEW_LABELS_WEIGHT_DECAY: f64 = 3e-2;
 pub const NODE_WEIGHT_DECAY: f64 = 5e-4;
 /// Default strength of L2 for a graph task, times the number of graphs.
 pub const GRAPH_WEIGHT_DECAY: f64 = 0.1;
+/// Default strength of the smoothness penalty of splines, times the number of items.
+pub const SMOOTH: f64 = 0.3;
 /// A node task with at least this many training labels gets a rho per feature by default.
 pub const WELL_LABELLED: usize = 1000;
 /// Widest hidden layer that is accepted.
@@ -78,10 +80,22 @@ pub struct Training {
     pub layers: usize,
     /// Width of the hidden layers, a multiple of 16.
     pub hidden: usize,
+    /// What shape functions are made of; `None`: networks, or splines where rules need them.
+    pub shape: Option<ShapeKind>,
+    /// What distance functions are made of; `None`: networks, or splines where rules need them.
+    pub rho_shape: Option<ShapeKind>,
+    /// Strength of the smoothness penalty of splines; `None`: by the amount of data.
+    pub smooth: Option<f64>,
+    /// What is asked of features.
+    pub rules: Vec<FeatureRules>,
+    /// Distance functions never rise with distance, and are never negative.
+    pub rho_monotone: bool,
     /// How many distance functions.
     pub rho: RhoChoice,
     /// How many logits a binary task has.
     pub logits: LogitChoice,
+    /// Put a readout function between what is heard of each feature in a graph and the outputs.
+    pub readout: bool,
     /// Divide by the number of nodes in a shell.
     pub normalise: bool,
     /// Train an output bias `b0`; `None`: for graph tasks and for regression.
@@ -95,7 +109,7 @@ pub struct Training {
     /// Groups of features that share a distance function, by name; with any, rho is grouped.
     pub rho_groups: Vec<(String, Vec<String>)>,
     /// Association rules: features by name, and the distances from which each is heard.
-    pub rules: Vec<(String, Reach)>,
+    pub associations: Vec<(String, Reach)>,
     /// The loss; `None`: the usual one for the targets.
     pub loss: Option<Loss>,
     /// Step size; `None`: by the task.
@@ -122,15 +136,21 @@ impl Default for Training {
         Training {
             layers: LAYERS,
             hidden: HIDDEN,
+            shape: None,
+            rho_shape: None,
+            smooth: None,
+            rules: Vec::new(),
+            rho_monotone: false,
             rho: RhoChoice::default(),
             logits: LogitChoice::default(),
+            readout: false,
             normalise: true,
             output_bias: None,
             hop_cap: None,
             silent_unreachable: false,
             lenses: Lens::plain(),
             rho_groups: Vec::new(),
-            rules: Vec::new(),
+            associations: Vec::new(),
             loss: None,
             learning_rate: None,
             weight_decay: None,
@@ -148,6 +168,10 @@ impl Default for Training {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settled {
     pub architecture: Architecture,
+    pub shape: ShapeKind,
+    pub rho_shape: ShapeKind,
+    pub smooth: f64,
+    pub rho_monotone: bool,
     pub outcome: Outcome,
     pub rho: Rho,
     pub two_logits: bool,
@@ -179,6 +203,10 @@ impl Settled {
         })?;
         Ok(Settled {
             architecture: description.architecture,
+            shape: description.shape,
+            rho_shape: description.rho_shape(),
+            smooth: record.smooth,
+            rho_monotone: description.rho_monotone,
             outcome: description.outcome,
             rho: description.rho,
             two_logits: description.outcome == Outcome::Binary && description.architecture.outputs == 2,
@@ -247,8 +275,24 @@ impl Training {
         if !(0.0..1.0).contains(&self.dropout) {
             return refuse(format!("a dropout rate of {}", self.dropout), "it must be from 0 to below 1");
         }
+        if self.dropout > 0.0 && [self.settled_shape(), self.settled_rho_shape()] == [ShapeKind::Spline; 2] {
+            return refuse("dropout without networks".to_owned(), "leave it out: splines have no units to drop");
+        }
+        if let Some(smooth) = self.smooth
+            && !(0.0..=1e6).contains(&smooth)
+        {
+            return refuse(format!("a smoothness of {smooth}"), "it must be from 0 to 1000000; 0.001 is usual");
+        }
+        self.check_rules()?;
         if self.epochs == Some(0) {
             return refuse("0 epochs leave nothing learned".to_owned(), "choose at least 1");
+        }
+        if self.readout && (self.rules.iter().any(|rules| rules.rules.promise()) || self.rho_monotone) {
+            return refuse(
+                "a promise about predictions beside a readout, which stands between a feature and the prediction"
+                    .to_owned(),
+                "leave out the readout or the constraints",
+            );
         }
         Lens::check(&self.lenses)?;
         if !self.rho_groups.is_empty() && self.rho != RhoChoice::ByData {
@@ -281,8 +325,14 @@ impl Training {
         let graphs = train.task() == Task::Graph;
         let longer = if graphs && batch.is_none() { GRAPH_PATIENCE_FACTOR } else { 1 };
         let usual_rate = if graphs { GRAPH_LEARNING_RATE } else { LEARNING_RATE };
+        let (shape, rho_shape) = (self.settled_shape(), self.settled_rho_shape());
+        let splines = [shape, rho_shape].contains(&ShapeKind::Spline);
         Ok(Settled {
             architecture: Architecture { layers: self.layers, hidden: self.hidden, outputs },
+            shape,
+            rho_shape,
+            smooth: if splines { self.smooth.unwrap_or(SMOOTH / train.len().max(1) as f64) } else { 0.0 },
+            rho_monotone: self.rho_monotone,
             outcome,
             rho,
             two_logits,
@@ -316,7 +366,8 @@ impl Training {
         match (outcome, self.logits) {
             (Outcome::Binary, LogitChoice::Auto) => vec![false, true],
             (Outcome::Binary, LogitChoice::Two) => vec![true],
-            (Outcome::Binary, LogitChoice::ByRho) => vec![rho == Rho::Shared],
+            // Of the difference of two logits nothing can be promised.
+            (Outcome::Binary, LogitChoice::ByRho) => vec![rho == Rho::Shared && !self.promises()],
             _ => vec![false],
         }
     }

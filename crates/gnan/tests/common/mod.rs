@@ -6,10 +6,10 @@ use gnan::dataset::Outcome;
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
 use gnan::lens::{Direction, Lens, Pool, Reach};
 use gnan::model::{
-    Description, FeatureSchema, Layout, Model, Parameters, Rho, RhoScale, TargetSchema, TrainingRecord, output_count,
+    Description, FeatureSchema, Model, Parameters, Rho, RhoScale, TargetSchema, TrainingRecord, output_count,
 };
 use gnan::random::Stream;
-use gnan::shape::Architecture;
+use gnan::shape::{Architecture, Basis, ShapeKind};
 use gnan::{Dataset, DatasetOptions};
 
 use crate::oracle::{Case, CaseFeature, CaseGraph, Value};
@@ -233,6 +233,10 @@ pub struct ModelShape {
     pub hop_cap: Option<usize>,
     /// What else is decided about distance.
     pub hearing: Hearing,
+    /// Whether shape functions, and whether rhos, are splines.
+    pub splines: [bool; 2],
+    /// Whether there is a readout; graph tasks only.
+    pub readout: bool,
 }
 
 /// What is decided about distance besides a hop cap.
@@ -314,6 +318,8 @@ pub fn random_model_shape(random: &mut Stream) -> ModelShape {
         normalise: random.below(4) > 0,
         hop_cap: [None, None, None, Some(0), Some(2)][random.below(5)],
         hearing: Hearing::random(random),
+        splines: [random.below(3) == 0, random.below(3) == 0],
+        readout: false,
     }
 }
 
@@ -335,32 +341,20 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     let outputs = output_count(shape.goal.outcome, &targets, shape.goal.two_logits);
     let architecture = Architecture { layers: shape.layers, hidden: shape.hidden, outputs };
     shape.hearing.rule(&mut features);
-    let layout = Layout::new(&features, shape.rho, Reach::ALL, lenses.len());
-    let mut parameters = Parameters::random(&layout, architecture, random.next_u64());
-    // Whatever training starts from, no parameter is zero here and no unit sits on the kink of its ReLU.
-    let mut fill = |numbers: &mut [f32], spread: f64| {
-        numbers.iter_mut().for_each(|x| *x = (spread * (2.0 * random.uniform() - 1.0)) as f32);
-    };
-    for bank in [&mut parameters.shapes, &mut parameters.rhos] {
-        for (network, part) in
-            (0..bank.len()).flat_map(|network| architecture.parts().into_iter().map(move |p| (network, p)))
-        {
-            // Weights between hidden layers and to the outputs keep the variance of their inputs.
-            let spread = if part.dimensions.len() == 2 { (3.0 / shape.hidden as f64).sqrt() } else { 1.0 };
-            fill(&mut bank.block_mut(network)[part.range], spread);
-        }
-    }
-    for feature in features.iter_mut().filter(|feature| feature.kind == Kind::Continuous) {
-        let mut means = vec![0.0; outputs];
-        fill(&mut means, 1.0);
-        feature.mean_effect = means.into_iter().map(f64::from).collect();
-    }
-    fill(&mut parameters.values, 1.0);
-    fill(&mut parameters.bias, 1.0);
-    fill(&mut parameters.output_bias, 1.0);
     let slots: Vec<usize> =
         lenses.iter().map(|lens| lens.bins.as_ref().map_or(4, |bins| bins.ends.len() + 2)).collect();
-    let description = Description {
+    let [shape_kind, rho_kind] =
+        shape.splines.map(|spline| if spline { ShapeKind::Spline } else { ShapeKind::Network });
+    if shape_kind == ShapeKind::Spline {
+        for (schema, feature) in features.iter_mut().zip(data.features()) {
+            schema.rules.smooth = [None, Some(0.5)][random.below(2)];
+            schema.learn_spline(feature, &graph_of_node);
+            schema.spline.iter_mut().for_each(|basis| basis.flat = random.below(4) == 0);
+        }
+    }
+    let rho_spline = (rho_kind == ShapeKind::Spline).then(|| Basis::hats(vec![0.0, 0.2, 1.0 / 3.0, 0.5, 1.0]));
+    let smooth = if shape.splines == [false; 2] { 0.0 } else { [0.0, 0.3][random.below(2)] };
+    let mut description = Description {
         task: data.task(),
         outcome: shape.goal.outcome,
         links: None,
@@ -368,18 +362,51 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
         explicit_hydrogens: false,
         largest_component: false,
         rho: shape.rho,
-        rho_scale: RhoScale { shift: 0.25, scale: 0.5 },
+        rho_scale: if rho_spline.is_some() { RhoScale::PLAIN } else { RhoScale { shift: 0.25, scale: 0.5 } },
+        shape: shape_kind,
+        rho_spline,
+        rho_monotone: false,
+        readout: shape.readout && case.graph_task,
+        uncentred: false,
         normalise: shape.normalise,
         hop_cap: shape.hop_cap,
         silent_unreachable: shape.hearing.silent_unreachable,
-        receivers: vec![1.0; slots.iter().sum()],
-        slots: if lenses.len() > 1 { slots } else { Vec::new() },
-        lenses,
         architecture,
         features,
         targets,
-        record: TrainingRecord::default(),
+        receivers: vec![1.0; slots.iter().sum()],
+        slots: if lenses.len() > 1 { slots } else { Vec::new() },
+        lenses,
+        record: TrainingRecord { smooth, ..TrainingRecord::default() },
+        certificates: Vec::new(),
     };
+    let layout = description.layout();
+    let mut parameters = Parameters::random(&layout, &description.forms(), outputs, random.next_u64());
+    // Whatever training starts from, no parameter is zero here and no unit sits on the kink of its ReLU.
+    let mut fill = |numbers: &mut [f32], spread: f64| {
+        numbers.iter_mut().for_each(|x| *x = (spread * (2.0 * random.uniform() - 1.0)) as f32);
+    };
+    for bank in [&mut parameters.shapes, &mut parameters.rhos, &mut parameters.readouts] {
+        if bank.kind() == ShapeKind::Spline {
+            (0..bank.len()).for_each(|spline| fill(bank.block_mut(spline), 1.0));
+            continue;
+        }
+        let size = bank.architecture().expect("networks");
+        for (network, part) in (0..bank.len()).flat_map(|network| size.parts().into_iter().map(move |p| (network, p))) {
+            // Weights between hidden layers and to the outputs keep the variance of their inputs.
+            let spread = if part.dimensions.len() == 2 { (3.0 / shape.hidden as f64).sqrt() } else { 1.0 };
+            fill(&mut bank.block_mut(network)[part.range], spread);
+        }
+    }
+    let readout = description.readout;
+    for feature in description.features.iter_mut().filter(|feature| feature.kind == Kind::Continuous) {
+        let mut means = vec![0.0; if readout { 1 } else { outputs }];
+        fill(&mut means, 1.0);
+        feature.mean_effect = means.into_iter().map(f64::from).collect();
+    }
+    fill(&mut parameters.values, 1.0);
+    fill(&mut parameters.bias, 1.0);
+    fill(&mut parameters.output_bias, 1.0);
     Model::from_parts(description, parameters)
 }
 

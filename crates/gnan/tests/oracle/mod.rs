@@ -217,6 +217,106 @@ struct FileFeature {
     first_rho: usize,
     /// Its association rule.
     rule: Option<FileReach>,
+    /// Its shape function, where that is a spline.
+    spline: Option<FileSpline>,
+}
+
+/// A spline, as the file describes it, without its coefficients.
+#[derive(Clone, Debug)]
+struct FileSpline {
+    degree: usize,
+    knots: Vec<f64>,
+    anchored: bool,
+    flat: bool,
+    /// Its first coefficient in the tensor.
+    first: usize,
+    /// Strength of its smoothness penalty.
+    smooth: f64,
+}
+
+impl FileSpline {
+    fn read(json: &serde_json::Value, first: usize, smooth: f64) -> FileSpline {
+        FileSpline {
+            degree: json["degree"].as_u64().expect("a degree") as usize,
+            knots: json["knots"].as_array().expect("knots").iter().map(|knot| knot.as_f64().expect("a knot")).collect(),
+            anchored: json["anchored"].as_bool().unwrap_or(false),
+            flat: json["flat"].as_bool().unwrap_or(false),
+            first,
+            smooth,
+        }
+    }
+
+    /// Number of coefficients, one that is not stored included.
+    fn full(&self) -> usize {
+        if self.knots.len() < 2 { 0 } else { self.knots.len() - 1 + self.degree }
+    }
+
+    fn stored(&self) -> usize {
+        self.full() - usize::from(self.anchored)
+    }
+
+    /// The knots with both ends repeated.
+    fn repeated(&self) -> Vec<f64> {
+        let ends = |end: f64| vec![end; self.degree];
+        [ends(self.knots[0]), self.knots.clone(), ends(self.knots[self.knots.len() - 1])].concat()
+    }
+
+    /// `B_j` of a degree at `z` by its recursive definition; intervals are closed on the left, the last one on both sides.
+    fn basis(&self, t: &[f64], j: usize, degree: usize, z: f64) -> f64 {
+        if degree == 0 {
+            let last = t[j] < t[j + 1] && t[j + 1] == t[t.len() - 1] && z == t[j + 1];
+            return f64::from(u8::from((t[j] <= z && z < t[j + 1]) || last));
+        }
+        let part = |above: f64, below: f64, lower: usize| {
+            if below == 0.0 { 0.0 } else { above / below * self.basis(t, lower, degree - 1, z) }
+        };
+        part(z - t[j], t[j + degree] - t[j], j) + part(t[j + degree + 1] - z, t[j + degree + 1] - t[j + 1], j + 1)
+    }
+
+    /// The function of one output; `c` are all of its coefficients.
+    fn value(&self, c: &[f64], z: f64) -> f64 {
+        if self.full() == 0 {
+            return 0.0;
+        }
+        let (knots, n, d) = (&self.knots, self.full() - 1, self.degree as f64);
+        let last = knots.len() - 1;
+        let t = self.repeated();
+        let inside = |z: f64| (0..=n).map(|j| c[j] * self.basis(&t, j, self.degree, z)).sum::<f64>();
+        let slope = |flat: f64| if self.flat { 0.0 } else { flat };
+        if z < knots[0] {
+            return inside(knots[0]) + (z - knots[0]) * slope(d * (c[1] - c[0]) / (knots[1] - knots[0]));
+        }
+        if z > knots[last] {
+            let slope = slope(d * (c[n] - c[n - 1]) / (knots[last] - knots[last - 1]));
+            return inside(knots[last]) + (z - knots[last]) * slope;
+        }
+        inside(z)
+    }
+
+    /// Half the sum of squared second differences over the places of the coefficients; infinite places are left out.
+    fn roughness(&self, c: &[f64], places: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for j in 2..places.len() {
+            let [a, b, e] = [places[j - 2], places[j - 1], places[j]];
+            if a.is_finite() && e.is_finite() {
+                let line = (c[j - 2] * (e - b) + c[j] * (b - a)) / (e - a);
+                sum += (2.0 * (line - c[j - 1])).powi(2);
+            }
+        }
+        sum / 2.0
+    }
+
+    /// Averages of as many knots as the degree is.
+    fn averages(&self) -> Vec<f64> {
+        let t = if self.full() == 0 { Vec::new() } else { self.repeated() };
+        (0..self.full()).map(|j| t[j + 1..=j + self.degree].iter().sum::<f64>() / self.degree as f64).collect()
+    }
+
+    /// Distances; the node itself is no neighbour of others, and unreachable nodes are not.
+    fn distances(&self) -> Vec<f64> {
+        let distance = |t: &f64| if *t == 1.0 { f64::INFINITY } else { 1.0 / t - 1.0 };
+        self.knots.iter().map(distance).collect()
+    }
 }
 
 /// Factors of the hidden units of every network, `[networks][hidden layers * hidden]`.
@@ -264,9 +364,14 @@ pub struct FileModel {
     rho_count: usize,
     shape_parts: Vec<usize>,
     rho_parts: Vec<usize>,
+    /// Every rho, where they are splines.
+    rho_splines: Vec<FileSpline>,
     values: usize,
     bias: usize,
     output_bias: usize,
+    /// The readout functions, where there are any, and the number of outputs before them.
+    readout_parts: Vec<usize>,
+    source_outputs: usize,
 }
 
 impl FileModel {
@@ -292,7 +397,11 @@ impl FileModel {
             .collect();
         tensors.sort_by(|a, b| a.name.cmp(&b.name));
         let place: BTreeMap<&str, usize> = tensors.iter().enumerate().map(|(at, t)| (t.name.as_str(), at)).collect();
+        let shape_splines = description["shape"] == "spline";
         let parts = |prefix: &str| -> Vec<usize> {
+            if let Some(coefficients) = place.get(format!("{prefix}.coefficients").as_str()) {
+                return vec![*coefficients];
+            }
             let mut names: Vec<String> = (0..layers - 1).map(|layer| format!("layer{layer}")).collect();
             names.push("output".to_owned());
             let both = |name: String| [format!("{prefix}.{name}.weight"), format!("{prefix}.{name}.bias")];
@@ -300,6 +409,9 @@ impl FileModel {
         };
         let (shape_parts, rho_parts) = (parts("shape"), parts("rho"));
         let [values, bias, output_bias] = ["values", "bias", "output_bias"].map(|name| place[name]);
+        let has_readout = description["readout"].as_bool().unwrap_or(false);
+        let readout_parts = if has_readout { parts("readout") } else { Vec::new() };
+        let source_outputs = if has_readout { 1 } else { outputs };
 
         let (per_feature, grouped) = match description["rho"].as_str() {
             Some("per-feature") => (true, false),
@@ -309,6 +421,7 @@ impl FileModel {
         };
         let mut groups: Vec<Option<String>> = Vec::new();
         let (mut networks, mut value_count, mut rho_count) = (0, 0, 1);
+        let (smooth, mut coefficients) = (description["record"]["smooth"].as_f64().unwrap_or(0.0), 0);
         let mut features = Vec::new();
         for feature in description["features"].as_array().expect("features") {
             let categorical = feature["kind"] == "categorical";
@@ -333,6 +446,10 @@ impl FileModel {
             let scale = &feature["scale"];
             let scale = ["shift", "scale"].map(|key| scale[key].as_f64());
             let free_values = levels.len() + usize::from(has_missing);
+            let smooth = feature["rules"]["smooth"].as_f64().unwrap_or(smooth);
+            let spline =
+                (shape_splines && !categorical).then(|| FileSpline::read(&feature["spline"], coefficients, smooth));
+            coefficients += spline.as_ref().map_or(0, FileSpline::stored);
             features.push(FileFeature {
                 name: feature["name"].as_str().expect("a name").to_owned(),
                 scale: (!categorical).then(|| scale.map(|number| number.expect("a scale"))),
@@ -359,6 +476,7 @@ impl FileModel {
                     to: feature["reach"]["to"].as_u64().map(|to| to as usize),
                     unreachable: feature["reach"]["unreachable"].as_bool().expect("yes or no"),
                 }),
+                spline,
             });
             networks += usize::from(!categorical);
             value_count += free_values;
@@ -381,9 +499,17 @@ impl FileModel {
                 })
                 .collect(),
         };
+        let functions = rho_count * lenses.len();
+        let mut rho_splines = Vec::new();
+        for _ in 0..if description["rho_spline"].is_null() { 0 } else { functions } {
+            let first = rho_splines.iter().map(FileSpline::stored).sum();
+            rho_splines.push(FileSpline::read(&description["rho_spline"], first, smooth));
+        }
         let count = |parts: &[usize]| tensors[parts[0]].shape[0];
-        assert_eq!((count(&shape_parts), count(&rho_parts)), (networks, rho_count * lenses.len()));
-        assert_eq!(tensors[values].shape, [value_count, outputs]);
+        assert_eq!(count(&shape_parts), if shape_splines { coefficients } else { networks });
+        let rho_coefficients: usize = rho_splines.iter().map(FileSpline::stored).sum();
+        assert_eq!(count(&rho_parts), if rho_splines.is_empty() { functions } else { rho_coefficients });
+        assert_eq!(tensors[values].shape, [value_count, source_outputs]);
         FileModel {
             outputs,
             masks: None,
@@ -400,9 +526,12 @@ impl FileModel {
             rho_count,
             shape_parts,
             rho_parts,
+            rho_splines,
             values,
             bias,
             output_bias,
+            readout_parts,
+            source_outputs,
             tensors,
         }
     }
@@ -415,6 +544,30 @@ impl FileModel {
     /// Width of all hidden layers together: the length of a dropout mask.
     pub fn mask_len(&self) -> usize {
         (self.layers - 1) * self.hidden
+    }
+
+    /// All coefficients of one output of a spline.
+    fn coefficients(&self, tensor: usize, spline: &FileSpline, output: usize) -> Vec<f64> {
+        let values = &self.tensors[tensor].values;
+        let stored = (0..spline.stored()).map(|j| values[(spline.first + j) * self.source_outputs + output]);
+        spline.anchored.then_some(0.0).into_iter().chain(stored).collect()
+    }
+
+    fn spline(&self, tensor: usize, spline: &FileSpline, z: f64) -> Vec<f64> {
+        (0..self.source_outputs).map(|output| spline.value(&self.coefficients(tensor, spline, output), z)).collect()
+    }
+
+    /// What is added to the loss for functions that are not smooth.
+    pub fn penalty(&self) -> f64 {
+        let shapes = self.features.iter().filter_map(|feature| feature.spline.as_ref());
+        let shapes = shapes.map(|spline| (self.shape_parts[0], spline, spline.averages()));
+        let rhos = self.rho_splines.iter().map(|spline| (self.rho_parts[0], spline, spline.distances()));
+        let rough = |(tensor, spline, places): (usize, &FileSpline, Vec<f64>)| {
+            let outputs = 0..self.source_outputs;
+            let rough = outputs.map(|c| spline.roughness(&self.coefficients(tensor, spline, c), &places));
+            spline.smooth * rough.sum::<f64>()
+        };
+        shapes.chain(rhos).map(rough).sum()
     }
 
     /// A network of one number: relu layers, then a linear one. `parts` are weight and bias of each layer in turn.
@@ -449,7 +602,7 @@ impl FileModel {
             let weight = &weight[output * self.hidden..(output + 1) * self.hidden];
             weight.iter().zip(&activations).map(|(weight, activation)| weight * activation).sum()
         };
-        (0..self.outputs).map(|output| sum(output) + bias[output]).collect()
+        (0..bias.len()).map(|output| sum(output) + bias[output]).collect()
     }
 
     /// Whether anything may be heard from a distance under an association rule.
@@ -471,7 +624,7 @@ impl FileModel {
     /// `rho(l)` by a lens for every output.
     fn rho_by(&self, lens: usize, index: usize, distance: Option<usize>) -> Vec<f64> {
         if !self.hears(None, distance) {
-            return vec![0.0; self.outputs];
+            return vec![0.0; self.source_outputs];
         }
         let t = match (distance, &self.lenses[lens].ends[..]) {
             (None, _) => 0.0,
@@ -484,6 +637,9 @@ impl FileModel {
         };
         let argument = (t - self.rho_shift) / self.rho_scale;
         let index = lens * self.rho_count + index;
+        if let Some(spline) = self.rho_splines.get(index) {
+            return self.spline(self.rho_parts[0], spline, argument);
+        }
         self.network(&self.rho_parts, index, argument, self.masks.as_ref().map(|masks| &masks.rhos[index][..]))
     }
 
@@ -502,8 +658,8 @@ impl FileModel {
         let feature = &self.features[place];
         let under = Some(place);
         let free_value = |level: usize| {
-            let at = (feature.first_value + level) * self.outputs;
-            self.tensors[self.values].values[at..at + self.outputs].to_vec()
+            let at = (feature.first_value + level) * self.source_outputs;
+            self.tensors[self.values].values[at..at + self.source_outputs].to_vec()
         };
         // The levels of a categorical feature have a rho each; a missing number is heard with the feature's rho.
         let own_rho = |level: usize| match feature.scale {
@@ -511,6 +667,8 @@ impl FileModel {
             _ => feature.first_rho,
         };
         let unseen = || match feature.scale {
+            // A readout function is given what is heard as it is: nothing is taken out of it.
+            _ if !self.readout_parts.is_empty() => Vec::new(),
             None => (feature.shares.iter().enumerate())
                 .map(|(level, share)| (own_rho(level), free_value(level).iter().map(|x| share * x).collect(), under))
                 .collect(),
@@ -520,7 +678,10 @@ impl FileModel {
         match (value, feature.scale) {
             (Value::Number(number), Some([shift, scale])) => {
                 let mask = self.masks.as_ref().map(|masks| &masks.shapes[feature.network][..]);
-                let at = |input: f64| self.network(&self.shape_parts, feature.network, input, mask);
+                let at = |input: f64| match &feature.spline {
+                    Some(spline) => self.spline(self.shape_parts[0], spline, input),
+                    None => self.network(&self.shape_parts, feature.network, input, mask),
+                };
                 let difference =
                     at((number - shift) / scale).into_iter().zip(at(0.0)).map(|(f, reference)| f - reference);
                 vec![(feature.first_rho, difference.collect(), under)]
@@ -551,8 +712,9 @@ impl FileModel {
     pub fn outputs_of(&self, case: &Case, receivers: &[Receiver], gain: f64) -> Vec<Vec<Answer>> {
         let said: Vec<Vec<Term>> = (0..case.nodes()).map(|node| self.said(case, node)).collect();
         let mut rho: BTreeMap<(usize, usize, Option<usize>), Vec<f64>> = BTreeMap::new();
-        let start = |bias: &f64| Answer { value: *bias, magnitude: bias.abs() };
-        let mut outputs = vec![self.output_bias().iter().map(start).collect::<Vec<Answer>>(); case.items()];
+        // [items][parts][outputs of a source]: what is heard of the bias and of every feature.
+        let nothing = vec![vec![Answer::default(); self.source_outputs]; self.features.len() + 1];
+        let mut heard = vec![nothing; case.items()];
         for receiver in receivers {
             let by_lens = [&receiver.distances].into_iter().chain(&receiver.others);
             for ((lens, way), distances) in self.lenses.iter().enumerate().zip(by_lens) {
@@ -569,13 +731,40 @@ impl FileModel {
                         }
                         let rho = (rho.entry((lens, *index, *distance)))
                             .or_insert_with(|| self.rho_by(lens, *index, *distance));
-                        for (output, answer) in outputs[receiver.item].iter_mut().enumerate() {
+                        let part = rule.map_or(0, |feature| feature + 1);
+                        for (output, answer) in heard[receiver.item][part].iter_mut().enumerate() {
                             let part = gain * share * rho[output] * term[output];
                             answer.value += part;
                             answer.magnitude += part.abs();
                         }
                     }
                 }
+            }
+        }
+        heard.iter().map(|parts| self.read_out(parts)).collect()
+    }
+
+    /// `b0` and what is heard of every part: its sum, or what the readout functions make of it.
+    fn read_out(&self, parts: &[Vec<Answer>]) -> Vec<Answer> {
+        let start = |bias: &f64| Answer { value: *bias, magnitude: bias.abs() };
+        let mut outputs: Vec<Answer> = self.output_bias().iter().map(start).collect();
+        for (part, heard) in parts.iter().enumerate() {
+            let (values, sizes): (Vec<f64>, Vec<f64>) = match self.readout_parts.is_empty() {
+                true => heard.iter().map(|heard| (heard.value, heard.magnitude)).unzip(),
+                false => {
+                    let at = |heard: f64| self.network(&self.readout_parts, part, heard, None);
+                    // An error of what is heard grows with the slope.
+                    let (below, above) = (at(heard[0].value - 0.01), at(heard[0].value + 0.01));
+                    let slopes = below.iter().zip(above).map(|(below, above)| (above - below).abs() / 0.02);
+                    let values = at(heard[0].value);
+                    let size = |(value, slope): (&f64, f64)| value.abs() + slope * heard[0].magnitude.max(1.0);
+                    let sizes = values.iter().zip(slopes).map(size).collect();
+                    (values, sizes)
+                }
+            };
+            for ((answer, value), size) in outputs.iter_mut().zip(values).zip(sizes) {
+                answer.value += value;
+                answer.magnitude += size;
             }
         }
         outputs

@@ -11,7 +11,7 @@
 //! [`Engine::step`] then touch only statistics. Sums run in a fixed order whatever the number of threads.
 //!
 //! Every room holds one term of the formula, its gradient directly below it: [`tables`] the two tables, [`cells`] the
-//! sum over cells, [`shells`] the sum over channels and slots. [`binding`] says which unit takes what from which
+//! sum over cells, [`shells`] the sum over channels and slots, [`readout`] what may stand between them and the outputs. [`binding`] says which unit takes what from which
 //! parameter, and [`step`] moves the parameters. One engine may serve several models at once that differ in their
 //! parameters only: see [`replicate`].
 
@@ -19,6 +19,7 @@ mod binding;
 mod cells;
 mod gather;
 mod lanes;
+mod readout;
 mod replicate;
 mod shells;
 mod step;
@@ -27,13 +28,14 @@ mod tables;
 use std::sync::Arc;
 
 use crate::lens::Reach;
-use crate::shape::{Architecture, Evaluation};
+use crate::shape::{Architecture, Basis, Evaluation, ShapeKind};
 use crate::statistics::{Shells, Statistics};
 
 use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
 use binding::Binding;
 use cells::{CellTerm, ItemCells};
+use readout::{ItemReadout, Readout};
 use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
 use step::column_sums;
@@ -45,12 +47,22 @@ use tables::{Heard, Tables};
 pub struct EngineModel<'a> {
     /// The features.
     pub features: &'a [FeatureSchema],
-    /// Size of the networks.
+    /// Size of the networks; its outputs are those of a source.
     pub architecture: Architecture,
+    /// Number of outputs of the readout functions, where there are any.
+    pub readout: Option<usize>,
+    /// Whether nothing is taken out of the features: then what training had not seen says nothing.
+    pub uncentred: bool,
     /// Shared or per feature.
     pub rho: Rho,
-    /// How distances enter the rho networks.
+    /// How distances enter the rhos.
     pub rho_scale: RhoScale,
+    /// What the shape functions are made of.
+    pub shape: ShapeKind,
+    /// The knots of the rhos, where they are splines.
+    pub rho_spline: Option<&'a Basis>,
+    /// Strength of the smoothness penalty of splines.
+    pub smooth: f64,
     /// Rho is 0 at other distances.
     pub reach: Reach,
 }
@@ -59,6 +71,7 @@ pub struct EngineModel<'a> {
 pub struct Rows {
     cells: ItemCells,
     shells: Option<ItemShells>,
+    readout: Option<ItemReadout>,
 }
 
 impl Rows {
@@ -70,6 +83,11 @@ impl Rows {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What was last heard of every part of every row, part after part; nothing without a readout.
+    pub fn heard(&self) -> &[f32] {
+        self.readout.as_ref().map_or(&[], |readout| readout.points.inputs())
     }
 }
 
@@ -83,6 +101,7 @@ pub struct Engine {
     heard: Heard,
     cells: CellTerm,
     shells: Option<ShellTerm>,
+    readout: Option<Readout>,
     table_gradient: Tables,
     /// The gradient of the output bias, by lane.
     output_bias_gradient: Vec<f32>,
@@ -103,11 +122,13 @@ impl Engine {
         let outputs = model.architecture.outputs;
         let lanes = outputs * replicates;
         let (binding, points) = Binding::new(model, &layout, &statistics);
-        let shape_points = Evaluation::new(points, outputs);
+        let forms = model.forms(&layout);
+        let shape_points = Evaluation::new(&forms.shapes, &points);
         let heard = Heard::new(&layout, axis);
         let argument = |slot: &usize| model.rho_scale.apply(axis.argument(*slot));
-        let rho_points =
-            Evaluation::new(heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()), outputs);
+        let arguments: Vec<Vec<f64>> =
+            heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()).collect();
+        let rho_points = Evaluation::new(&forms.rhos, &arguments);
         let shells = statistics.shells().first().map(|shells| {
             let offsets = (0..axis.lenses()).map(|lens| axis.range(lens).start).collect();
             let bias = statistics.bias_channel();
@@ -121,6 +142,7 @@ impl Engine {
             heard,
             cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
+            readout: model.readout.map(|outputs| Readout::new(forms.readouts, outputs, &statistics)),
             output_bias_gradient: vec![0.0; lanes],
             binding,
             statistics,
@@ -156,6 +178,7 @@ impl Engine {
         };
         let select = |shells: &Shells| shells.select(rows);
         Rows {
+            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
             cells: ItemCells::new(&self.statistics, rows, is_heard, repeated),
             shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells().iter().map(select).collect())),
         }
@@ -169,8 +192,13 @@ impl Engine {
     /// Draws the dropout masks of one replicate for a step; `rate` 0 removes them.
     pub fn draw_masks_of(&mut self, replicate: usize, parameters: &Parameters, rate: f32, seed: u64, step: u64) {
         let Replicate { shape_points, rho_points, .. } = &mut self.replicates[replicate];
-        shape_points.draw_masks(parameters.shapes.architecture(), rate, seed, "dropout of shapes", step);
-        rho_points.draw_masks(parameters.rhos.architecture(), rate, seed, "dropout of rho", step);
+        // Splines have no units to drop.
+        if let Some(architecture) = parameters.shapes.architecture() {
+            shape_points.draw_masks(architecture, rate, seed, "dropout of shapes", step);
+        }
+        if let Some(architecture) = parameters.rhos.architecture() {
+            rho_points.draw_masks(architecture, rate, seed, "dropout of rho", step);
+        }
     }
 
     /// Evaluates all tables; with `keep`, for a gradient to follow.
@@ -186,6 +214,9 @@ impl Engine {
             parameters.rhos.forward(&mut replicate.rho_points, keep);
             replicate.fill_tables(parameters, &self.binding, &self.heard, &mut self.tables);
         }
+        if let (Some(readout), [Some(parameters), ..]) = (&mut self.readout, parameters) {
+            readout.fill(&parameters.readouts);
+        }
         let cells = self.statistics.cells();
         self.cells.fill(&self.tables, &self.binding, cells);
         for (replicate, parameters) in self.replicates.iter().zip(parameters) {
@@ -199,6 +230,9 @@ impl Engine {
 
     /// `out[i, lane] = gain * y[i, lane]`, without the output bias.
     pub fn outputs(&self, rows: &mut Rows, out: &mut [f32]) {
+        if let Some((readout, items)) = self.readout.as_ref().zip(rows.readout.as_mut()) {
+            return readout.outputs(rows.cells.rows(), self.cells.products(), self.gain, items, out);
+        }
         self.cells.outputs(&rows.cells, out);
         if let Some((term, items)) = self.shells.as_ref().zip(rows.shells.as_mut()) {
             term.add_outputs(items, &self.tables, out);
@@ -209,12 +243,19 @@ impl Engine {
     /// Leaves the gradient of every table, for the rows last passed to [`outputs`](Self::outputs).
     pub fn gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
         self.table_gradient.clear();
-        self.cells.product_gradients(&rows.cells, out_gradient, self.gain);
+        match self.readout.as_ref().zip(rows.readout.as_mut()) {
+            None => self.cells.product_gradients(&rows.cells, out_gradient, self.gain),
+            Some((readout, items)) => {
+                let products = self.cells.gradient_mut();
+                readout.product_gradients(rows.cells.rows(), out_gradient, self.gain, items, products);
+            }
+        }
         self.cells.table_gradients(&self.tables, &self.binding, self.statistics.cells(), &mut self.table_gradient);
         if let Some((term, items)) = self.shells.as_mut().zip(rows.shells.as_mut()) {
             term.said_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
             term.table_gradients(&self.binding, self.statistics.levels(), &mut self.table_gradient);
         }
-        self.output_bias_gradient = column_sums(out_gradient, self.tables.lanes);
+        let outputs = self.readout.as_ref().map_or(self.tables.lanes, Readout::output_count);
+        self.output_bias_gradient = column_sums(out_gradient, outputs);
     }
 }

@@ -1,11 +1,12 @@
 //! The step: Adam moves every parameter of a model along the gradient.
 
 use crate::model::parameters::Parameters;
-use crate::shape::{Adam, Moments};
+use crate::shape::{Adam, Bank, Moments};
 
 use super::{Engine, Rows};
 
-/// Free values are single numbers where a network has thousands: their steps are this much larger.
+/// Free values, and coefficients of splines, are single numbers where a network has thousands: their steps are this much
+/// larger.
 const VALUE_RATE: f32 = 10.0;
 
 /// What a step needs to know besides the gradient.
@@ -24,6 +25,7 @@ pub struct OptimiserState {
     pub steps: u64,
     shapes: Moments,
     rhos: Moments,
+    readouts: Moments,
     /// First and second moments of values, bias and output bias, in that order.
     rest: [Vec<f32>; 2],
 }
@@ -36,13 +38,15 @@ impl OptimiserState {
             steps: 0,
             shapes: parameters.shapes.moments(),
             rhos: parameters.rhos.moments(),
+            readouts: parameters.readouts.moments(),
             rest: [rest.clone(), rest],
         }
     }
 
-    /// The first moments: shape networks, rho networks, then values, bias and output bias.
-    pub fn first_moments(&self) -> [&[f32]; 3] {
-        [self.shapes.first.as_slice(), self.rhos.first.as_slice(), &self.rest[0]]
+    /// The first moments: shape functions, distance functions, values, bias and output bias, readout functions.
+    pub fn first_moments(&self) -> [&[f32]; 4] {
+        let [shapes, rhos, readouts] = [&self.shapes, &self.rhos, &self.readouts].map(|of| of.first.as_slice());
+        [shapes, rhos, &self.rest[0], readouts]
     }
 }
 
@@ -59,6 +63,10 @@ impl Engine {
     ) {
         self.gradients(rows, out_gradient);
         self.step_of(0, parameters, state, settings);
+        if let Some(items) = &rows.readout {
+            let step = settings.adam.step(state.steps);
+            parameters.readouts.backward(&items.points, &items.gradient, &mut state.readouts, &step);
+        }
     }
 
     /// One Adam step of one replicate along the gradient that [`gradients`](Self::gradients) left.
@@ -73,19 +81,25 @@ impl Engine {
         replicate.take_gradient(&self.table_gradient, &self.binding, &self.heard);
         state.steps += 1;
         let step = settings.adam.step(state.steps);
-        parameters.shapes.backward(&replicate.shape_points, &replicate.shape_gradient, &mut state.shapes, &step);
-        parameters.rhos.backward(&replicate.rho_points, &replicate.rho_gradient, &mut state.rhos, &step);
-
         let faster = Adam { learning_rate: settings.adam.learning_rate * VALUE_RATE, ..settings.adam };
         let faster = faster.step(state.steps);
+        let step_of = |bank: &Bank| if bank.kind().is_network() { step } else { faster };
+        let Parameters { shapes, rhos, .. } = parameters;
+        let (shape_step, rho_step) = (step_of(shapes), step_of(rhos));
+        shapes.backward(&replicate.shape_points, &replicate.shape_gradient, &mut state.shapes, &shape_step);
+        rhos.backward(&replicate.rho_points, &replicate.rho_gradient, &mut state.rhos, &rho_step);
+
         let (values, outputs) = (parameters.values.len(), replicate.lanes.outputs);
         let [first, second] = &mut state.rest;
         faster.update(&mut parameters.values, &replicate.value_gradient, &mut first[..values], &mut second[..values]);
         let place = values..values + outputs;
         faster.update(&mut parameters.bias, &replicate.bias_gradient, &mut first[place.clone()], &mut second[place]);
         if settings.output_bias {
-            let gradient: Vec<f32> = replicate.lanes.from(&self.output_bias_gradient).copied().collect();
-            let place = values + outputs..values + 2 * outputs;
+            let gradient: Vec<f32> = match self.readout {
+                Some(_) => self.output_bias_gradient.clone(),
+                None => replicate.lanes.from(&self.output_bias_gradient).copied().collect(),
+            };
+            let place = values + outputs..values + outputs + gradient.len();
             let undecayed = faster.with_decay(0.0);
             undecayed.update(&mut parameters.output_bias, &gradient, &mut first[place.clone()], &mut second[place]);
         }
