@@ -234,6 +234,14 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     for share in [0.0, 1.0, -1.0, f64::NAN] {
         assert!(refused(&tables, LinkDivision { test_share: Some(share), ..usual.clone() }).contains("test share"));
     }
+    for share in [0.9, 0.95, 0.999] {
+        // As few edges as may be left: an answer or a refusal, and no panic.
+        let few = Tables { edges: (0..10u32).map(|node| [node, node + 1]).collect(), ..tables.clone() };
+        let division = LinkDivision { test_share: Some(share), ..usual.clone() };
+        if let Err(error) = links(&few, LinkQuestion::Divided(division)) {
+            assert!(error.to_string().contains("--test-share"), "{error}");
+        }
+    }
     for negatives in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
         assert!(refused(&tables, LinkDivision { negatives, ..usual.clone() }).contains("for each link"));
     }
