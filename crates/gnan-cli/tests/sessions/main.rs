@@ -13,6 +13,7 @@ mod explain;
 mod interrupt;
 mod figures;
 mod hearing;
+mod links;
 mod predict;
 mod search;
 mod walk;
