@@ -22,11 +22,12 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Outcome;
+use crate::dataset::pair::MOST_LEVELS;
+use crate::dataset::{Bins, Outcome, Pair};
 use crate::error::{Error, Result};
 use crate::files::Kind;
 use crate::limits::Limits;
-use crate::model::{Description, Layout, Model, Parameters, RhoScale, output_count};
+use crate::model::{Description, FeatureSchema, Layout, Model, Parameters, RhoScale, output_count};
 use crate::output::write_atomically;
 use crate::shape::{Architecture, Bank};
 
@@ -153,7 +154,7 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         return Err("it has no usable scale of rho".to_owned());
     }
     let mut names = BTreeSet::new();
-    for feature in &description.features {
+    for (place, feature) in description.features.iter().enumerate() {
         let broken = |what: &str| Err(format!("feature \"{}\" {what}", feature.name));
         if !names.insert(&feature.name) {
             return broken("occurs twice");
@@ -174,6 +175,11 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         if !expected.contains(&effects.len()) || effects.iter().any(|effect| !effect.is_finite()) {
             return broken("has a mean effect that does not fit");
         }
+        if let Some(pair) = &feature.pair
+            && let Err(what) = check_pair(pair, feature, &description.features[..place])
+        {
+            return broken(what);
+        }
         let levels: BTreeSet<_> = feature.levels.iter().map(|level| &level.name).collect();
         if levels.len() != feature.levels.len() || (numeric && !levels.is_empty()) {
             return broken("has levels that do not fit");
@@ -181,6 +187,37 @@ fn check(description: &Description) -> std::result::Result<(), String> {
     }
     if description.receivers.len() < 2 || description.receivers.iter().any(|count| !count.is_finite()) {
         return Err("it does not say which distances occurred in training".to_owned());
+    }
+    Ok(())
+}
+
+/// Refuses pairs that cannot be made of the features before them.
+fn check_pair(pair: &Pair, feature: &FeatureSchema, before: &[FeatureSchema]) -> std::result::Result<(), &'static str> {
+    let [first, second] = &pair.members;
+    if feature.kind != Kind::Categorical || feature.description.is_some() || feature.missing.is_some() {
+        return Err("is a pair, which is categorical, read from its members and never missing");
+    }
+    if first.feature == second.feature {
+        return Err("is a pair of a feature with itself");
+    }
+    for member in &pair.members {
+        let Some(schema) = before.iter().find(|other| other.name == member.feature && other.pair.is_none()) else {
+            return Err("is a pair of features that do not stand before it");
+        };
+        let fits = match (&member.bins, schema.kind) {
+            (Bins::Edges(edges), Kind::Continuous | Kind::Sparse) => {
+                edges.len() < MOST_LEVELS && edges.iter().all(|x| x.is_finite()) && edges.is_sorted_by(|a, b| a < b)
+            }
+            (Bins::Flag, kind) => kind == Kind::Binary,
+            (Bins::Levels(levels), Kind::Categorical) => {
+                let names: BTreeSet<_> = levels.iter().collect();
+                levels.len() <= MOST_LEVELS && names.len() == levels.len()
+            }
+            _ => false,
+        };
+        if !fits {
+            return Err("is a pair with bins that do not fit its members");
+        }
     }
     Ok(())
 }

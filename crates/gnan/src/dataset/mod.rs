@@ -8,6 +8,7 @@
 pub mod describe;
 mod feature;
 mod molecule;
+pub mod pair;
 mod roles;
 mod split;
 mod summary;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 pub use describe::{Aspect, NodeDescription};
 pub use feature::{Feature, OneHot, one_hot_columns};
+pub use pair::{Bins, Pair, PairMember};
 pub use split::Split;
 pub use summary::{FeatureSummary, Summary, TargetSummary};
 pub use target::{Outcome, Problem, Target};

@@ -168,12 +168,11 @@ impl Canonical {
         }
         let mut names = vec!["bias".to_owned()];
         for feature in &description.features {
-            match feature.kind {
-                Kind::Categorical => {
-                    names.extend(feature.levels.iter().map(|level| format!("{}: {}", feature.name, level.name)));
-                    names.extend(feature.missing.map(|_| format!("{}: missing", feature.name)));
-                }
-                _ => names.push(feature.name.clone()),
+            if feature.has_level_rhos() {
+                names.extend(feature.levels.iter().map(|level| format!("{}: {}", feature.name, level.name)));
+                names.extend(feature.missing.map(|_| format!("{}: missing", feature.name)));
+            } else {
+                names.push(feature.name.clone());
             }
         }
         names
@@ -223,7 +222,7 @@ impl Canonical {
     /// Whether every level of a feature has a rho of its own; then it is centred per distance, on the products.
     pub fn has_level_rhos(&self, k: usize) -> bool {
         let description = self.model.description();
-        description.features[k].kind == Kind::Categorical && description.rho == Rho::PerFeature
+        description.features[k].has_level_rhos() && description.rho == Rho::PerFeature
     }
 
     /// Which of [`rhos`](Self::rhos) the level (of a categorical feature; missing comes last) or curve of a feature is

@@ -81,7 +81,7 @@ impl<'a> Explainer<'a> {
             said_by: Vec::new(),
             words: Vec::new(),
             unseen: HashMap::new(),
-            label: features.iter().find(|feature| feature.kind == Kind::Categorical).cloned(),
+            label: features.iter().find(|feature| feature.kind == Kind::Categorical && feature.pair.is_none()).cloned(),
             graph: (data.graph_count() == 1).then(|| data.graph(0)),
         };
         let mut by_feature: Vec<Vec<(u32, Said)>> = Vec::new();

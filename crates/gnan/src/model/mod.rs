@@ -158,7 +158,14 @@ impl Model {
 
     /// The features of `data` that the model uses, in its own order and kinds.
     pub fn features_of(&self, data: &Dataset) -> Result<Vec<Feature>> {
-        self.description.features.iter().map(|feature| feature.find(data)).collect()
+        let mut found = Vec::with_capacity(self.description.features.len());
+        for feature in &self.description.features {
+            found.push(match &feature.pair {
+                Some(pair) => pair.feature(&found)?,
+                None => feature.find(data)?,
+            });
+        }
+        Ok(found)
     }
 
     /// The statistics of `data` that the model needs.

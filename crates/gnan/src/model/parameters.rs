@@ -40,7 +40,7 @@ impl RhoScale {
 pub enum Rho {
     /// One rho for everything.
     Shared,
-    /// One rho per feature, per level of a categorical feature, and one for the bias.
+    /// One rho per feature, per level of a categorical feature that is not a pair, and one for the bias.
     PerFeature,
 }
 
@@ -66,7 +66,7 @@ pub struct FeatureLayout {
     pub network: Option<usize>,
     /// The first of its free values: one per level, then one for missing where there is one.
     pub first_value: usize,
-    /// The rho of its first level; the levels of a categorical feature (missing last) have one each.
+    /// The rho of its first level; the levels of a categorical feature (missing last) have one each, but for a pair.
     pub first_rho: usize,
 }
 
@@ -98,7 +98,7 @@ impl Layout {
             layout.networks += usize::from(!categorical);
             layout.values += values;
             if rho == Rho::PerFeature {
-                layout.rhos += if categorical { values } else { 1 };
+                layout.rhos += if feature.has_level_rhos() { values } else { 1 };
             }
         }
         layout
