@@ -111,6 +111,19 @@ pub struct TrainingRecord {
     /// What was tried before this model was chosen, and the validation loss of each; empty where there was no choice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<(String, f64)>,
+    /// How much each pair of features explains of what the additive model leaves, the best first; empty where none was
+    /// looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<PairRank>,
+}
+
+/// How well a pair of features did among the candidates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairRank {
+    /// The two features.
+    pub features: [String; 2],
+    /// The share of what the additive model leaves that the pair explains, less what chance would explain.
+    pub score: f64,
 }
 
 impl TrainingRecord {
@@ -138,6 +151,12 @@ impl Model {
     /// The same model with a record of what was tried before it was chosen.
     pub fn chosen_among(mut self, tried: Vec<(String, f64)>) -> Model {
         self.description.record.tried = tried;
+        self
+    }
+
+    /// The same model with a record of how its pairs were found.
+    pub fn with_pair_ranks(mut self, ranks: Vec<PairRank>) -> Model {
+        self.description.record.pairs = ranks;
         self
     }
 

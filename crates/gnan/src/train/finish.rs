@@ -83,6 +83,7 @@ impl Fit<'_> {
             balance_classes: self.training.balance_classes,
             target_scale: self.scale.pairs(),
             tried: Vec::new(),
+            pairs: Vec::new(),
         }
     }
 }

@@ -60,6 +60,9 @@ impl Training {
             Some(valid) => (train, valid.labelled()),
             None => train.hold_out(self.seed)?,
         };
+        if self.wants_pairs() {
+            return self.fit_with_pairs(prepared, &train, &valid, monitor);
+        }
         let mut candidates = Vec::new();
         for rho in self.rho_candidates(&train) {
             for two_logits in self.logit_candidates(outcome, rho) {
@@ -319,7 +322,7 @@ pub(super) fn add_output_bias(outputs: &mut [f32], bias: &[f32]) {
     }
 }
 
-fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {
+pub(super) fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {
     let mut graph_of_node = vec![u32::MAX; train.node_count()];
     for graph in train.graphs() {
         train.nodes_of(graph).for_each(|node| graph_of_node[node] = graph as u32);

@@ -4,6 +4,7 @@ mod finish;
 mod fit;
 mod lane_loss;
 mod loss;
+pub mod pairs;
 mod prepared;
 mod report;
 mod retraining;

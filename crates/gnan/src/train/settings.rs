@@ -104,6 +104,10 @@ pub struct Training {
     pub batch: Option<usize>,
     /// Weigh classes so that each counts the same.
     pub balance_classes: bool,
+    /// How many pairs of features the model is to have, the best by what the additive model leaves.
+    pub pairs: usize,
+    /// Pairs of features that the model is to have in any case.
+    pub named_pairs: Vec<[String; 2]>,
     /// The seed of everything random.
     pub seed: u64,
 }
@@ -126,6 +130,8 @@ impl Default for Training {
             patience: None,
             batch: None,
             balance_classes: false,
+            pairs: 0,
+            named_pairs: Vec::new(),
             seed: 0,
         }
     }
