@@ -11,7 +11,8 @@
 //!
 //! Networks are those of the numeric features in the order of the description; a network sees
 //! `(x - shift) / scale`, and `f_k` is its output minus its output at 0. A rho network sees `t = 1 / (1 + distance)` (0
-//! for unreachable) by `rho_scale` in the same way, and its output is rho.
+//! for unreachable) by `rho_scale` in the same way, and its output (times the factor of the distance in `shell_scale`,
+//! where there is one) is rho.
 //!
 //! A file can lie, so everything is checked at the door: size before reading, version by name, exact tensor names and
 //! shapes, finite values. Writing is atomic.
@@ -152,6 +153,10 @@ fn check(description: &Description) -> std::result::Result<(), String> {
     let RhoScale { shift, scale } = description.rho_scale;
     if !(shift.is_finite() && scale.is_finite() && scale.abs() > 1e-9) {
         return Err("it has no usable scale of rho".to_owned());
+    }
+    let scales = &description.shell_scale;
+    if scales.len() == 1 || scales.iter().any(|factor| !(*factor > 0.0 && *factor < 1e9)) {
+        return Err("its factors of shells are not usable".to_owned());
     }
     let mut names = BTreeSet::new();
     for (place, feature) in description.features.iter().enumerate() {

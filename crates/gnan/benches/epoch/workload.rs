@@ -81,6 +81,7 @@ impl Workload {
             rho_scale: RhoScale::default(),
             normalise: true,
             hop_cap: None,
+            shell_scale: Vec::new(),
             architecture,
             features,
             targets,

@@ -20,7 +20,7 @@ const NONE: &str = "none";
 
 impl Candidate {
     /// Names of the options that [`set`](Self::set) knows.
-    pub const OPTIONS: [&str; 13] = [
+    pub const OPTIONS: [&str; 15] = [
         "rho",
         "logits",
         "layers",
@@ -34,6 +34,8 @@ impl Candidate {
         "batch",
         "loss",
         "describe",
+        "pairs",
+        "scale-shells",
     ];
 
     /// Sets an option by its name on the command line. Descriptions are separated by slashes.
@@ -52,6 +54,8 @@ impl Candidate {
             "weight-decay" => training.weight_decay = optional(option, value, USUAL)?,
             "epochs" => training.epochs = optional(option, value, USUAL)?,
             "patience" => training.patience = optional(option, value, USUAL)?,
+            "pairs" => training.pairs = number(option, value)?,
+            "scale-shells" => training.scale_shells = one_of(option, value, &SWITCH)?,
             "describe" if value == NONE => self.describe.clear(),
             "describe" => self.describe = value.split('/').map(str::parse).collect::<Result<_>>()?,
             _ => {
@@ -79,6 +83,8 @@ impl Candidate {
             "weight-decay" => or(training.weight_decay.map(|decay| decay.to_string()), USUAL),
             "epochs" => or(training.epochs.map(|epochs| epochs.to_string()), USUAL),
             "patience" => or(training.patience.map(|patience| patience.to_string()), USUAL),
+            "pairs" => training.pairs.to_string(),
+            "scale-shells" => word_of(training.scale_shells, &SWITCH),
             "describe" if self.describe.is_empty() => NONE.to_owned(),
             "describe" => self.describe.iter().map(ToString::to_string).collect::<Vec<_>>().join("/"),
             _ => String::new(),
@@ -90,10 +96,11 @@ impl Candidate {
         let listed = Self::OPTIONS.iter().map(|option| format!("{option}={}", self.get(option)));
         let training = &self.training;
         let others = format!(
-            "normalise={} output-bias={:?} balance={} support={:?}",
+            "normalise={} output-bias={:?} balance={} pairs={:?} support={:?}",
             training.normalise,
             training.output_bias,
             training.balance_classes,
+            training.named_pairs,
             self.describe.iter().map(|description| description.least_support).collect::<Vec<_>>()
         );
         listed.chain([others]).collect::<Vec<_>>().join(" ")
@@ -114,6 +121,7 @@ const RHOS: [(&str, RhoChoice); 4] = [
 ];
 const LOGITS: [(&str, LogitChoice); 4] =
     [(USUAL, LogitChoice::ByRho), ("one", LogitChoice::One), ("two", LogitChoice::Two), ("auto", LogitChoice::Auto)];
+const SWITCH: [(&str, bool); 2] = [("false", false), ("true", true)];
 const LOSSES: [(&str, Option<Loss>); 3] =
     [(USUAL, None), ("squared", Some(Loss::Squared)), ("absolute", Some(Loss::Absolute))];
 
@@ -157,6 +165,8 @@ mod tests {
             ("batch", "32"),
             ("loss", "absolute"),
             ("describe", "degree/ring+label/environment:2"),
+            ("pairs", "5"),
+            ("scale-shells", "true"),
         ];
         assert_eq!(values.map(|(option, _)| option), Candidate::OPTIONS);
         let mut candidate = Candidate::default();

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
-use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support};
+use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support, shell_factor};
 use crate::shape::PiecewiseLinear;
 
 /// A rho in canonical form.
@@ -387,7 +387,9 @@ fn raw_rho(model: &Model, r: usize, slot: usize, slots: usize) -> Vec<f64> {
     }
     let t = if unreachable { 0.0 } else { 1.0 / (1.0 + slot as f64) };
     let bank = &model.parameters().rhos;
-    bank.architecture().evaluate(bank.block(r), f64::from(description.rho_scale.apply(t)))
+    let rho = bank.architecture().evaluate(bank.block(r), f64::from(description.rho_scale.apply(t)));
+    let factor = f64::from(shell_factor(&description.shell_scale, slot, slots) as f32);
+    rho.into_iter().map(|rho| rho * factor).collect()
 }
 
 /// Which of `slots` slots occurred in training; the last of both is "unreachable".

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
 pub use novelty::Novelty;
-pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoScale};
+pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoScale, shell_factor};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
 use crate::dataset::{Dataset, Feature, Outcome, Split};
@@ -44,6 +44,9 @@ pub struct Description {
     /// Rho is 0 beyond this distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hop_cap: Option<usize>,
+    /// What rho is multiplied by at every distance, "unreachable" last; empty: 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shell_scale: Vec<f64>,
     /// Size of the shape networks.
     pub architecture: Architecture,
     /// The features.
@@ -210,6 +213,7 @@ impl Description {
             rho: self.rho,
             rho_scale: self.rho_scale,
             hop_cap: self.hop_cap,
+            shell_scale: &self.shell_scale,
         }
     }
 

@@ -34,6 +34,17 @@ impl RhoScale {
     }
 }
 
+/// What rho is multiplied by at a slot of `slots`, by the factors of a model (distance 0, 1, ..., "unreachable" last; none:
+/// 1). A distance beyond those of training has the factor of the longest.
+pub fn shell_factor(factors: &[f64], slot: usize, slots: usize) -> f64 {
+    match factors {
+        [] => 1.0,
+        [only] => *only,
+        [finite @ .., unreachable] if slot + 1 == slots || finite.is_empty() => *unreachable,
+        [finite @ .., _] => finite[slot.min(finite.len() - 1)],
+    }
+}
+
 /// Whether all features share one distance function or each has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -17,6 +17,7 @@ impl Fit<'_> {
     /// Folds gain and target scale into the parameters and writes the description.
     pub(super) fn finish(mut self, ended: Ended, history: Vec<Point>) -> Fitted {
         std::mem::swap(&mut self.parameters, &mut self.best);
+        self.fold_centre();
         let outputs = 0..self.settled.architecture.outputs;
         let gains: Vec<f32> = outputs.map(|c| (f64::from(self.gain) * self.scale.factor(c)) as f32).collect();
         self.learn_mean_effects(&gains);
@@ -34,6 +35,7 @@ impl Fit<'_> {
             rho_scale: RhoScale::default(),
             normalise: self.training.normalise,
             hop_cap: self.training.hop_cap,
+            shell_scale: self.shell_scale,
             architecture: self.settled.architecture,
             features: self.features,
             targets: data.targets().iter().map(TargetSchema::of).collect(),

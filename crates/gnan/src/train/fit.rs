@@ -11,6 +11,7 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
+use crate::statistics;
 
 use super::finish::Point;
 use super::prepared::Prepared;
@@ -121,6 +122,10 @@ pub(super) struct Fit<'a> {
     pub scale: TargetScale,
     pub gain: f32,
     pub receivers: Vec<f64>,
+    /// What rho is multiplied by at every slot; empty: 1.
+    pub shell_scale: Vec<f64>,
+    /// The mean of the training outputs, which is taken out before the output bias is added; empty: nothing is.
+    centre: Vec<f32>,
     pub engine: Engine,
     pub parameters: Parameters,
     /// The weights with the lowest validation loss so far.
@@ -143,12 +148,14 @@ impl<'a> Fit<'a> {
         let features = learn_features(train.features(), train);
         let layout = Layout::new(&features, settled.rho);
         let gain = source_gain(train);
+        let shell_scale = if training.scale_shells { statistics::shell_scale(train, statistics.slots())? } else { Vec::new() };
         let model = EngineModel {
             features: &features,
             architecture: settled.architecture,
             rho: settled.rho,
             rho_scale: RhoScale::default(),
             hop_cap: training.hop_cap,
+            shell_scale: &shell_scale,
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let parameters = Parameters::random(&layout, settled.architecture, training.seed);
@@ -166,6 +173,8 @@ impl<'a> Fit<'a> {
             training,
             settled,
             receivers: statistics.receivers(&train.positions),
+            centre: vec![0.0; if training.scale_shells { settled.architecture.outputs } else { 0 }],
+            shell_scale,
             state: OptimiserState::new(&parameters),
             stopping: Stopping::new(settled),
             best: parameters.clone(),
@@ -255,7 +264,12 @@ impl<'a> Fit<'a> {
                 self.train_loss(Some(gradient));
             }
             let step = self.step();
-            self.engine.step(&mut self.train.rows, gradient, &mut self.parameters, &mut self.state, step);
+            if self.centre.is_empty() {
+                self.engine.gradients(&mut self.train.rows, gradient);
+            } else {
+                self.engine.centred_gradients(&mut self.train.rows, gradient);
+            }
+            self.engine.step_of(0, &mut self.parameters, &mut self.state, step);
             return None;
         };
         let mut order: Vec<usize> = (0..self.train.positions.len()).collect();
@@ -284,11 +298,25 @@ impl<'a> Fit<'a> {
     }
 
     fn train_loss(&mut self, gradient: Option<&mut [f32]>) -> f64 {
-        part_loss(&self.engine, self.settled, &self.parameters, &mut self.train, gradient)
+        self.engine.outputs(&mut self.train.rows, &mut self.train.outputs);
+        if !self.centre.is_empty() {
+            self.centre = column_means(&self.train.outputs, self.centre.len());
+        }
+        part_loss(self.settled, &self.parameters, &self.centre, &mut self.train, gradient)
     }
 
     fn valid_loss(&mut self) -> f64 {
-        part_loss(&self.engine, self.settled, &self.parameters, &mut self.valid, None)
+        self.engine.outputs(&mut self.valid.rows, &mut self.valid.outputs);
+        part_loss(self.settled, &self.parameters, &self.centre, &mut self.valid, None)
+    }
+
+    /// What was taken out of the outputs while training belongs to the output bias.
+    pub(super) fn fold_centre(&mut self) {
+        if !self.centre.is_empty() {
+            self.engine.tables(&self.parameters, false);
+            self.train_loss(None);
+            self.parameters.output_bias.iter_mut().zip(&self.centre).for_each(|(bias, mean)| *bias -= mean);
+        }
     }
 
     /// The chief metric on the validation part, from the outputs last computed.
@@ -304,15 +332,17 @@ impl<'a> Fit<'a> {
     }
 }
 
+/// The loss of the outputs of a part, as the engine left them.
 fn part_loss(
-    engine: &Engine,
     settled: &Settled,
     parameters: &Parameters,
+    centre: &[f32],
     part: &mut PartState,
     gradient: Option<&mut [f32]>,
 ) -> f64 {
-    engine.outputs(&mut part.rows, &mut part.outputs);
-    add_output_bias(&mut part.outputs, &parameters.output_bias);
+    let mut bias = parameters.output_bias.clone();
+    bias.iter_mut().zip(centre).for_each(|(bias, mean)| *bias -= mean);
+    add_output_bias(&mut part.outputs, &bias);
     settled.loss.evaluate(&part.outputs, &part.goals, gradient)
 }
 
@@ -320,6 +350,16 @@ pub(super) fn add_output_bias(outputs: &mut [f32], bias: &[f32]) {
     for row in outputs.chunks_exact_mut(bias.len()) {
         row.iter_mut().zip(bias).for_each(|(y, b)| *y += b);
     }
+}
+
+/// The mean of every column, added up in f64.
+pub(super) fn column_means(rows: &[f32], columns: usize) -> Vec<f32> {
+    let mut sums = vec![0.0f64; columns];
+    for row in rows.chunks_exact(columns) {
+        sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
+    }
+    let count = (rows.len() / columns).max(1) as f64;
+    sums.into_iter().map(|sum| (sum / count) as f32).collect()
 }
 
 pub(super) fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {

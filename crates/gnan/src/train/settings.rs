@@ -87,6 +87,9 @@ pub struct Training {
     pub output_bias: Option<bool>,
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
+    /// Multiply rho at every distance by the root of a typical shell's size, so that the mean of a large shell, which
+    /// differs little from node to node, counts as easily as one node.
+    pub scale_shells: bool,
     /// The loss; `None`: the usual one for the targets.
     pub loss: Option<Loss>,
     /// Step size; `None`: by the task.
@@ -122,6 +125,7 @@ impl Default for Training {
             normalise: true,
             output_bias: None,
             hop_cap: None,
+            scale_shells: false,
             loss: None,
             learning_rate: None,
             weight_decay: None,
@@ -264,6 +268,13 @@ impl Training {
         if !matches!(self.logits, LogitChoice::ByRho) && outcome != Outcome::Binary {
             return Err(Error::usage("the number of logits is a choice for a target of two classes only"));
         }
+        if self.scale_shells && !(train.task() == Task::Node && self.normalise && self.batch.is_none()) {
+            return Err(Error::usage("shells are scaled where nodes are predicted, normalised and in one batch")
+                .remedy("leave the scaling of shells out"));
+        }
+        if self.scale_shells && self.output_bias == Some(false) {
+            return Err(Error::usage("scaled shells need an output bias").remedy("leave it to the data"));
+        }
         let targets: Vec<_> = train.targets().iter().map(crate::model::TargetSchema::of).collect();
         let outputs = crate::model::output_count(outcome, &targets, two_logits);
         let batch = self.batch.filter(|batch| *batch < train.len());
@@ -275,7 +286,7 @@ impl Training {
             outcome,
             rho,
             two_logits,
-            output_bias: self.output_bias.unwrap_or(regression || graphs),
+            output_bias: self.output_bias.unwrap_or(regression || graphs || self.scale_shells),
             loss,
             learning_rate: self.learning_rate.unwrap_or(usual_rate) as f32,
             weight_decay: self.weight_decay.unwrap_or_else(|| usual_weight_decay(train)) as f32,

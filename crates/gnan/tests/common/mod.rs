@@ -288,6 +288,7 @@ pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Mode
         rho_scale: RhoScale { shift: 0.25, scale: 0.5 },
         normalise: shape.normalise,
         hop_cap: shape.hop_cap,
+        shell_scale: Vec::new(),
         architecture,
         features,
         targets,

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use crate::shape::{Architecture, Evaluation};
 use crate::statistics::Statistics;
 
-use super::parameters::{Layout, Parameters, Rho, RhoScale};
+use super::parameters::{Layout, Parameters, Rho, RhoScale, shell_factor};
 use super::schema::FeatureSchema;
 use binding::Binding;
 use cells::{CellTerm, ItemCells};
@@ -52,6 +52,8 @@ pub struct EngineModel<'a> {
     pub rho_scale: RhoScale,
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
+    /// What rho is multiplied by at every distance; empty: 1.
+    pub shell_scale: &'a [f64],
 }
 
 /// Some rows of the statistics, copied out so that they are contiguous, with working memory for them.
@@ -102,6 +104,7 @@ impl Engine {
         let (binding, points) = Binding::new(model, &layout, &statistics);
         let shape_points = Evaluation::new(points, outputs);
         let audible = audible_slots(slots, model.hop_cap);
+        let factors: Vec<f32> = (0..slots).map(|slot| shell_factor(model.shell_scale, slot, slots) as f32).collect();
         let arguments: Vec<f32> =
             (0..audible).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
         let rho_points = Evaluation::new((0..layout.rhos).map(|_| arguments.clone()), outputs);
@@ -112,8 +115,8 @@ impl Engine {
         Engine {
             gain,
             replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
-            tables: Tables::zeros(units, layout.rhos, slots, audible, lanes),
-            table_gradient: Tables::zeros(units, layout.rhos, slots, audible, lanes),
+            tables: Tables::zeros(units, layout.rhos, factors.clone(), audible, lanes),
+            table_gradient: Tables::zeros(units, layout.rhos, factors, audible, lanes),
             cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
             output_bias_gradient: vec![0.0; lanes],
@@ -206,5 +209,18 @@ impl Engine {
             term.table_gradients(&self.binding, self.statistics.levels(), &mut self.table_gradient);
         }
         self.output_bias_gradient = column_sums(out_gradient, self.tables.lanes);
+    }
+
+    /// The same where the mean of all rows is taken out of the outputs before the output bias is added: what moves all
+    /// outputs alike moves nothing but the output bias.
+    pub fn centred_gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
+        let sums = column_sums(out_gradient, self.tables.lanes);
+        let count = rows.len().max(1) as f32;
+        let mut projected = out_gradient.to_vec();
+        for row in projected.chunks_exact_mut(sums.len()) {
+            row.iter_mut().zip(&sums).for_each(|(g, sum)| *g -= sum / count);
+        }
+        self.gradients(rows, &projected);
+        self.output_bias_gradient = sums;
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! T[u, c]        found[u, c] - found[reference, c], where u is a point of a network; else its free value or bias
-//! rho[r, l, c]   rho network r at slot l; 0 beyond the hop cap
+//! rho[r, l, c]   rho network r at slot l, times the factor of the slot; 0 beyond the hop cap
 //! ```
 //!
 //! With several replicates, `c` runs over the lanes of all of them.
@@ -20,6 +20,8 @@ pub(super) struct Tables {
     pub slots: usize,
     /// The first slots are heard: all of them, or those up to the hop cap. Rho is 0 at the others.
     pub audible: usize,
+    /// What rho is multiplied by at every slot.
+    pub factors: Vec<f32>,
     /// `T`, `[units, lanes]`.
     pub units: Vec<f32>,
     /// `rho`, `[rhos, slots, lanes]`.
@@ -27,8 +29,10 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn zeros(units: usize, rhos: usize, slots: usize, audible: usize, lanes: usize) -> Tables {
-        Tables { lanes, slots, audible, units: vec![0.0; units * lanes], rhos: vec![0.0; rhos * slots * lanes] }
+    pub(super) fn zeros(units: usize, rhos: usize, factors: Vec<f32>, audible: usize, lanes: usize) -> Tables {
+        let slots = factors.len();
+        let (units, rhos) = (vec![0.0; units * lanes], vec![0.0; rhos * slots * lanes]);
+        Tables { lanes, slots, audible, factors, units, rhos }
     }
 
     pub(super) fn clear(&mut self) {
@@ -74,8 +78,10 @@ impl Replicate {
     pub(super) fn fill_tables(&self, parameters: &Parameters, binding: &Binding, tables: &mut Tables) {
         let (lanes, width) = (&self.lanes, tables.lanes);
         let copy = |to: &mut [f32], from: &[f32]| lanes.of(to).zip(from).for_each(|(to, from)| *to = *from);
-        for (rho, found) in tables.audible_rhos_mut().zip(self.rho_points.outputs().chunks_exact(lanes.outputs)) {
-            copy(rho, found);
+        let factors = tables.factors[..tables.audible].to_vec();
+        let found = self.rho_points.outputs().chunks_exact(lanes.outputs);
+        for ((rho, found), factor) in tables.audible_rhos_mut().zip(found).zip(factors.iter().cycle()) {
+            lanes.of(rho).zip(found).for_each(|(to, from)| *to = from * factor);
         }
         copy(tables.unit_mut(BIAS_UNIT), &parameters.bias);
         for units in &binding.network_units {
@@ -107,8 +113,10 @@ impl Replicate {
         let (lanes, width, outputs) = (&self.lanes, tables.lanes, self.lanes.outputs);
         let copy =
             |to: &mut [f32], from: &[f32]| to.iter_mut().zip(lanes.from(from)).for_each(|(to, from)| *to = *from);
-        for (gradient, rho) in self.rho_gradient.chunks_exact_mut(outputs).zip(tables.audible_rhos()) {
-            copy(gradient, rho);
+        let factors = tables.factors[..tables.audible].iter().cycle();
+        let rhos = tables.audible_rhos().zip(factors);
+        for (gradient, (rho, factor)) in self.rho_gradient.chunks_exact_mut(outputs).zip(rhos) {
+            gradient.iter_mut().zip(lanes.from(rho)).for_each(|(to, from)| *to = from * factor);
         }
         copy(&mut self.bias_gradient, tables.unit(BIAS_UNIT));
         for units in &binding.network_units {
