@@ -26,7 +26,7 @@ pub struct RhoCurve {
     pub unreachable: Option<f64>,
 }
 
-/// Every rho for every output.
+/// Every rho for every output by every lens.
 pub fn rho_curves(canonical: &Canonical) -> Vec<RhoCurve> {
     let outputs = canonical.description().output_names();
     let rhos = canonical.rhos();
@@ -38,11 +38,15 @@ pub fn rho_curves(canonical: &Canonical) -> Vec<RhoCurve> {
                 (1, _) => output_name.clone(),
                 _ => format!("{} ({output_name})", rho.name),
             };
-            let slots = rho.values.iter().enumerate();
-            let mut values: Vec<Option<f64>> =
-                slots.map(|(slot, values)| canonical.seen(slot).then_some(values[output])).collect();
-            let unreachable = values.pop().flatten();
-            curves.push(RhoCurve { name, values, unreachable });
+            let axis = canonical.axis();
+            for lens in 0..axis.lenses() {
+                let mut values: Vec<Option<f64>> =
+                    axis.range(lens).map(|slot| canonical.seen(slot).then_some(rho.values[slot][output])).collect();
+                let unreachable = values.pop().flatten();
+                let by = axis.lens_name(lens);
+                let name = if by.is_empty() { name.clone() } else { format!("{name}, {by}") };
+                curves.push(RhoCurve { name, values, unreachable });
+            }
         }
     }
     curves

@@ -1,6 +1,6 @@
 //! The album: a model's own figures, made from its overview. What is drawn is the canonical form and nothing else.
 
-use gnan::explain::{Canonical, LITTLE_SUPPORT, Overview, Point, distance_name};
+use gnan::explain::{Canonical, LITTLE_SUPPORT, Overview, Point};
 use gnan::files::{Kind, Task};
 use gnan::model::{Rho as RhoKind, Support as Behind};
 
@@ -80,12 +80,19 @@ impl<'a> Album<'a> {
 
     /// What is counted at a distance.
     fn receivers(&self) -> Vec<u64> {
-        let finite = self.overview.receivers.len().saturating_sub(1);
-        self.overview.receivers[..finite].iter().map(|count| count.round() as u64).collect()
+        let (_, finite) = self.counted();
+        finite.iter().map(|count| count.round() as u64).collect()
     }
 
     fn unreachable(&self) -> Option<u64> {
-        self.overview.receivers.last().filter(|count| **count > 0.0).map(|count| count.round() as u64)
+        let (unreachable, _) = self.counted();
+        Some(unreachable).filter(|count| *count > 0.0).map(|count| count.round() as u64)
+    }
+
+    /// What is counted by the first lens: unreachable, and at every distance.
+    fn counted(&self) -> (f64, &[f64]) {
+        let receivers = self.overview.receivers.get(self.canonical.axis().range(0)).unwrap_or(&[]);
+        receivers.split_last().map_or((0.0, &[]), |(unreachable, finite)| (*unreachable, finite))
     }
 
     /// Slots that occur in training.
@@ -93,48 +100,75 @@ impl<'a> Album<'a> {
         (0..self.canonical.slots()).filter(|slot| self.canonical.seen(*slot)).collect()
     }
 
-    /// A curve over distance from its values, `[slots][outputs]`, for one output.
-    fn curve(&self, name: String, values: &[Vec<f64>], c: usize, band: impl Fn(usize) -> Option<[f64; 2]>) -> Curve {
-        let last = values.len() - 1;
+    /// A curve over distance by every lens, from its values, `[slots][outputs]`, for one output.
+    fn curves(
+        &self,
+        name: &str,
+        values: &[Vec<f64>],
+        c: usize,
+        band: impl Fn(usize) -> Option<[f64; 2]>,
+    ) -> Vec<Curve> {
         let seen = |slot: usize| self.canonical.seen(slot);
         let estimate = |slot: usize| {
             if seen(slot) { estimate(values[slot][c], band(slot)) } else { Estimate::from(f64::NAN) }
         };
-        Curve { name, points: (0..last).map(estimate).collect(), unreachable: seen(last).then(|| estimate(last)) }
+        let axis = self.canonical.axis();
+        let by_lens = |lens: usize| {
+            let (slots, of_lens) = (axis.range(lens), axis.lens_name(lens));
+            let last = slots.end - 1;
+            Curve {
+                name: if of_lens.is_empty() { name.to_owned() } else { format!("{name}, {of_lens}") },
+                points: (slots.start..last).map(estimate).collect(),
+                unreachable: seen(last).then(|| estimate(last)),
+            }
+        };
+        (0..axis.lenses()).map(by_lens).collect()
     }
 
     /// Rho by distance.
     pub fn rho(&self) -> Figure {
         let per_feature = self.canonical.description().rho == RhoKind::PerFeature;
         let outputs = self.overview.outputs.len();
-        let curve = |r: usize, c: usize, name: String| {
-            self.curve(name, &self.overview.rho[r].values, c, |slot| self.bands.rho(r, slot, c))
+        let curve = |r: usize, c: usize, name: &str| {
+            self.curves(name, &self.overview.rho[r].values, c, |slot| self.bands.rho(r, slot, c))
         };
+        // The curves of one rho, output by output, for each lens.
+        let of_rho = |r: usize| {
+            let by_output: Vec<Vec<Curve>> = (0..outputs).map(|c| curve(r, c, &self.overview.rho[r].name)).collect();
+            let lenses = self.canonical.axis().lenses();
+            (0..lenses)
+                .flat_map(|lens| by_output.iter().map(move |curves| curves[lens].clone()).collect::<Vec<_>>())
+                .collect::<Vec<_>>()
+        };
+        let shared = self.canonical.description().rho == RhoKind::Shared;
+        let panels = self.overview.rho.len() > 1 || self.canonical.axis().lenses() > 1;
         let mut curves = Vec::new();
         if per_feature {
             for k in &self.order {
-                let levels = match self.overview.features[*k].kind {
-                    Kind::Categorical => self.overview.features[*k].levels.len(),
-                    _ => 1,
+                let levels = match self.canonical.has_level_rhos(*k) {
+                    true => self.overview.features[*k].levels.len(),
+                    false => 1,
                 };
                 let mut rhos: Vec<usize> = (0..levels).collect();
                 let support =
                     |level: &usize| self.overview.features[*k].levels.get(*level).map_or(0, |l| l.support.nodes);
                 rhos.sort_by_key(|level| std::cmp::Reverse(support(level)));
                 for level in rhos {
-                    let r = self.canonical.rho_of(*k, level);
-                    curves.extend((0..outputs).map(|c| curve(r, c, self.overview.rho[r].name.clone())));
+                    curves.extend(of_rho(self.canonical.rho_of(*k, level)));
                 }
             }
+        } else if panels {
+            // The rho of the bias alone is part of the structure curve.
+            curves.extend((usize::from(!shared)..self.overview.rho.len()).flat_map(of_rho));
         } else {
-            curves.extend((0..outputs).map(|c| curve(0, c, self.overview.outputs[c].clone())));
+            curves.extend((0..outputs).flat_map(|c| curve(0, c, &self.overview.outputs[c])));
         }
         let scene = Rho {
             title: "How far a node is heard: rho by distance".to_owned(),
             unit: "rho (largest = 1)".to_owned(),
             curves,
-            panels: per_feature,
-            classes: if per_feature { self.overview.outputs.clone() } else { Vec::new() },
+            panels,
+            classes: if panels { self.overview.outputs.clone() } else { Vec::new() },
             most: MOST_PANELS,
             receivers: self.receivers(),
             unreachable_receivers: self.unreachable(),
@@ -225,10 +259,9 @@ impl<'a> Album<'a> {
     }
 
     fn columns(&self) -> (Vec<String>, bool) {
-        let slots = self.slots();
-        let last = self.canonical.slots() - 1;
-        let name = |slot: &usize| if *slot == last { "unreachable".to_owned() } else { slot.to_string() };
-        (slots.iter().map(name).collect(), slots.last() == Some(&last))
+        let (slots, axis) = (self.slots(), self.canonical.axis());
+        let apart = axis.lenses() == 1 && slots.last().is_some_and(|slot| axis.distance(*slot).is_none());
+        (slots.iter().map(|slot| axis.key(*slot)).collect(), apart)
     }
 
     /// Cells of one row over the seen slots, per shown output.
@@ -395,20 +428,20 @@ impl<'a> Album<'a> {
         };
         let mut by_feature: Vec<Item> = features.chain([structure]).collect();
         by_feature.sort_by(|a, b| b.importance.value.total_cmp(&a.importance.value));
-        let slots = self.canonical.slots();
+        let axis = self.canonical.axis();
         let mut by_distance: Vec<Item> = Vec::new();
         let mut far: Option<(usize, usize, f64)> = None;
         for slot in self.slots() {
             let (value, band) = (mean(&found.by_distance[slot]), self.bands.distance_importance(slot));
-            if slot <= NEAR || slot + 1 == slots {
-                by_distance.push(Item { name: distance_name(slot, slots), importance: estimate(value, band) });
+            if axis.lenses() > 1 || axis.distance(slot).is_none_or(|distance| distance <= NEAR) {
+                by_distance.push(Item { name: axis.name(slot), importance: estimate(value, band) });
             } else {
                 far = Some(far.map_or((slot, slot, value), |(first, _, sum)| (first, slot, sum + value)));
             }
         }
         if let Some((first, last, sum)) = far {
             let name = format!("distances {first} to {last} (sum)");
-            let place = by_distance.iter().position(|item| item.name == distance_name(slots - 1, slots));
+            let place = by_distance.iter().position(|item| item.name == axis.name(axis.slots() - 1));
             by_distance.insert(place.unwrap_or(by_distance.len()), Item { name, importance: Estimate::from(sum) });
         }
         let blocks = vec![
@@ -438,9 +471,7 @@ impl<'a> Album<'a> {
     pub fn structure(&self) -> Figure {
         let curves = self.overview.shown_outputs.iter().enumerate();
         let curves = curves
-            .map(|(c, name)| {
-                self.curve(name.clone(), &self.overview.structure, c, |slot| self.bands.structure(slot, c))
-            })
+            .flat_map(|(c, name)| self.curves(name, &self.overview.structure, c, |slot| self.bands.structure(slot, c)))
             .collect();
         let scene = Rho {
             title: "What the shape of the graph alone says".to_owned(),

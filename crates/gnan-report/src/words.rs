@@ -2,8 +2,10 @@
 
 use gnan::dataset::Outcome;
 use gnan::files::Task;
+use gnan::lens::{Direction, Lens, Pool};
 use gnan::model::{Description, Rho};
 use gnan::model_file::parameter_count;
+use gnan::shape::ShapeKind;
 
 use crate::text::{count, one_line};
 
@@ -35,11 +37,42 @@ pub fn prediction(description: &Description) -> String {
     format!("{}{more} of {of}, {}", targets.join(", "), outcome(description.outcome))
 }
 
-/// Whether rho is "shared" or "per feature".
+/// Whether rho is "shared", "per feature" or "per group of features".
 pub fn rho(rho: Rho) -> &'static str {
     match rho {
         Rho::Shared => "shared",
         Rho::PerFeature => "per feature",
+        Rho::Grouped => "per group of features",
+    }
+}
+
+/// The ways in which distance is measured, where they are not the usual one: ", distance along and against edges".
+fn lenses(description: &Description) -> String {
+    let lenses = &description.lenses;
+    let one = |lens: &Lens| {
+        let mut words = Vec::new();
+        match lens.direction {
+            Direction::Along if description.directed => words.push("along edges".to_owned()),
+            Direction::Along => {}
+            Direction::Against => words.push("against edges".to_owned()),
+            Direction::Ignoring => words.push("ignoring direction".to_owned()),
+        }
+        if !lens.types.is_empty() {
+            words.push(format!("over {} edges", lens.types.join(" and ")));
+        }
+        words.extend(lens.bins.as_ref().map(|bins| {
+            let ends: Vec<String> = bins.ends.iter().map(|end| end.to_string()).collect();
+            format!("by {} in bins up to {}", bins.weight, ends.join(", "))
+        }));
+        words.extend((description.task == Task::Graph && !Lens::is_plain(lenses)).then(|| match lens.pool {
+            Pool::Sum => "summed over receivers".to_owned(),
+            Pool::Mean => "averaged over receivers".to_owned(),
+        }));
+        words.join(", ")
+    };
+    match Lens::is_plain(lenses) {
+        true => String::new(),
+        false => format!(", distance {}", lenses.iter().map(one).collect::<Vec<_>>().join(" and ")),
     }
 }
 
@@ -51,14 +84,32 @@ pub fn architecture(description: &Description) -> String {
         (Outcome::Binary, _) => ", two logits",
         _ => "",
     };
-    let cap = description.hop_cap.map(|cap| format!(", nothing beyond distance {cap}")).unwrap_or_default();
+    let cap = match description.hop_cap {
+        Some(cap) => format!(", nothing beyond distance {cap}"),
+        None if description.silent_unreachable => ", nothing from unreachable nodes".to_owned(),
+        None => String::new(),
+    };
     let normalise = if description.normalise { "" } else { ", not normalised" };
     format!(
-        "rho {}{logits}, {}{cap}{normalise}, {} parameters",
+        "rho {}{}{logits}, {}{cap}{normalise}, {} parameters",
         rho(description.rho),
-        if size.layers == 1 { "lines".to_owned() } else { format!("{} layers of {}", size.layers, size.hidden) },
+        lenses(description),
+        shapes(description),
         count(parameter_count(description) as u64)
     )
+}
+
+/// What shape functions and rhos are made of: "3 layers of 64", "splines", "splines with rho of 3 layers of 64".
+fn shapes(description: &Description) -> String {
+    let size = description.architecture;
+    let networks =
+        if size.layers == 1 { "lines".to_owned() } else { format!("{} layers of {}", size.layers, size.hidden) };
+    match (description.shape, description.rho_shape()) {
+        (ShapeKind::Network, ShapeKind::Network) => networks,
+        (ShapeKind::Spline, ShapeKind::Spline) => "splines".to_owned(),
+        (ShapeKind::Spline, ShapeKind::Network) => format!("splines with rho of {networks}"),
+        (ShapeKind::Network, ShapeKind::Spline) => format!("{networks} with rho of splines"),
+    }
 }
 
 /// How it was fitted: "learning rate 0.001, weight decay 0.005, seed 0".
@@ -69,6 +120,9 @@ pub fn settings(description: &Description) -> String {
         format!("learning rate {}", short(record.learning_rate)),
         format!("weight decay {}", short(record.weight_decay)),
     ];
+    if record.smooth > 0.0 {
+        words.push(format!("smoothness {}", short(record.smooth)));
+    }
     if record.dropout > 0.0 {
         words.push(format!("dropout {}", short(record.dropout)));
     }

@@ -3,14 +3,14 @@
 //! Data flow left to right, and a module uses only what stands to its left (and errors, limits, random numbers):
 //!
 //! ```text
-//! files -> dataset -> graph -> distance -> statistics -> shape -> model -> train -> model file -> explain -> bootstrap
+//! files -> dataset -> graph -> distance -> lens -> statistics -> shape -> model -> train -> model file -> explain -> bootstrap
 //!                                                          predict, evaluate: metric, baseline
 //! ```
 //!
 //! - [`files`] turn whatever is on disk into tables; [`dataset`] says what they mean: features, targets, splits.
 //! - [`catalogue`]: the data sets of the paper, where to get them and what the paper says of each.
-//! - [`graph`] and [`distance`]: who can hear whom, and from how far. [`statistics`]: everything training needs to know
-//!   of that, summed up once.
+//! - [`graph`] and [`distance`]: who can hear whom, and from how far. [`lens`]: the ways of measuring it.
+//!   [`statistics`]: everything training needs to know of that, summed up once.
 //! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
 //!   by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
 //! - [`predict`] and [`evaluate`] use models; [`metric`], [`confidence`] and [`baseline`] judge them.
@@ -29,6 +29,7 @@ pub mod catalogue;
 pub mod dataset;
 pub mod graph;
 pub mod distance;
+pub mod lens;
 pub mod statistics;
 pub mod shape;
 pub mod model;

@@ -5,14 +5,16 @@
 //! | `shape.layer0.weight`, `shape.layer0.bias` | `[networks, hidden]` |
 //! | `shape.layerN.weight`, `.bias` | `[networks, hidden in, hidden out]`, `[networks, hidden]` |
 //! | `shape.output.weight`, `.bias` | `[networks, outputs, hidden]`, `[networks, outputs]` |
+//! | `shape.coefficients` | `[coefficients, outputs]` instead of these, where shape functions are splines |
 //! | `rho.*` | the same for the distance functions |
 //! | `values` | `[levels, outputs]`: categorical levels and missing values, by feature |
 //! | `bias`, `output_bias` | `[outputs]`: `b` and `b0` |
 //!
 //! Networks are those of the numeric features in the order of the description; a network sees
 //! `(x - shift) / scale`, and `f_k` is its output minus its output at 0. A rho network sees `t = 1 / (1 + distance)` (0
-//! for unreachable) by `rho_scale` in the same way, and its output (times the factor of the distance in `shell_scale`,
-//! where there is one) is rho.
+//! for unreachable) by `rho_scale` in the same way, and its output, times the factor of the distance in
+//! `shell_scale` where there is one, is rho. A B-spline sees the same as a network would; its
+//! degree and knots are in the description, its coefficients, feature after feature, in the tensor.
 //!
 //! A file can lie, so everything is checked at the door: size before reading, version by name, exact tensor names and
 //! shapes, finite values. Writing is atomic.
@@ -26,11 +28,12 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::pair::MOST_LEVELS;
 use crate::dataset::{Bins, Outcome, Pair};
 use crate::error::{Error, Result};
-use crate::files::Kind;
+use crate::files::{Kind, Task};
+use crate::lens::{Lens, Pool};
 use crate::limits::Limits;
-use crate::model::{Description, FeatureSchema, Layout, Model, Parameters, RhoScale, output_count};
+use crate::model::{Description, FeatureSchema, Model, Parameters, RhoScale, output_count};
 use crate::output::write_atomically;
-use crate::shape::{Architecture, Bank};
+use crate::shape::{Architecture, Bank, BankForm, ShapeKind};
 
 /// The version this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -57,7 +60,7 @@ impl Model {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let header = Header { version: FORMAT_VERSION, description: self.description().clone() };
         let json = serde_json::to_string(&header).map_err(|e| Error::input(format!("the description: {e}")))?;
-        let tensors = tensors_of(self.parameters());
+        let tensors = tensors_of(self);
         let views = tensors
             .iter()
             .map(|(name, (shape, bytes))| Ok((name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
@@ -110,14 +113,13 @@ impl Model {
 
 type Tensors = BTreeMap<String, (Vec<usize>, Vec<u8>)>;
 
-fn tensors_of(parameters: &Parameters) -> Tensors {
+fn tensors_of(model: &Model) -> Tensors {
+    let (parameters, forms) = (model.parameters(), model.description().forms());
     let mut tensors = Tensors::new();
     let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
-    for (prefix, bank) in [("shape", &parameters.shapes), ("rho", &parameters.rhos)] {
-        for part in bank.architecture().parts() {
-            let shape = [&[bank.len()], &part.dimensions[..]].concat();
-            let data = (0..bank.len()).flat_map(|k| bytes(&bank.block(k)[part.range.clone()])).collect();
-            tensors.insert(format!("{prefix}.{}", part.name), (shape, data));
+    for (prefix, form, bank) in [("shape", forms.shapes, &parameters.shapes), ("rho", forms.rhos, &parameters.rhos)] {
+        for ((name, dimensions), values) in form.tensors().into_iter().zip(bank.tensors()) {
+            tensors.insert(format!("{prefix}.{name}"), (dimensions, bytes(&values)));
         }
     }
     let outputs = parameters.bias.len();
@@ -155,8 +157,17 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         return Err("it has no usable scale of rho".to_owned());
     }
     let scales = &description.shell_scale;
-    if scales.len() == 1 || scales.iter().any(|factor| !(*factor > 0.0 && *factor < 1e9)) {
+    if scales.len() == 1 || (!scales.is_empty() && description.lenses.len() != 1) || scales.iter().any(|factor| !(*factor > 0.0 && *factor < 1e9)) {
         return Err("its factors of shells are not usable".to_owned());
+    }
+    if let Some(basis) = &description.rho_spline {
+        let ends = basis.range() == Some((0.0, 1.0)) && description.rho_scale == RhoScale::PLAIN;
+        if !basis.is_usable() || basis.degree != 1 || basis.anchored || basis.flat || !ends {
+            return Err("it has no usable knots of rho".to_owned());
+        }
+    }
+    if !(description.record.smooth.is_finite() && description.record.smooth >= 0.0) {
+        return Err("its strength of smoothing is no number from 0".to_owned());
     }
     let mut names = BTreeSet::new();
     for (place, feature) in description.features.iter().enumerate() {
@@ -185,10 +196,31 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         {
             return broken(what);
         }
+        let spline = numeric && description.shape == ShapeKind::Spline;
+        if feature.spline.is_some() != spline || feature.spline.as_ref().is_some_and(|basis| !basis.is_usable()) {
+            return broken("has knots that do not fit");
+        }
+        if !feature.rules.are_sensible() || (feature.rules.promise() && !spline) {
+            return broken("has rules that do not fit");
+        }
         let levels: BTreeSet<_> = feature.levels.iter().map(|level| &level.name).collect();
         if levels.len() != feature.levels.len() || (numeric && !levels.is_empty()) {
             return broken("has levels that do not fit");
         }
+    }
+    Lens::check(&description.lenses).map_err(|error| error.to_string())?;
+    let lengths =
+        if description.slots.is_empty() { vec![description.receivers.len()] } else { description.slots.clone() };
+    let total = lengths.iter().try_fold(0usize, |sum, slots| sum.checked_add(*slots));
+    if lengths.len() != description.lenses.len()
+        || lengths.iter().any(|slots| *slots < 2)
+        || total != Some(description.receivers.len())
+        || description.axis().lengths() != lengths
+    {
+        return Err("its distances do not fit the ways in which they are measured".to_owned());
+    }
+    if description.task == Task::Node && description.lenses.iter().any(|lens| lens.pool == Pool::Mean) {
+        return Err("it pools nodes in a task about nodes".to_owned());
     }
     if description.receivers.len() < 2 || description.receivers.iter().any(|count| !count.is_finite()) {
         return Err("it does not say which distances occurred in training".to_owned());
@@ -228,9 +260,9 @@ fn check_pair(pair: &Pair, feature: &FeatureSchema, before: &[FeatureSchema]) ->
 }
 
 fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std::result::Result<Parameters, String> {
-    let layout = Layout::new(&description.features, description.rho);
-    let architecture = description.architecture;
-    let outputs = architecture.outputs;
+    let layout = description.layout();
+    let forms = description.forms();
+    let outputs = description.architecture.outputs;
     let mut expected = BTreeSet::new();
     let mut read = |name: String, shape: &[usize]| -> std::result::Result<Vec<f32>, String> {
         let tensor = tensors.tensor(&name).map_err(|_| format!("tensor \"{name}\" is missing"))?;
@@ -245,23 +277,13 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
         expected.insert(name);
         Ok(values)
     };
-    let mut bank = |prefix: &str, count: usize| -> std::result::Result<Bank, String> {
+    let mut bank = |prefix: &str, form: &BankForm| -> std::result::Result<Bank, String> {
         // Tensors are checked against their shape before the bank is allocated, so a large claim needs a large file.
-        let mut parts = Vec::new();
-        for part in architecture.parts() {
-            let shape = [&[count], &part.dimensions[..]].concat();
-            parts.push((part.range.clone(), read(format!("{prefix}.{}", part.name), &shape)?));
-        }
-        let mut bank = Bank::zeros(architecture, count);
-        for (range, values) in parts {
-            for (k, values) in values.chunks_exact(range.len()).enumerate() {
-                bank.block_mut(k)[range.clone()].copy_from_slice(values);
-            }
-        }
-        Ok(bank)
+        let tensors = form.tensors().into_iter().map(|(name, shape)| read(format!("{prefix}.{name}"), &shape));
+        Ok(Bank::from_tensors(form, &tensors.collect::<std::result::Result<Vec<_>, String>>()?))
     };
-    let shapes = bank("shape", layout.networks)?;
-    let rhos = bank("rho", layout.rhos)?;
+    let shapes = bank("shape", &forms.shapes)?;
+    let rhos = bank("rho", &forms.rhos)?;
     let parameters = Parameters {
         shapes,
         rhos,
@@ -277,9 +299,7 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
 
 /// What `gnan inspect` says of the size of a model.
 pub fn parameter_count(description: &Description) -> usize {
-    let layout = Layout::new(&description.features, description.rho);
-    let per_network: usize =
-        description.architecture.parts().iter().map(|part| part.dimensions.iter().product::<usize>()).sum();
-    let outputs = description.architecture.outputs;
-    (layout.networks + layout.rhos) * per_network + (layout.values + 2) * outputs
+    let layout = description.layout();
+    let (forms, outputs) = (description.forms(), description.architecture.outputs);
+    forms.shapes.parameters() + forms.rhos.parameters() + (layout.values + 2) * outputs
 }

@@ -98,13 +98,14 @@ impl Model {
             Task::Node => (PAIRS_AT_ONCE / largest).clamp(64, 1 << 20),
         };
         let mut novelty = Novelty::of_features(description, &features, data);
-        let (mut longest, mut has_unreachable) = (0, false);
+        let lenses = description.lenses.len();
+        let (mut longest, mut has_unreachable) = (vec![0; lenses], vec![false; lenses]);
         for (chunk, values) in values.chunks_mut(at_once * width).enumerate() {
             let positions: Vec<usize> =
                 (chunk * at_once..(chunk + 1) * at_once).take_while(|p| *p < data.len()).collect();
             let statistics = Arc::new(self.statistics(&data.subset(&positions), &features)?);
-            longest = longest.max(statistics.longest());
-            has_unreachable |= statistics.has_unreachable();
+            longest.iter_mut().zip(statistics.axis().longest()).for_each(|(all, found)| *all = found.max(*all));
+            has_unreachable.iter_mut().zip(statistics.has_unreachable()).for_each(|(any, found)| *any |= found);
             let engine = self.engine(statistics);
             let all: Vec<usize> = (0..positions.len()).collect();
             engine.outputs(&mut engine.rows(&all, false), values);
@@ -112,7 +113,7 @@ impl Model {
                 row.iter_mut().zip(&self.parameters().output_bias).for_each(|(y, b)| *y += b);
             }
         }
-        novelty.add_distances(description, longest, has_unreachable);
+        novelty.add_distances(description, &longest, &has_unreachable);
         Ok(Outputs { width, values, novelty: novelty.sentences })
     }
 

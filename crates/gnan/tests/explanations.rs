@@ -50,12 +50,8 @@ fn an_explanation_that_does_not_add_up_says_so() {
 /// `(a * rho, f / a, b / a)` is the same model.
 fn rescaled(model: &Model, factor: f32) -> Model {
     let mut parameters = model.parameters().clone();
-    let architecture = parameters.rhos.architecture();
-    let factors = vec![factor; architecture.outputs];
-    for rho in 0..parameters.rhos.len() {
-        architecture.scale_outputs(parameters.rhos.block_mut(rho), &factors);
-    }
-    parameters.scale_sources(&vec![1.0 / factor; architecture.outputs]);
+    parameters.rhos.scale_outputs(&vec![factor; model.outputs()]);
+    parameters.scale_sources(&vec![1.0 / factor; model.outputs()]);
     let mut description = model.description().clone();
     for feature in &mut description.features {
         feature.mean_effect.iter_mut().for_each(|mean| *mean /= f64::from(factor));

@@ -13,14 +13,16 @@ use gnan::files::Values;
 use gnan::predict::Outputs;
 use gnan::random::Stream;
 use gnan::{Model, Training};
-use oracle::{Case, CaseFeature, Value};
+use oracle::{Case, CaseFeature, FileLens, FileModel, Receiver, Value};
 use serde_json::Value as Json;
 
-/// A curve given by points joined by lines, and slopes beyond them.
+/// A curve given by points joined by lines or cubic pieces, and slopes beyond them.
 #[derive(Clone, Default)]
 struct Curve {
     at: Vec<f64>,
     values: Vec<Vec<f64>>,
+    /// Bends `p` and `q` after every point, where there are any.
+    bends: [Vec<Vec<f64>>; 2],
     slopes: [Vec<f64>; 2],
 }
 
@@ -39,7 +41,13 @@ impl Curve {
         let right = self.at.iter().position(|knot| *knot > x).unwrap();
         let share = (x - self.at[right - 1]) / (self.at[right] - self.at[right - 1]);
         let ends = self.values[right - 1].iter().zip(&self.values[right]);
-        ends.map(|(left, right)| left * (1.0 - share) + right * share).collect()
+        let mut found: Vec<f64> = ends.map(|(left, right)| left * (1.0 - share) + right * share).collect();
+        if let [Some(p), Some(q)] = [0, 1].map(|which| self.bends[which].get(right - 1)) {
+            for (c, found) in found.iter_mut().enumerate() {
+                *found += share * (1.0 - share) * (p[c] + q[c] * share);
+            }
+        }
+        found
     }
 }
 
@@ -49,17 +57,36 @@ struct Feature {
     curve: Option<(Curve, usize)>,
     levels: HashMap<String, (Vec<f64>, usize)>,
     missing: Option<(Vec<f64>, usize)>,
-    centre: Option<Curve>,
+    /// For every lens.
+    centre: Vec<Curve>,
+}
+
+/// Where something is heard.
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    from: usize,
+    to: Option<usize>,
+    unreachable: bool,
+}
+
+/// A curve over distance.
+#[derive(Default)]
+struct Heeded {
+    curve: Curve,
+    heard: Heard,
+    lens: usize,
+    at_0: Option<Vec<f64>>,
 }
 
 /// Nothing but what the tables say.
 struct Tables {
     normalise: bool,
-    hop_cap: Option<usize>,
+    /// For every lens whether receivers are averaged, and which way edges are followed.
+    mean: Vec<bool>,
     base: Vec<f64>,
-    rho: Vec<Curve>,
-    structure: Curve,
-    structure_at_0: Option<Vec<f64>>,
+    empty: Vec<f64>,
+    rho: Vec<Heeded>,
+    structure: Vec<Heeded>,
     features: HashMap<String, Feature>,
 }
 
@@ -75,11 +102,30 @@ impl Tables {
     fn from_json(text: &[u8]) -> Tables {
         let json: Json = serde_json::from_slice(text).unwrap();
         let in_t = |json: &Json| Curve { at: numbers(&json["t"]), values: rows(&json["values"]), ..Curve::default() };
+        let heeded = |json: &Json| Heeded {
+            curve: in_t(json),
+            heard: Heard {
+                from: json["reach"]["from"].as_u64().unwrap() as usize,
+                to: json["reach"]["to"].as_u64().map(|to| to as usize),
+                unreachable: json["reach"]["unreachable"].as_bool().unwrap(),
+            },
+            lens: json["lens"].as_u64().unwrap() as usize,
+            at_0: json["at_distance_0"].is_array().then(|| numbers(&json["at_distance_0"])),
+        };
+        let all = |json: &Json| json.as_array().unwrap().iter().map(heeded).collect();
         let feature = |json: &Json| {
             let mut feature = Feature::default();
             if let curve @ Json::Object(_) = &json["curve"] {
                 let slopes = [numbers(&curve["left_slope"]), numbers(&curve["right_slope"])];
-                let knots = Curve { at: numbers(&curve["knots"]), values: rows(&curve["values"]), slopes };
+                let bend = |which: usize| {
+                    match curve["bends"].as_array() {
+                        Some(pieces) => pieces.iter().map(|piece| rows(piece).iter().map(|pair| pair[which]).collect()),
+                        None => return Vec::new(),
+                    }
+                    .collect()
+                };
+                let bends = [bend(0), bend(1)];
+                let knots = Curve { at: numbers(&curve["knots"]), values: rows(&curve["values"]), bends, slopes };
                 feature.curve = Some((knots, json["rho"].as_u64().unwrap() as usize));
             }
             for level in json["levels"].as_array().unwrap() {
@@ -90,18 +136,16 @@ impl Tables {
                     feature.levels.insert(level["name"].as_str().unwrap().to_owned(), found);
                 }
             }
-            feature.centre = json["centre"].is_object().then(|| in_t(&json["centre"]));
+            feature.centre = json["centre"].as_array().map(|all| all.iter().map(in_t).collect()).unwrap_or_default();
             (json["name"].as_str().unwrap().to_owned(), feature)
         };
         Tables {
             normalise: json["normalise"].as_bool().unwrap(),
-            hop_cap: json["hop_cap"].as_u64().map(|cap| cap as usize),
+            mean: json["lenses"].as_array().unwrap().iter().map(|lens| lens["pool"] == "mean").collect(),
             base: numbers(&json["base"]),
-            rho: json["rho"].as_array().unwrap().iter().map(in_t).collect(),
-            structure: in_t(&json["structure"]),
-            structure_at_0: json["structure_at_distance_0"]
-                .is_array()
-                .then(|| numbers(&json["structure_at_distance_0"])),
+            empty: numbers(&json["empty"]),
+            rho: all(&json["rho"]),
+            structure: all(&json["structure"]),
             features: json["features"].as_array().unwrap().iter().map(feature).collect(),
         }
     }
@@ -120,11 +164,11 @@ impl Tables {
         }
         let mut tables = Tables {
             normalise: false,
-            hop_cap: None,
+            mean: Vec::new(),
             base: Vec::new(),
+            empty: Vec::new(),
             rho: Vec::new(),
-            structure: Curve::default(),
-            structure_at_0: None,
+            structure: Vec::new(),
             features: HashMap::new(),
         };
         let mut rho_names: Vec<String> = Vec::new();
@@ -132,23 +176,39 @@ impl Tables {
             curve.at.push(at.parse().unwrap());
             curve.values.push(values);
         };
+        let set = |heard: &mut Heard, which: &str, value: f64| match which {
+            "from" => heard.from = value as usize,
+            "to" => heard.to = Some(value as usize),
+            _ => heard.unreachable = value == 1.0,
+        };
         for (key, values) in joined {
             let [table, feature, level, rho, at] = [0, 1, 2, 3, 4].map(|column| key[column].as_str());
             let place = rho_names.iter().position(|name| name == rho);
             match (table, feature) {
                 ("setting", "normalise") => tables.normalise = values[0] == 1.0,
-                ("setting", "hop cap") => tables.hop_cap = Some(values[0] as usize),
+                ("setting", "mean pooling") => tables.mean.push(values[0] == 1.0),
                 ("base", _) => tables.base = values,
-                ("rho", _) => {
-                    let place = place.unwrap_or_else(|| {
+                ("empty", _) => tables.empty = values,
+                ("rho reach", _) => {
+                    if place.is_none() {
                         rho_names.push(rho.to_owned());
-                        tables.rho.push(Curve::default());
-                        rho_names.len() - 1
-                    });
-                    add(&mut tables.rho[place], at, values);
+                        tables.rho.push(Heeded::default());
+                    }
+                    let last = tables.rho.len() - 1;
+                    set(&mut tables.rho[place.unwrap_or(last)].heard, at, values[0]);
                 }
-                ("structure", _) => add(&mut tables.structure, at, values),
-                ("structure at distance 0", _) => tables.structure_at_0 = Some(values),
+                ("rho", _) => add(&mut tables.rho[place.unwrap()].curve, at, values),
+                ("structure reach", lens) => {
+                    let number: usize = level.parse().unwrap();
+                    if number == tables.structure.len() {
+                        tables.structure.push(Heeded { lens: lens.parse().unwrap(), ..Heeded::default() });
+                    }
+                    set(&mut tables.structure[number].heard, at, values[0]);
+                }
+                ("structure", _) => add(&mut tables.structure[level.parse::<usize>().unwrap()].curve, at, values),
+                ("structure at distance 0", _) => {
+                    tables.structure[level.parse::<usize>().unwrap()].at_0 = Some(values);
+                }
                 (table, name) => {
                     let feature = tables.features.entry(name.to_owned()).or_default();
                     let curve = || (Curve::default(), place.unwrap());
@@ -156,11 +216,19 @@ impl Tables {
                         "left slope" => feature.curve.get_or_insert_with(curve).0.slopes[0] = values,
                         "right slope" => feature.curve.get_or_insert_with(curve).0.slopes[1] = values,
                         "knot" => add(&mut feature.curve.get_or_insert_with(curve).0, at, values),
+                        "bend p" => feature.curve.get_or_insert_with(curve).0.bends[0].push(values),
+                        "bend q" => feature.curve.get_or_insert_with(curve).0.bends[1].push(values),
                         "level" => {
                             feature.levels.insert(level.to_owned(), (values, place.unwrap()));
                         }
                         "missing" => feature.missing = Some((values, place.unwrap())),
-                        "centre" => add(feature.centre.get_or_insert_with(Curve::default), at, values),
+                        "centre" => {
+                            let lens: usize = level.parse().unwrap();
+                            if lens == feature.centre.len() {
+                                feature.centre.push(Curve::default());
+                            }
+                            add(&mut feature.centre[lens], at, values);
+                        }
                         other => panic!("an unknown table {other}"),
                     }
                 }
@@ -169,11 +237,14 @@ impl Tables {
         tables
     }
 
-    /// A curve over distance; nothing beyond the hop cap.
-    fn at_distance(&self, curve: &Curve, distance: Option<usize>) -> Vec<f64> {
-        let silent = self.hop_cap.is_some_and(|cap| distance.is_none_or(|distance| distance > cap));
+    /// A curve over distance; nothing from where it is not heard.
+    fn at_distance(&self, curve: &Curve, heard: Heard, distance: Option<usize>) -> Vec<f64> {
+        let hears = match distance {
+            None => heard.unreachable,
+            Some(distance) => distance >= heard.from && heard.to.is_none_or(|to| distance <= to),
+        };
         let t = distance.map_or(0.0, |distance| 1.0 / (1.0 + distance as f64));
-        if silent { vec![0.0; self.base.len()] } else { curve.read(t) }
+        if hears { curve.read(t) } else { vec![0.0; self.base.len()] }
     }
 
     fn said(&self, feature: &Feature, value: &Value) -> Option<(Vec<f64>, usize)> {
@@ -189,48 +260,74 @@ impl Tables {
     }
 
     /// Outputs of every item and the sum of the sizes of their terms.
-    fn outputs(&self, case: &Case) -> Vec<(Vec<f64>, f64)> {
-        let mut outputs = vec![(self.base.clone(), 0.0); case.items()];
-        for receiver in case.receivers() {
-            let mut counts: HashMap<Option<usize>, f64> = HashMap::new();
-            receiver.distances.iter().for_each(|distance| *counts.entry(*distance).or_default() += 1.0);
-            let (output, size) = &mut outputs[receiver.item];
-            let mut add = |c: usize, term: f64| {
-                output[c] += term;
-                *size += term.abs();
-            };
-            for (distance, count) in &counts {
-                let beta = match (&self.structure_at_0, distance) {
+    fn outputs(&self, case: &Case, lenses: &[FileLens]) -> Vec<(Vec<f64>, f64)> {
+        let start = |item: usize| match case.graph_task && case.graphs[item].nodes == 0 {
+            true => (self.empty.clone(), 0.0),
+            false => (self.base.clone(), 0.0),
+        };
+        let mut outputs: Vec<(Vec<f64>, f64)> = (0..case.items()).map(start).collect();
+        for receiver in case.receivers_by(lenses) {
+            for (lens, distances) in [&receiver.distances].into_iter().chain(&receiver.others).enumerate() {
+                let pooled = if self.mean[lens] { 1.0 / distances.len() as f64 } else { 1.0 };
+                self.add(case, &receiver, lens, distances, pooled, &mut outputs[receiver.item]);
+            }
+        }
+        outputs
+    }
+
+    /// Adds what a receiver hears by a lens.
+    fn add(
+        &self,
+        case: &Case,
+        receiver: &Receiver,
+        lens: usize,
+        distances: &[Option<usize>],
+        pooled: f64,
+        (output, size): &mut (Vec<f64>, f64),
+    ) {
+        let mut counts: HashMap<Option<usize>, f64> = HashMap::new();
+        distances.iter().for_each(|distance| *counts.entry(*distance).or_default() += 1.0);
+        let mut add = |c: usize, term: f64| {
+            output[c] += term * pooled;
+            *size += (term * pooled).abs();
+        };
+        for (distance, count) in &counts {
+            for part in self.structure.iter().filter(|part| part.lens == lens) {
+                let beta = match (&part.at_0, distance) {
                     (Some(values), Some(0)) => values.clone(),
-                    _ => self.at_distance(&self.structure, *distance),
+                    _ => self.at_distance(&part.curve, part.heard, *distance),
                 };
                 let times = if self.normalise { 1.0 } else { *count };
                 beta.iter().enumerate().for_each(|(c, beta)| add(c, beta * times));
             }
-            for (source, distance) in receiver.distances.iter().enumerate() {
-                let share = if self.normalise { 1.0 / counts[distance] } else { 1.0 };
-                for column in &case.features {
-                    let feature = &self.features[&column.name];
-                    let Some((said, rho)) = self.said(feature, &column.values[receiver.first + source]) else {
-                        continue;
-                    };
-                    let rho = self.at_distance(&self.rho[rho], *distance);
-                    let centre = feature.centre.as_ref().map(|centre| self.at_distance(centre, *distance));
-                    for c in 0..said.len() {
-                        let centre = centre.as_ref().map_or(0.0, |centre| centre[c]);
-                        add(c, (said[c] * rho[c] - centre) * share);
-                    }
+        }
+        let rhos = self.rho.len() / self.mean.len();
+        for (source, distance) in distances.iter().enumerate() {
+            let share = if self.normalise { 1.0 / counts[distance] } else { 1.0 };
+            for column in &case.features {
+                let feature = &self.features[&column.name];
+                let Some((said, rho)) = self.said(feature, &column.values[receiver.first + source]) else {
+                    continue;
+                };
+                let heeded = &self.rho[lens * rhos + rho];
+                let rho = self.at_distance(&heeded.curve, heeded.heard, *distance);
+                let centre = feature.centre.get(lens);
+                let centre = centre.map(|centre| self.at_distance(centre, heeded.heard, *distance));
+                for c in 0..said.len() {
+                    let centre = centre.as_ref().map_or(0.0, |centre| centre[c]);
+                    add(c, (said[c] * rho[c] - centre) * share);
                 }
             }
         }
-        outputs
     }
 }
 
 /// Compares what the tables give with what the engine says; returns how many numbers agreed.
 fn compare(model: &Model, tables: &Tables, case: &Case, engine: &Outputs) -> usize {
     let mut compared = 0;
-    for (item, (found, size)) in tables.outputs(case).into_iter().enumerate() {
+    // Which way every lens follows edges.
+    let lenses = FileModel::read(&model.to_bytes().unwrap()).lenses;
+    for (item, (found, size)) in tables.outputs(case, &lenses).into_iter().enumerate() {
         let row: Vec<f64> =
             engine.values[item * engine.width..][..engine.width].iter().map(|y| f64::from(*y)).collect();
         // A softmax is given up to a number common to all classes, which centring removes.

@@ -3,13 +3,17 @@
 mod common;
 mod oracle;
 
-use common::{CaseShape, dataset_for, random_case, random_graph, random_model, random_model_shape, random_plan};
+use common::{
+    CaseShape, Hearing, ModelShape, dataset_for, random_case, random_graph, random_model, random_model_shape,
+    random_plan,
+};
 use gnan::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
 use gnan::files::Kind;
 use gnan::graph::Graph;
+use gnan::lens::Lens;
 use gnan::model::{Model, Rho};
 use gnan::random::Stream;
-use gnan::statistics::{BIAS_UNIT, Statistics, StatisticsOptions};
+use gnan::statistics::{BIAS_UNIT, ChannelPlan, Statistics, StatisticsOptions};
 use oracle::{Answer, Case, CaseGraph, FileModel, Term, Value, floyd_warshall, queue_search};
 use proptest::prelude::*;
 
@@ -27,18 +31,23 @@ fn file_of(model: &Model) -> FileModel {
 
 /// A random model and a case with a single graph for it.
 fn model_and_case(seed: u64, graph_task: bool, nodes: [usize; 2]) -> (Model, Case) {
+    let shape = random_model_shape(&mut Stream::named(seed, "shape of laws", 0));
+    model_of_shape_and_case(shape, seed, graph_task, nodes)
+}
+
+fn model_of_shape_and_case(shape: ModelShape, seed: u64, graph_task: bool, nodes: [usize; 2]) -> (Model, Case) {
     let mut random = Stream::named(seed, "laws", 0);
-    let shape = random_model_shape(&mut random);
     let plan = random_plan(&mut random);
     let training = random_case(&mut random, CaseShape { graph_task, graphs: 2, nodes: [1, 9] }, &plan);
     let model = random_model(&mut random, shape, &training);
-    (model, random_case(&mut random, CaseShape { graph_task, graphs: 1, nodes }, &plan))
+    let case = random_case(&mut random, CaseShape { graph_task, graphs: 1, nodes }, &plan);
+    (model, Case { directed: training.directed, ..case })
 }
 
 /// What a shell of these sources adds to the outputs of one receiver: `rho(l) * mean`, or the sum unnormalised.
 fn shell(file: &FileModel, said: &[&Vec<Term>], distance: Option<usize>, normalise: bool) -> Vec<f64> {
     let mut heard = vec![0.0; file.outputs];
-    for (index, term) in said.iter().copied().flatten() {
+    for (index, term, _) in said.iter().copied().flatten() {
         let rho = file.rho(*index, distance);
         let share = if normalise { 1.0 / said.len() as f64 } else { 1.0 };
         (0..file.outputs).for_each(|output| heard[output] += share * rho[output] * term[output]);
@@ -70,7 +79,9 @@ proptest! {
     /// others; a graph's output is the sum.
     #[test]
     fn an_isolated_node_changes_the_unreachable_shells_and_adds_a_receiver(seed: u64, graph_task: bool) {
-        let (model, case) = model_and_case(seed, graph_task, [1, 12]);
+        let mut shape = random_model_shape(&mut Stream::named(seed, "shape of laws", 0));
+        shape.hearing = Hearing::PLAIN;
+        let (model, case) = model_of_shape_and_case(shape, seed, graph_task, [1, 12]);
         let nodes = case.nodes();
         let mut larger = case.clone();
         larger.graphs[0].nodes += 1;
@@ -132,8 +143,10 @@ proptest! {
         shape.rho = Rho::PerFeature;
         let model = random_model(&mut random, shape, &case);
         let data = dataset_for(&case, &model);
-        let of = |normalise, rho_per_feature| {
-            Statistics::new(&data, data.features(), StatisticsOptions { normalise, rho_per_feature }).expect("statistics")
+        let of = |normalise: bool, rho_per_feature: bool| {
+            let channels = (!rho_per_feature).then(|| ChannelPlan::shared(data.features().len()));
+            let options = StatisticsOptions { normalise, lenses: Lens::plain(), channels };
+            Statistics::new(&data, data.features(), options).expect("statistics")
         };
         let (plain, normalised) = (of(false, true), of(true, true));
         let receivers = case.receivers();
@@ -149,14 +162,14 @@ proptest! {
             }
         }
         let shared = of(true, false);
-        if let Some(shells) = shared.shells() {
+        if let Some(shells) = shared.shells().first() {
             let rows = shells.shares.chunks_exact(shared.slots());
             for (row, receiver) in rows.zip(&receivers) {
                 let held: f32 = row.iter().filter(|share| **share > 0.0).map(|share| 1.0 / share).sum();
                 prop_assert!((held - receiver.distances.len() as f32).abs() < 1e-3, "{held}");
             }
         }
-        prop_assert_eq!(shared.shells().is_some(), !graph_task);
+        prop_assert_eq!(shared.shells().is_empty(), graph_task);
     }
 
     /// Each node has exactly one level of a categorical feature (missing is one), so its levels share out `R_G`.
@@ -169,7 +182,7 @@ proptest! {
             let shape = random_model_shape(&mut random);
             random_model(&mut random, shape, &case)
         });
-        let options = StatisticsOptions { normalise, rho_per_feature: true };
+        let options = StatisticsOptions { normalise, lenses: Lens::plain(), channels: None };
         let statistics = Statistics::new(&data, data.features(), options).expect("statistics");
         for (feature, levels) in data.features().iter().zip(statistics.levels().features()) {
             if feature.kind != Kind::Categorical {

@@ -2,6 +2,7 @@
 
 mod data_args;
 mod general_args;
+mod hearing_args;
 mod output_args;
 mod palette_args;
 mod search_args;
@@ -12,7 +13,7 @@ pub use general_args::GeneralArgs;
 pub use output_args::{ForceArgs, OutputArgs, check_can_write};
 pub use palette_args::PaletteArgs;
 pub use search_args::SearchArgs;
-pub use training_args::TrainingArgs;
+pub use training_args::{ShapeArg, TrainingArgs};
 
 /// Headings under which help lists options.
 pub mod heading {
@@ -20,6 +21,8 @@ pub mod heading {
     pub const DATA: &str = "Data options";
     /// What the model looks like.
     pub const MODEL: &str = "Model options";
+    /// How distance is measured and what is heard.
+    pub const HEARING: &str = "Distance options";
     /// How it is fitted.
     pub const TRAINING: &str = "Training options";
     /// What is tried and compared.

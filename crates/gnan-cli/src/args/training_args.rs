@@ -1,11 +1,14 @@
 //! What can be chosen about training. Defaults are those of [`Training`], here as everywhere.
 
 use clap::{Args, ValueEnum};
-use gnan::Training;
+use gnan::model::FeatureRules;
+use gnan::shape::ShapeKind;
 use gnan::train::{LogitChoice, Loss, RhoChoice};
+use gnan::{Error, Training};
 use serde::Serialize;
 
 use super::heading::{MODEL, TRAINING};
+use super::hearing_args::HearingArgs;
 
 /// How many distance functions the model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -29,6 +32,25 @@ pub enum LogitsArg {
     Two,
     /// Both are trained, the better on validation data is kept
     Auto,
+}
+
+/// What a function is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeArg {
+    /// A ReLU network
+    Network,
+    /// A B-spline: smooth, and quick to train
+    Spline,
+}
+
+impl From<ShapeArg> for ShapeKind {
+    fn from(shape: ShapeArg) -> ShapeKind {
+        match shape {
+            ShapeArg::Network => ShapeKind::Network,
+            ShapeArg::Spline => ShapeKind::Spline,
+        }
+    }
 }
 
 /// What a regression minimises.
@@ -63,10 +85,30 @@ pub struct TrainingArgs {
     #[arg(long, value_name = "N", default_value_t = Training::default().hidden, help_heading = MODEL)]
     pub hidden: usize,
 
-    /// Nodes further away than K edges do not count
-    #[arg(long, value_name = "K", help_heading = MODEL)]
+    /// What shape functions are made of [default: network, or spline where --constrain needs it]
+    #[arg(long, value_name = "network|spline", hide_possible_values = true, help_heading = MODEL)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hop_cap: Option<usize>,
+    pub shape: Option<ShapeArg>,
+
+    /// What distance functions are made of [default: network, or spline where a constraint needs it]
+    #[arg(long, value_name = "network|spline", hide_possible_values = true, help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rho_shape: Option<ShapeArg>,
+
+    /// What a feature must keep to, certified in the model: up, down, convex, concave, bounded B (one source never counts for
+    /// more), smooth X; repeat for several features
+    #[arg(long, value_name = "\"FEATURE: RULE, ...\"", help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constrain: Vec<FeatureRules>,
+
+    /// Distance functions never rise with distance and are never negative; unreachable counts as farthest
+    #[arg(long, help_heading = MODEL)]
+    pub rho_monotone: bool,
+
+    /// What is heard from how far.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub hearing: HearingArgs,
 
     /// So many pairs of features of one node, each with a value per cell of their grid: those that explain most of what
     /// the additive model leaves
@@ -101,6 +143,11 @@ pub struct TrainingArgs {
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_decay: Option<f64>,
+
+    /// Strength of the smoothness of splines [default: 0.3 / number of training items]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smooth: Option<f64>,
 
     /// Dropout rate inside shape networks
     #[arg(long, value_name = "X", default_value_t = Training::default().dropout, allow_negative_numbers = true, help_heading = TRAINING)]
@@ -145,11 +192,18 @@ fn pair(words: &str) -> Result<[String; 2], String> {
     }
 }
 
-impl From<&TrainingArgs> for Training {
-    fn from(args: &TrainingArgs) -> Training {
-        Training {
+impl TryFrom<&TrainingArgs> for Training {
+    type Error = Error;
+
+    fn try_from(args: &TrainingArgs) -> Result<Training, Error> {
+        let mut training = Training {
             layers: args.layers,
             hidden: args.hidden,
+            shape: args.shape.map(ShapeKind::from),
+            rho_shape: args.rho_shape.map(ShapeKind::from),
+            smooth: args.smooth,
+            rules: args.constrain.clone(),
+            rho_monotone: args.rho_monotone,
             rho: match args.rho {
                 None => RhoChoice::default(),
                 Some(RhoArg::Shared) => RhoChoice::Shared,
@@ -164,7 +218,6 @@ impl From<&TrainingArgs> for Training {
             },
             normalise: !args.no_normalise,
             output_bias: args.output_bias,
-            hop_cap: args.hop_cap,
             pairs: args.pairs,
             named_pairs: args.pair.clone(),
             scale_shells: args.scale_shells,
@@ -180,7 +233,10 @@ impl From<&TrainingArgs> for Training {
             batch: args.batch,
             balance_classes: args.balance,
             seed: args.seed,
-        }
+            ..Training::default()
+        };
+        args.hearing.apply(&mut training)?;
+        Ok(training)
     }
 }
 
@@ -207,6 +263,7 @@ mod tests {
             library::NODE_WEIGHT_DECAY
         );
         assert!(help("weight-decay").contains(&decay));
+        assert!(help("smooth").contains(&format!("{} / number of training items", library::SMOOTH)));
         let longer = library::GRAPH_PATIENCE_FACTOR;
         let epochs = format!("{} for graphs in one batch, else {}", longer * library::EPOCHS, library::EPOCHS);
         assert!(help("epochs").contains(&epochs));

@@ -114,7 +114,7 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     if args.protocol.is_some() {
         return by_the_paper(args, json);
     }
-    let training = Training::from(&args.training);
+    let training = Training::try_from(&args.training)?;
     training.check()?;
     let base = Candidate { training, describe: args.data.describe.clone() };
     let search = args.search.search(&base, args.training.seed)?;
@@ -174,7 +174,7 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
 
 /// Evaluates as the paper does.
 fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
-    let training = Training::from(&args.training);
+    let training = Training::try_from(&args.training)?;
     let allowed = Training { epochs: training.epochs, ..Training::default() };
     if training != allowed {
         return Err(Error::usage("the protocol of the paper sets the options of training")

@@ -7,8 +7,10 @@ use gnan::selftest::{
     COVERAGE_DATA_SETS, CoverageReport, CoverageVerdict, CurveRow, CurveSort, LEAST_CORRELATION, Selftest,
     SelftestReport, Verdict,
 };
+use gnan::shape::ShapeKind;
 use serde::Serialize;
 
+use crate::args::ShapeArg;
 use crate::args::heading::TRAINING;
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
@@ -17,8 +19,12 @@ use crate::screen::{print, print_json};
 use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric};
 use crate::table::{Align, Table};
 
-const EXAMPLES: &str =
-    examples!("gnan selftest", "gnan selftest --full --seed 7", "gnan selftest --json | jq .recovered");
+const EXAMPLES: &str = examples!(
+    "gnan selftest",
+    "gnan selftest --full --seed 7",
+    "gnan selftest --shape spline --rho-shape spline",
+    "gnan selftest --json | jq .recovered"
+);
 
 /// Resamples behind every band of `--full`.
 const RESAMPLES: usize = 100;
@@ -39,6 +45,18 @@ pub struct SelftestArgs {
     #[arg(long, value_name = "STRENGTH", help_heading = TRAINING)]
     weight_decay: Option<f64>,
 
+    /// What shape functions are made of [default: network]
+    #[arg(long, value_name = "network|spline", hide_possible_values = true, help_heading = TRAINING)]
+    shape: Option<ShapeArg>,
+
+    /// What distance functions are made of [default: network]
+    #[arg(long, value_name = "network|spline", hide_possible_values = true, help_heading = TRAINING)]
+    rho_shape: Option<ShapeArg>,
+
+    /// Strength of the smoothness of splines in place of the usual one
+    #[arg(long, value_name = "STRENGTH", help_heading = TRAINING)]
+    smooth: Option<f64>,
+
     /// Seed of graphs, values, labels and training
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = TRAINING)]
     seed: u64,
@@ -56,7 +74,13 @@ struct Document<'a> {
 /// Runs `gnan selftest`.
 pub fn run(args: &SelftestArgs, json: bool) -> Result<Answer> {
     let start = Instant::now();
-    let selftest = Selftest { seed: args.seed, weight_decay: args.weight_decay };
+    let selftest = Selftest {
+        seed: args.seed,
+        weight_decay: args.weight_decay,
+        shape: args.shape.map(ShapeKind::from),
+        rho_shape: args.rho_shape.map(ShapeKind::from),
+        smooth: args.smooth,
+    };
     let progress = SelftestProgress::new();
     let result = selftest.run(&mut |at| progress.show(at));
     let seconds = start.elapsed().as_secs_f64();

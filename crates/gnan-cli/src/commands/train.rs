@@ -157,7 +157,7 @@ struct Tried<'a> {
 
 /// Runs `gnan train`.
 pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
-    let training = Training::from(&args.training);
+    let training = Training::try_from(&args.training)?;
     training.check()?;
     check_can_write(&args.output, args.force.force)?;
     if args.search.is_wanted() {

@@ -25,7 +25,7 @@ pub(super) fn cautions(model: &Model, data: &Dataset, judged: &Judged, overview:
     sentences.extend(little_support(model, overview));
     sentences.extend(judged.outputs.novelty.iter().map(|sentence| format!("The judged data hold {sentence}.")));
     sentences.extend(flat_rho(model, overview));
-    sentences.extend(rare_distances(overview));
+    sentences.extend(rare_distances(model, overview));
     sentences.extend(disconnected(data));
     sentences.extend(imbalance(model, data));
     sentences.push(
@@ -93,7 +93,7 @@ fn flat_rho(model: &Model, overview: &Overview) -> Option<String> {
         high - low < FLAT
     };
     // The bias's own rho is part of the structure curve.
-    let skipped = usize::from(model.description().rho == Rho::PerFeature);
+    let skipped = usize::from(model.description().rho != Rho::Shared);
     let flat: Vec<String> = overview.rho[skipped..]
         .iter()
         .filter(|rho| (0..overview.outputs.len()).all(|c| is_flat(&rho.values, c)))
@@ -107,8 +107,8 @@ fn flat_rho(model: &Model, overview: &Overview) -> Option<String> {
     })
 }
 
-fn rare_distances(overview: &Overview) -> Option<String> {
-    let finite = overview.receivers.len().saturating_sub(1);
+fn rare_distances(model: &Model, overview: &Overview) -> Option<String> {
+    let finite = model.description().axis().range(0).len().saturating_sub(1);
     let first = (0..finite)
         .find(|slot| overview.receivers[*slot] > 0.0 && overview.receivers[*slot] < LITTLE_SUPPORT as f64)?;
     Some(format!(

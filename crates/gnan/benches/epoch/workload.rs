@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, ReadOptions, Tables, Task, Values};
+use gnan::lens::Lens;
 use gnan::model::{
-    Description, Engine, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
+    Description, Engine, FeatureSchema, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
     TargetSchema, TrainingRecord, output_count,
 };
 use gnan::random::Stream;
-use gnan::shape::{Adam, Architecture};
-use gnan::statistics::{Statistics, StatisticsOptions};
+use gnan::shape::{Adam, Architecture, ShapeKind};
+use gnan::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 use gnan::train::{Goals, Loss};
 use gnan::{Dataset, DatasetOptions};
 
@@ -68,8 +69,8 @@ impl Workload {
         let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
         let features: Vec<FeatureSchema> =
             data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
-        let parameters = Parameters::random(&Layout::new(&features, rho), architecture, 1);
-        let statistics = StatisticsOptions { normalise: true, rho_per_feature: rho == Rho::PerFeature };
+        let channels = (rho == Rho::Shared).then(|| ChannelPlan::shared(features.len()));
+        let statistics = StatisticsOptions { normalise: true, lenses: Lens::plain(), channels };
         let statistics = Statistics::new(&train, data.features(), statistics).expect("statistics");
         let description = Description {
             task: data.task(),
@@ -79,15 +80,23 @@ impl Workload {
             largest_component: false,
             rho,
             rho_scale: RhoScale::default(),
+            shape: ShapeKind::Network,
+            rho_spline: None,
+            rho_monotone: false,
             normalise: true,
             hop_cap: None,
             shell_scale: Vec::new(),
+            silent_unreachable: false,
+            lenses: Lens::plain(),
+            slots: Vec::new(),
             architecture,
             features,
             targets,
             receivers: statistics.receivers(&[]),
             record: TrainingRecord::default(),
         };
+        let layout = description.layout();
+        let parameters = Parameters::random(&layout, &description.forms(), architecture.outputs, 1);
         let model = Model::from_parts(description, parameters);
         let target = &data.targets()[0];
         let values: Vec<f32> = train.items().iter().map(|item| target.values[*item as usize] as f32).collect();
@@ -127,12 +136,12 @@ impl Workload {
 
     /// Floating-point operations of the networks in an epoch: forward, and twice that backward.
     pub fn flops(&self) -> f64 {
-        let layout = Layout::new(&self.model.description().features, self.model.description().rho);
+        let layout = self.model.description().layout();
         let Architecture { hidden, outputs, .. } = self.model.description().architecture;
         let networks = self.statistics.levels().features().iter().filter(|f| f.missing.is_none());
         let points: usize = networks.map(|f| f.units.len() + 1).sum();
         let points = if layout.networks == 0 { 0 } else { points };
-        let points = points + layout.rhos * self.statistics.slots();
+        let points = points + layout.functions * self.statistics.slots();
         self.steps() * 3.0 * 2.0 * (points * (hidden + hidden * hidden + hidden * outputs)) as f64
     }
 
@@ -140,10 +149,10 @@ impl Workload {
     /// the step; statistics are read forwards and backwards.
     pub fn bytes(&self) -> f64 {
         let parameters = self.model.parameters();
-        let block = parameters.shapes.architecture().block_len();
+        let block = self.model.description().architecture.block_len();
         let floats = ((parameters.shapes.len() + parameters.rhos.len()) * block) as f64;
         let entries = self.statistics.rows().cells.len() as f64;
-        let pairs = self.statistics.shells().map_or(0.0, |s| (s.source_count() * s.receivers.len()) as f64);
+        let pairs = self.statistics.shells().first().map_or(0.0, |s| (s.source_count() * s.receivers.len()) as f64);
         let lanes = self.model.outputs().next_power_of_two() as f64;
         self.steps() * floats * 4.0 * 7.0 + 2.0 * entries * 8.0 + pairs * (2.0 + 3.0 * 4.0 * lanes / 4.0)
     }

@@ -45,7 +45,11 @@ impl<'a> ItemCells<'a> {
                 let every = data.len().div_ceil(at_most).max(1);
                 let some: Vec<usize> = (0..data.len()).step_by(every).collect();
                 let features = model.features_of(data)?;
-                Cow::Owned(Statistics::in_cells(&data.subset(&some), &features, model.description().normalise)?)
+                Cow::Owned(Statistics::in_cells(
+                    &data.subset(&some),
+                    &features,
+                    model.description().statistics_options(),
+                )?)
             }
         };
         let feature = |unit: &u32| statistics.levels().feature_of(*unit);
@@ -66,15 +70,13 @@ impl<'a> ItemCells<'a> {
             structure: vec![0.0; shown],
         };
         let (rows, cells) = (self.statistics.rows(), self.statistics.cells());
-        let last = self.statistics.slots() - 1;
         let mut item = sums.clone();
         for row in 0..rows.len() {
             item.parts().into_iter().for_each(|part| part.fill(0.0));
             let (entries, weights) = rows.row(row);
             for (cell, weight) in entries.iter().zip(weights) {
                 let cell = *cell as usize;
-                let slot = usize::from(cells.slots[cell]);
-                let slot = if slot == last { slots - 1 } else { slot.min(slots.saturating_sub(2)) };
+                let slot = self.statistics.axis().slot_on(canonical.axis(), usize::from(cells.slots[cell]));
                 for c in 0..shown {
                     let part = f64::from(*weight) * products[cell * shown + c];
                     match self.features[cell] {
@@ -98,7 +100,7 @@ impl<'a> ItemCells<'a> {
     /// `rho(l) * f_k(value)`, centred, as it is shown, for every cell; the structure curve for those of the bias.
     fn products(&self, canonical: &Canonical) -> Vec<f64> {
         let description = canonical.description();
-        let canonical = canonical.with_slots(self.statistics.slots());
+        let canonical = canonical.with_axis(self.statistics.axis());
         let rhos: Vec<_> = canonical.rhos().into_iter().map(|rho| rho.values).collect();
         let cells = self.statistics.cells();
         let mut products = Vec::with_capacity(cells.len() * description.shown_names().len());

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::Dataset;
 use crate::explain::{Curves, Point, Points};
 use crate::files::{Kind, Task};
-use crate::model::{Layout, Model};
+use crate::model::Model;
 use crate::statistics::{LevelValues, Statistics};
 
 use super::importance::Importances;
@@ -121,7 +121,7 @@ impl Shape {
     pub(super) fn of(model: &Model, points: &Points) -> Shape {
         let description = model.description();
         Shape {
-            rhos: Layout::new(&description.features, description.rho).rhos,
+            rhos: description.layout().rhos.len(),
             slots: description.receivers.len(),
             outputs: model.outputs(),
             shown: description.shown_names().len(),

@@ -1,6 +1,6 @@
 //! Verdicts: what follows from the bands, in plain words.
 
-use crate::explain::{Canonical, Point, distance_name};
+use crate::explain::{Canonical, Point};
 use crate::files::{Kind, Task};
 use crate::model::Rho;
 
@@ -13,8 +13,18 @@ const MOST_NAMES: usize = 12;
 /// A verdict on every rho and output.
 pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<String>> {
     let seen: Vec<bool> = (0..canonical.slots()).map(|slot| canonical.seen(slot)).collect();
-    let output =
-        |rho: &[Vec<Band>], c: usize| on_rho(&rho.iter().map(|bands| bands[c].holds_zero()).collect::<Vec<_>>(), &seen);
+    let axis = canonical.axis();
+    let output = |rho: &[Vec<Band>], c: usize| {
+        let zero: Vec<bool> = rho.iter().map(|bands| bands[c].holds_zero()).collect();
+        let by_lens = (0..axis.lenses()).map(|lens| (axis.lens_name(lens), axis.range(lens)));
+        let verdicts: Vec<String> = by_lens
+            .map(|(name, slots)| match on_rho(&zero[slots.clone()], &seen[slots]) {
+                verdict if name.is_empty() => verdict,
+                verdict => format!("{name}: {verdict}"),
+            })
+            .collect();
+        verdicts.join("; ")
+    };
     let mut verdicts: Vec<Vec<String>> =
         intervals.rho.iter().map(|rho| (0..canonical.outputs()).map(|c| output(rho, c)).collect()).collect();
     // The rho of a level that too few items have is as little known as the level.
@@ -24,7 +34,7 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
             verdicts[canonical.rho_at(k, point)].fill(Effect::Unknown.words(items));
         }
     }
-    if canonical.description().rho == Rho::PerFeature {
+    if canonical.description().rho != Rho::Shared {
         for r in (1..verdicts.len()).filter(|r| says_nothing(canonical, intervals, *r)) {
             verdicts[r].fill("nothing to weigh: what it is heard with is indistinguishable from zero".to_owned());
         }
@@ -105,7 +115,7 @@ pub(super) fn on_shapes(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec
                 };
                 // Where every level has a rho of its own, what it does depends on how far away it is.
                 match canonical.has_level_rhos(k) {
-                    true => format!("{}: {verdict}", distance_name(slot, canonical.slots())),
+                    true => format!("{}: {verdict}", canonical.axis().name(slot)),
                     false => verdict,
                 }
             };

@@ -66,6 +66,7 @@ struct Content {
     edge_offsets: Vec<usize>,
     bonds: Option<Vec<BondOrder>>,
     edge_labels: Option<Column>,
+    edge_numbers: Vec<Column>,
     features: Vec<Feature>,
     targets: Vec<Target>,
     weights: Option<Vec<f32>>,
@@ -101,7 +102,7 @@ impl Dataset {
         files::check(&tables, &options.read.limits)?;
         let Tables { name, format, graph_ids, node_offsets, node_ids, edges, bonds, edge_labels, directed, .. } =
             tables;
-        let Tables { mut node_columns, mut graph_columns, task, targets, splits, notes, .. } = tables;
+        let Tables { mut node_columns, mut graph_columns, mut edge_numbers, task, targets, splits, notes, .. } = tables;
         let weights = match &options.weight {
             Some(name) if graph_columns.iter().any(|column| column.name == *name) => {
                 Some(take_weights(&mut graph_columns, name)?)
@@ -132,6 +133,11 @@ impl Dataset {
         if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &mut edge_labels {
             *codes = edge_order.iter().map(|&edge| codes[edge]).collect();
         }
+        for column in &mut edge_numbers {
+            if let Values::Numbers(numbers) = &mut column.values {
+                *numbers = edge_order.iter().map(|&edge| numbers[edge]).collect();
+            }
+        }
         if let (Some(weights), Some(name)) = (&weights, &options.weight) {
             check_weights(weights, &targets, name)?;
         }
@@ -156,6 +162,7 @@ impl Dataset {
             edge_offsets,
             bonds,
             edge_labels,
+            edge_numbers,
             features,
             targets,
             weights,
@@ -274,15 +281,41 @@ impl Dataset {
 
     /// The structure of a graph.
     pub fn graph(&self, graph: usize) -> Graph {
-        let nodes = self.nodes_of(graph);
-        let start = nodes.start as u32;
-        let edges = &self.content.edges[self.content.edge_offsets[graph]..self.content.edge_offsets[graph + 1]];
-        Graph::new(nodes.len(), edges.iter().map(|edge| edge.map(|node| node - start)), self.directed())
+        Graph::new(self.nodes_of(graph).len(), self.edges_of(graph), self.directed())
     }
 
     /// Number of edges listed for a graph, as the files have them.
     pub fn listed_edges(&self, graph: usize) -> usize {
-        self.content.edge_offsets[graph + 1] - self.content.edge_offsets[graph]
+        self.edge_range(graph).len()
+    }
+
+    /// Where the edges of a graph are among all edges.
+    pub(crate) fn edge_range(&self, graph: usize) -> Range<usize> {
+        self.content.edge_offsets[graph]..self.content.edge_offsets[graph + 1]
+    }
+
+    /// The edges of a graph as listed, each by the positions of its ends within the graph.
+    pub(crate) fn edges_of(&self, graph: usize) -> impl Iterator<Item = [u32; 2]> + '_ {
+        let start = self.nodes_of(graph).start as u32;
+        self.content.edges[self.edge_range(graph)].iter().map(move |edge| edge.map(|node| node - start))
+    }
+
+    /// The type of every edge of a graph as listed, and the names of the types; `None` where edges have none.
+    pub(crate) fn edge_types(&self, graph: usize) -> Option<(Vec<u32>, Vec<String>)> {
+        let edges = self.edge_range(graph);
+        match (self.content.edge_labels.as_ref().map(|labels| &labels.values), &self.content.bonds) {
+            (Some(Values::Categories { codes, levels }), _) => Some((codes[edges].to_vec(), levels.clone())),
+            (_, Some(bonds)) => {
+                let names = BondOrder::ALL.map(|order| order.name().to_owned()).to_vec();
+                Some((bonds[edges].iter().map(|order| *order as u32).collect(), names))
+            }
+            _ => None,
+        }
+    }
+
+    /// The numbers that edges carry: columns over all edges, graph by graph.
+    pub(crate) fn edge_numbers(&self) -> &[Column] {
+        &self.content.edge_numbers
     }
 
     /// Id of a graph.
@@ -343,6 +376,11 @@ impl Dataset {
         }
         if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &content.edge_labels {
             sum = sum.and_codes(codes);
+        }
+        for column in &content.edge_numbers {
+            if let Values::Numbers(numbers) = &column.values {
+                sum = sum.and(column.name.as_bytes()).and_numbers(numbers);
+            }
         }
         sum = content.bonds.iter().flatten().fold(sum, |sum, bond| sum.and(&[*bond as u8]));
         for target in &content.targets {

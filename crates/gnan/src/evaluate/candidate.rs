@@ -2,6 +2,8 @@
 
 use crate::dataset::NodeDescription;
 use crate::error::{Error, Result};
+use crate::lens::{Lens, Pool};
+use crate::shape::ShapeKind;
 use crate::train::{LogitChoice, Loss, RhoChoice, Training};
 
 /// Options that could be good ones: how to train, and what to train on.
@@ -20,12 +22,17 @@ const NONE: &str = "none";
 
 impl Candidate {
     /// Names of the options that [`set`](Self::set) knows.
-    pub const OPTIONS: [&str; 15] = [
+    pub const OPTIONS: [&str; 20] = [
         "rho",
         "logits",
+        "shape",
+        "rho-shape",
         "layers",
         "hidden",
         "hop-cap",
+        "pool",
+        "normalise",
+        "smooth",
         "learning-rate",
         "weight-decay",
         "dropout",
@@ -45,10 +52,15 @@ impl Candidate {
             "rho" => training.rho = one_of(option, value, &RHOS)?,
             "logits" => training.logits = one_of(option, value, &LOGITS)?,
             "loss" => training.loss = one_of(option, value, &LOSSES)?,
+            "shape" => training.shape = one_of(option, value, &SHAPES)?,
+            "rho-shape" => training.rho_shape = one_of(option, value, &SHAPES)?,
+            "smooth" => training.smooth = optional(option, value, USUAL)?,
             "layers" => training.layers = number(option, value)?,
             "hidden" => training.hidden = number(option, value)?,
             "dropout" => training.dropout = number(option, value)?,
             "hop-cap" => training.hop_cap = optional(option, value, NONE)?,
+            "pool" => training.lenses = pooled(&training.lenses, &one_of(option, value, &POOLS)?),
+            "normalise" => training.normalise = one_of(option, value, &SWITCH)?,
             "batch" => training.batch = optional(option, value, NONE)?,
             "learning-rate" => training.learning_rate = optional(option, value, USUAL)?,
             "weight-decay" => training.weight_decay = optional(option, value, USUAL)?,
@@ -74,10 +86,18 @@ impl Candidate {
             "rho" => word_of(training.rho, &RHOS),
             "logits" => word_of(training.logits, &LOGITS),
             "loss" => word_of(training.loss, &LOSSES),
+            "shape" => word_of(training.shape, &SHAPES),
+            "rho-shape" => word_of(training.rho_shape, &SHAPES),
+            "smooth" => or(training.smooth.map(|smooth| smooth.to_string()), USUAL),
             "layers" => training.layers.to_string(),
             "hidden" => training.hidden.to_string(),
             "dropout" => training.dropout.to_string(),
             "hop-cap" => or(training.hop_cap.map(|cap| cap.to_string()), NONE),
+            "pool" => {
+                let uses = |pool: Pool| training.lenses.iter().any(|lens| lens.pool == pool);
+                word_of([uses(Pool::Sum), uses(Pool::Mean)], &POOLS)
+            }
+            "normalise" => word_of(training.normalise, &SWITCH),
             "batch" => or(training.batch.map(|batch| batch.to_string()), NONE),
             "learning-rate" => or(training.learning_rate.map(|rate| rate.to_string()), USUAL),
             "weight-decay" => or(training.weight_decay.map(|decay| decay.to_string()), USUAL),
@@ -96,11 +116,17 @@ impl Candidate {
         let listed = Self::OPTIONS.iter().map(|option| format!("{option}={}", self.get(option)));
         let training = &self.training;
         let others = format!(
-            "normalise={} output-bias={:?} balance={} pairs={:?} support={:?}",
-            training.normalise,
+            "lenses={:?} unreachable={} groups={:?} associations={:?} output-bias={:?} balance={} pairs={:?} rules={:?} \
+             rho-monotone={} support={:?}",
+            training.lenses,
+            training.silent_unreachable,
+            training.rho_groups,
+            training.associations,
             training.output_bias,
             training.balance_classes,
             training.named_pairs,
+            training.rules.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            training.rho_monotone,
             self.describe.iter().map(|description| description.least_support).collect::<Vec<_>>()
         );
         listed.chain([others]).collect::<Vec<_>>().join(" ")
@@ -113,6 +139,25 @@ impl Candidate {
     }
 }
 
+/// The same lenses with these ways of pooling: whether by sum, and whether by mean.
+fn pooled(lenses: &[Lens], [sum, mean]: &[bool; 2]) -> Vec<Lens> {
+    let pools = [(Pool::Sum, *sum), (Pool::Mean, *mean)].into_iter().filter(|(_, used)| *used).map(|(pool, _)| pool);
+    let mut found: Vec<Lens> = Vec::new();
+    for lens in lenses {
+        for pool in pools.clone() {
+            let lens = Lens { pool, ..lens.clone() };
+            if !found.contains(&lens) {
+                found.push(lens);
+            }
+        }
+    }
+    found
+}
+
+const POOLS: [(&str, [bool; 2]); 3] = [("sum", [true, false]), ("mean", [false, true]), ("both", [true, true])];
+
+const SWITCH: [(&str, bool); 2] = [("true", true), ("false", false)];
+
 const RHOS: [(&str, RhoChoice); 4] = [
     (USUAL, RhoChoice::ByData),
     ("shared", RhoChoice::Shared),
@@ -121,9 +166,11 @@ const RHOS: [(&str, RhoChoice); 4] = [
 ];
 const LOGITS: [(&str, LogitChoice); 4] =
     [(USUAL, LogitChoice::ByRho), ("one", LogitChoice::One), ("two", LogitChoice::Two), ("auto", LogitChoice::Auto)];
-const SWITCH: [(&str, bool); 2] = [("false", false), ("true", true)];
 const LOSSES: [(&str, Option<Loss>); 3] =
     [(USUAL, None), ("squared", Some(Loss::Squared)), ("absolute", Some(Loss::Absolute))];
+
+const SHAPES: [(&str, Option<ShapeKind>); 3] =
+    [(USUAL, None), ("network", Some(ShapeKind::Network)), ("spline", Some(ShapeKind::Spline))];
 
 fn one_of<T: Copy>(option: &str, value: &str, known: &[(&str, T)]) -> Result<T> {
     let found = known.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice);
@@ -154,9 +201,14 @@ mod tests {
         let values = [
             ("rho", "per-feature"),
             ("logits", "two"),
+            ("shape", "spline"),
+            ("rho-shape", "network"),
             ("layers", "5"),
             ("hidden", "32"),
             ("hop-cap", "8"),
+            ("pool", "both"),
+            ("normalise", "false"),
+            ("smooth", "0.01"),
             ("learning-rate", "0.01"),
             ("weight-decay", "0.0005"),
             ("dropout", "0.6"),

@@ -125,10 +125,11 @@ impl Space {
 
 fn range(option: &str, from: &str, to: &str) -> Result<AxisValues> {
     let refuse = || {
-        Error::usage(format!("{from}..{to} is not a range for {option}"))
-            .remedy("ranges are for learning-rate, weight-decay and dropout: two numbers above 0, the smaller first")
+        Error::usage(format!("{from}..{to} is not a range for {option}")).remedy(
+            "ranges are for learning-rate, weight-decay, smooth and dropout: two numbers above 0, the smaller first",
+        )
     };
-    if !["learning-rate", "weight-decay", "dropout"].contains(&option) {
+    if !["learning-rate", "weight-decay", "smooth", "dropout"].contains(&option) {
         return Err(refuse());
     }
     let ends: [f64; 2] = [from.parse().map_err(|_| refuse())?, to.parse().map_err(|_| refuse())?];

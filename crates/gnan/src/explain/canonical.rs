@@ -12,8 +12,9 @@ use serde::Serialize;
 
 use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
+use crate::lens::{Axis, Pool, Reach};
 use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support, shell_factor};
-use crate::shape::PiecewiseLinear;
+use crate::shape::Piecewise;
 
 /// A rho in canonical form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,7 +56,7 @@ pub struct CanonicalFeature {
 pub struct Canonical {
     pub(super) model: Model,
     layout: Layout,
-    slots: usize,
+    axis: Axis,
     seen: Vec<bool>,
     /// `[rhos][slots][outputs]`, raw.
     rho: Vec<Vec<Vec<f64>>>,
@@ -65,8 +66,10 @@ pub struct Canonical {
     centre: Vec<Vec<Vec<f64>>>,
     structure: Vec<Vec<f64>>,
     output_bias: Vec<f64>,
+    /// `b0` without the constants that belong to it only where there are nodes.
+    empty_output: Vec<f64>,
     /// For every continuous or sparse feature raw `f_k`, knot by knot, once it has been asked for.
-    curves: Vec<OnceLock<PiecewiseLinear>>,
+    curves: Vec<OnceLock<Piecewise>>,
 }
 
 /// A value of a feature, as a product is asked for.
@@ -83,30 +86,32 @@ pub enum Value<'a> {
 impl Model {
     /// The model in canonical form, for distances up to the longest seen in training.
     pub fn canonical(&self) -> Canonical {
-        Canonical::new(self, self.description().receivers.len())
+        Canonical::new(self, self.description().axis())
     }
 }
 
 impl Canonical {
-    /// The canonical form for `slots` slots, which may be more than training has seen.
-    pub fn new(model: &Model, slots: usize) -> Canonical {
+    /// The canonical form for the slots of an axis, which may be more than training has seen.
+    pub fn new(model: &Model, axis: Axis) -> Canonical {
         let description = model.description();
-        let layout = Layout::new(&description.features, description.rho);
+        let layout = description.layout();
         let outputs = model.outputs();
-        let rho: Vec<Vec<Vec<f64>>> =
-            (0..layout.rhos).map(|r| (0..slots).map(|slot| raw_rho(model, r, slot, slots)).collect()).collect();
-        let seen = seen_slots(&description.receivers, slots);
+        let rho: Vec<Vec<Vec<f64>>> = (0..layout.rhos.len())
+            .map(|r| (0..axis.slots()).map(|slot| raw_rho(model, &layout, &axis, r, slot)).collect())
+            .collect();
+        let seen = seen_slots(description, &axis);
         let scale = rho.iter().map(|rho| (0..outputs).map(|c| largest(rho, &seen, c)).collect()).collect();
         let mut canonical = Canonical {
             model: model.clone(),
             layout,
-            slots,
+            axis,
             seen,
             rho,
             scale,
             centre: Vec::new(),
             structure: Vec::new(),
             output_bias: model.parameters().output_bias.iter().map(|b| f64::from(*b)).collect(),
+            empty_output: Vec::new(),
             curves: vec![OnceLock::new(); description.features.len()],
         };
         canonical.centre = (0..description.features.len()).map(|k| canonical.centre_of(k)).collect();
@@ -120,9 +125,14 @@ impl Canonical {
         self.model.description()
     }
 
-    /// The same model for another number of slots.
-    pub fn with_slots(&self, slots: usize) -> Canonical {
-        Canonical { curves: self.curves.clone(), ..Canonical::new(&self.model, slots) }
+    /// The same model for other slots of the same lenses.
+    pub fn with_axis(&self, axis: &Axis) -> Canonical {
+        Canonical { curves: self.curves.clone(), ..Canonical::new(&self.model, axis.clone()) }
+    }
+
+    /// The distances it is given for.
+    pub fn axis(&self) -> &Axis {
+        &self.axis
     }
 
     /// Number of outputs.
@@ -132,7 +142,12 @@ impl Canonical {
 
     /// Number of slots.
     pub fn slots(&self) -> usize {
-        self.slots
+        self.axis.slots()
+    }
+
+    /// Where the parameters of every feature are.
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// Whether a slot occurred in training.
@@ -143,6 +158,11 @@ impl Canonical {
     /// `b0`, with the constants that belong to it.
     pub fn output_bias(&self) -> &[f64] {
         &self.output_bias
+    }
+
+    /// What the model says of a graph without nodes: `b0` alone.
+    pub fn empty_output(&self) -> &[f64] {
+        &self.empty_output
     }
 
     /// The structure curve `beta(l)`, `[slots][outputs]`.
@@ -163,8 +183,8 @@ impl Canonical {
 
     pub(super) fn rho_names(&self) -> Vec<String> {
         let description = self.model.description();
-        if description.rho == Rho::Shared {
-            return vec!["all features".to_owned()];
+        if description.rho != Rho::PerFeature {
+            return (0..self.layout.rhos.len()).map(|rho| self.rho_name(rho)).collect();
         }
         let mut names = vec!["bias".to_owned()];
         for feature in &description.features {
@@ -176,6 +196,21 @@ impl Canonical {
             }
         }
         names
+    }
+
+    /// The name of a rho that features may share: the group, or the features that are heard with it.
+    fn rho_name(&self, rho: usize) -> String {
+        let description = self.model.description();
+        let places = description.features.iter().zip(&self.layout.features);
+        let mut heard = places.filter(|(_, place)| place.first_rho == rho).map(|(feature, _)| feature).peekable();
+        let ruled = heard.peek().and_then(|feature| feature.reach).map(|reach| format!(" ({})", reach.words()));
+        let name = match (description.rho, heard.peek()) {
+            (Rho::Shared, _) if rho == 0 => return "all features".to_owned(),
+            (_, None) => return "bias".to_owned(),
+            (Rho::Grouped, Some(first)) => first.rho_group.clone().unwrap_or_else(|| "other features".to_owned()),
+            _ => heard.map(|feature| feature.name.as_str()).collect::<Vec<_>>().join(", "),
+        };
+        format!("{name}{}", ruled.unwrap_or_default())
     }
 
     /// Every feature with its levels.
@@ -214,7 +249,7 @@ impl Canonical {
     }
 
     /// `f_k` of a continuous or sparse feature, knot by knot; `None` for the other kinds.
-    pub fn shape_curve(&self, k: usize) -> Option<PiecewiseLinear> {
+    pub fn shape_curve(&self, k: usize) -> Option<Piecewise> {
         let curve = self.raw_curve(k)?.clone();
         Some(curve.rescaled(&self.centred_by(k), &self.scale[self.layout.features[k].first_rho]))
     }
@@ -282,15 +317,15 @@ impl Canonical {
                 if let Some(curve) = self.raw_curve(k) {
                     return Some((curve.evaluate(scale.within(x)), place.first_rho));
                 }
-                let (size, block) = (parameters.shapes.architecture(), parameters.shapes.block(network));
-                let (at, reference) = (size.evaluate(block, f64::from(scale.apply(x))), size.evaluate(block, 0.0));
+                let shapes = &parameters.shapes;
+                let (at, reference) = (shapes.evaluate(network, scale.apply(x)), shapes.evaluate(network, 0.0));
                 Some((at.iter().zip(reference).map(|(at, reference)| at - reference).collect(), place.first_rho))
             }
         }
     }
 
     /// Raw `f_k` of a continuous or sparse feature.
-    fn raw_curve(&self, k: usize) -> Option<&PiecewiseLinear> {
+    fn raw_curve(&self, k: usize) -> Option<&Piecewise> {
         let feature = &self.model.description().features[k];
         if !matches!(feature.kind, Kind::Continuous | Kind::Sparse) {
             return None;
@@ -298,10 +333,9 @@ impl Canonical {
         let (network, scale) = (self.layout.features[k].network?, feature.scale?);
         Some(self.curves[k].get_or_init(|| {
             let bank = &self.model.parameters().shapes;
-            let (size, block) = (bank.architecture(), bank.block(network));
-            let reference = size.evaluate(block, 0.0);
+            let reference = bank.evaluate(network, 0.0);
             let unchanged = vec![1.0; reference.len()];
-            size.knots(block).rescaled(&reference, &unchanged).of_unscaled(scale.shift, scale.scale)
+            bank.curve(network).rescaled(&reference, &unchanged).of_unscaled(scale.shift, scale.scale)
         }))
     }
 
@@ -340,7 +374,7 @@ impl Canonical {
                 });
                 products.sum::<f64>()
             };
-            return (0..self.slots).map(|slot| (0..outputs).map(|c| mean(slot, c)).collect()).collect();
+            return (0..self.slots()).map(|slot| (0..outputs).map(|c| mean(slot, c)).collect()).collect();
         }
         let mean = self.mean_effect(k);
         let rho = &self.rho[place.first_rho];
@@ -353,51 +387,59 @@ impl Canonical {
         let beta = |slot: usize, c: usize| {
             bias[c] * self.rho[0][slot][c] + self.centre.iter().map(|centre| centre[slot][c]).sum::<f64>()
         };
-        (0..self.slots).map(|slot| (0..bias.len()).map(|c| beta(slot, c)).collect()).collect()
+        (0..self.slots()).map(|slot| (0..bias.len()).map(|c| beta(slot, c)).collect()).collect()
     }
 
-    /// Whether `beta(0)` is a constant like `b0` and counted there: in a node task, where the structure has a curve of
-    /// its own.
-    pub fn folds_structure(&self) -> bool {
+    /// Whether `beta(0)` by a lens is a constant like `b0` and counted there: in a node task, and where receivers are
+    /// averaged, if the structure has a curve of its own.
+    pub fn folds_structure(&self, lens: usize) -> bool {
         let description = self.model.description();
-        description.task == Task::Node && (description.rho == Rho::PerFeature || description.hop_cap.is_some())
+        let ruled = description.reach() != Reach::ALL || description.features.iter().any(|k| k.reach.is_some());
+        let averaged = description.lenses[lens].pool == Pool::Mean && description.normalise;
+        (description.task == Task::Node || averaged) && (description.rho != Rho::Shared || ruled)
     }
 
     /// `beta(0)` may belong to `b0`; in a softmax `b0` has mean 0.
     fn fold_constants(&mut self) {
-        let description = self.model.description();
-        if self.folds_structure() {
-            for (bias, beta) in self.output_bias.iter_mut().zip(&mut self.structure[0]) {
+        self.empty_output = self.output_bias.clone();
+        let folded: Vec<usize> = (0..self.axis.lenses()).filter(|lens| self.folds_structure(*lens)).collect();
+        for lens in folded {
+            let itself = self.axis.range(lens).start;
+            for (bias, beta) in self.output_bias.iter_mut().zip(&mut self.structure[itself]) {
                 *bias += std::mem::take(beta);
             }
         }
-        if description.outcome == Outcome::Multiclass {
-            let mean = self.output_bias.iter().sum::<f64>() / self.output_bias.len() as f64;
-            self.output_bias.iter_mut().for_each(|bias| *bias -= mean);
+        if self.model.description().outcome == Outcome::Multiclass {
+            for constants in [&mut self.output_bias, &mut self.empty_output] {
+                let mean = constants.iter().sum::<f64>() / constants.len() as f64;
+                constants.iter_mut().for_each(|constant| *constant -= mean);
+            }
         }
     }
 }
 
-/// Raw rho in f64, with the hop cap.
-fn raw_rho(model: &Model, r: usize, slot: usize, slots: usize) -> Vec<f64> {
-    let description = model.description();
-    let unreachable = slot + 1 == slots;
-    if description.hop_cap.is_some_and(|cap| unreachable || slot > cap) {
+/// Raw rho in f64; 0 where it is not heard.
+fn raw_rho(model: &Model, layout: &Layout, axis: &Axis, r: usize, slot: usize) -> Vec<f64> {
+    if !layout.rhos[r].reach.hears(axis.distance(slot)) {
         return vec![0.0; model.outputs()];
     }
-    let t = if unreachable { 0.0 } else { 1.0 / (1.0 + slot as f64) };
-    let bank = &model.parameters().rhos;
-    let rho = bank.architecture().evaluate(bank.block(r), f64::from(description.rho_scale.apply(t)));
-    let factor = f64::from(shell_factor(&description.shell_scale, slot, slots) as f32);
-    rho.into_iter().map(|rho| rho * factor).collect()
+    let description = model.description();
+    let function = layout.function(r, axis.lens_of(slot));
+    let factor = f64::from(shell_factor(&description.shell_scale, axis.distance(slot)));
+    let mut rho = model.parameters().rhos.evaluate(function, description.rho_scale.apply(axis.argument(slot)));
+    rho.iter_mut().for_each(|rho| *rho *= factor);
+    rho
 }
 
-/// Which of `slots` slots occurred in training; the last of both is "unreachable".
-fn seen_slots(receivers: &[f64], slots: usize) -> Vec<bool> {
-    let finite = receivers.len() - 1;
-    (0..slots)
-        .map(|slot| if slot + 1 == slots { receivers[finite] > 0.0 } else { slot < finite && receivers[slot] > 0.0 })
-        .collect()
+/// Which slots of an axis occurred in training.
+fn seen_slots(description: &Description, axis: &Axis) -> Vec<bool> {
+    let trained = description.axis();
+    let seen = |slot: usize| {
+        let (lens, distance) = (axis.lens_of(slot), axis.distance(slot));
+        let within = distance.is_none_or(|distance| distance + 1 < trained.range(lens).len());
+        within && description.receivers[trained.slot(lens, distance)] > 0.0
+    };
+    (0..axis.slots()).map(seen).collect()
 }
 
 /// The value of largest size over the seen slots, the nearest of several; 0 if rho is 0 everywhere.

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::dataset::{Dataset, Feature, Outcome};
-use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
+use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Task, Values};
-use crate::graph::Graph;
+use crate::lens::{Axis, Pool, View};
 use crate::metric::probabilities;
 use crate::model::Model;
 
@@ -31,8 +31,8 @@ pub struct Explainer<'a> {
     unseen: HashMap<usize, Vec<String>>,
     /// The first categorical feature, which tells nodes apart for people.
     label: Option<Feature>,
-    /// The graph, where there is one alone.
-    graph: Option<Graph>,
+    /// The graph through every lens, where there is one alone.
+    views: Option<Vec<View>>,
 }
 
 /// What a node says about one feature.
@@ -47,6 +47,7 @@ struct Said {
 
 /// What the pass over one prediction's sources leaves, for the model's own outputs.
 pub(super) struct Marginals {
+    axis: Axis,
     slots: usize,
     outputs: usize,
     /// `[features, slots, outputs]`
@@ -82,7 +83,7 @@ impl<'a> Explainer<'a> {
             words: Vec::new(),
             unseen: HashMap::new(),
             label: features.iter().find(|feature| feature.kind == Kind::Categorical && feature.pair.is_none()).cloned(),
-            graph: (data.graph_count() == 1).then(|| data.graph(0)),
+            views: if data.graph_count() == 1 { Some(views(model, data, 0)?) } else { None },
         };
         let mut by_feature: Vec<Vec<(u32, Said)>> = Vec::new();
         for (k, feature) in features.iter().enumerate() {
@@ -221,7 +222,8 @@ impl<'a> Explainer<'a> {
                 Outcome::MultiLabel => predicted.iter().map(|y| probabilities(&[*y])[1]).collect(),
                 Outcome::Regression | Outcome::MultiRegression => Vec::new(),
             },
-            base: show(canonical.output_bias()),
+            base: show(if nodes.is_empty() { canonical.empty_output() } else { canonical.output_bias() }),
+            axis: found.axis.clone(),
             structure_by_distance: rows(&found.structure),
             features: description.features.iter().map(|feature| feature.name.clone()).collect(),
             nodes: nodes.clone().map(|node| data.node_id(node)).collect(),
@@ -270,33 +272,37 @@ impl<'a> Explainer<'a> {
     pub(super) fn marginals(&self, item: u32, parts: bool) -> Result<(Option<Canonical>, Marginals)> {
         let (nodes, receivers) = self.listeners(item);
         let built;
-        let graph = match &self.graph {
-            Some(graph) => graph,
+        let seen_through = match &self.views {
+            Some(views) => views,
             None => {
-                built = self.data.graph(match self.data.task() {
+                let graph = match self.data.task() {
                     Task::Graph => item as usize,
                     Task::Node => self.data.graph_of(item as usize),
-                });
+                };
+                built = views(self.model, self.data, graph)?;
                 &built
             }
         };
         let mut search = Search::default();
-        let mut rows = Vec::new();
+        let mut rows: Vec<Vec<u16>> = seen_through.iter().map(|_| Vec::new()).collect();
         let mut longer: Option<Canonical> = None;
         let mut found = Marginals::new(&self.canonical, self.model.description().features.len());
         let mut batches = receivers.chunks(RECEIVERS_AT_ONCE);
         while let Some(batch) = batches.next() {
-            rows.resize(batch.len() * nodes.len(), 0);
-            let needed = usize::from(distances_to(graph, batch, &mut search, &mut rows)?) + 2;
-            if needed > found.slots {
+            let mut longest = found.axis.longest();
+            for ((view, rows), longest) in seen_through.iter().zip(&mut rows).zip(&mut longest) {
+                *longest = usize::from(view.rows(batch, &mut search, rows)?.finite).max(*longest);
+            }
+            if longest != found.axis.longest() {
                 // Longer distances than any so far: all over again with room for them.
-                let canonical = longer.insert(self.canonical.with_slots(needed));
+                let axis = Axis::new(&self.model.description().lenses, &longest);
+                let canonical = longer.insert(self.canonical.with_axis(&axis));
                 found = Marginals::new(canonical, self.model.description().features.len());
                 batches = receivers.chunks(RECEIVERS_AT_ONCE);
                 continue;
             }
             let canonical = longer.as_ref().unwrap_or(&self.canonical);
-            self.add_receivers(canonical, nodes.clone(), &rows, parts, &mut found);
+            self.add_receivers(canonical, nodes.clone(), batch.len(), &rows, parts, &mut found);
         }
         Ok((longer, found))
     }
@@ -308,12 +314,13 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    /// Adds what some receivers hear, given their distance rows.
+    /// Adds what some receivers hear, given their distance rows by every lens.
     fn add_receivers(
         &self,
         canonical: &Canonical,
         nodes: Range<usize>,
-        rows: &[u16],
+        batch: usize,
+        rows: &[Vec<u16>],
         parts: bool,
         found: &mut Marginals,
     ) {
@@ -321,27 +328,41 @@ impl<'a> Explainer<'a> {
         if parts {
             found.node_feature.resize((self.said_from[nodes.end] - self.said_from[nodes.start]) * outputs, 0.0);
         }
-        let slot_of = |distance: u16| if distance == UNREACHABLE { slots - 1 } else { usize::from(distance) };
-        let batch = rows.len() / nodes.len().max(1);
+        let axis = found.axis.clone();
+        // What a receiver hears by a lens counts this much.
+        let pooled: Vec<f64> = (self.model.description().lenses.iter())
+            .map(|lens| if lens.pool == Pool::Mean { 1.0 / nodes.len().max(1) as f64 } else { 1.0 })
+            .collect();
+        let slot_of = |lens: usize, receiver: usize, source: usize| {
+            let distance = rows[lens][receiver * nodes.len() + source];
+            axis.slot(lens, (distance != UNREACHABLE).then_some(usize::from(distance)))
+        };
         let mut counts = vec![0u32; batch * slots];
-        for (row, counts) in rows.chunks_exact(nodes.len().max(1)).zip(counts.chunks_exact_mut(slots)) {
-            row.iter().for_each(|distance| counts[slot_of(*distance)] += 1);
+        for lens in 0..rows.len() {
+            for (receiver, counts) in counts.chunks_exact_mut(slots).enumerate() {
+                (0..nodes.len()).for_each(|source| counts[slot_of(lens, receiver, source)] += 1);
+            }
         }
+        let share = |lens: usize, receiver: usize, slot: usize| {
+            pooled[lens] * if normalise { 1.0 / f64::from(counts[receiver * slots + slot]) } else { 1.0 }
+        };
         let first = found.heard.len() / outputs;
         for counts in counts.chunks_exact(slots) {
-            found.add_structure(canonical, counts, normalise);
+            found.add_structure(canonical, counts, normalise, &pooled);
         }
         let mut weights = vec![0.0; slots];
         let mut touched = Vec::new();
         let mut spoken = vec![0.0; slots * outputs];
         for source in 0..nodes.len() {
             // W_jl over these receivers.
-            for receiver in 0..batch {
-                let slot = slot_of(rows[receiver * nodes.len() + source]);
-                if weights[slot] == 0.0 {
-                    touched.push(slot);
+            for lens in 0..rows.len() {
+                for receiver in 0..batch {
+                    let slot = slot_of(lens, receiver, source);
+                    if weights[slot] == 0.0 {
+                        touched.push(slot);
+                    }
+                    weights[slot] += share(lens, receiver, slot);
                 }
-                weights[slot] += if normalise { 1.0 / f64::from(counts[receiver * slots + slot]) } else { 1.0 };
             }
             touched.sort_unstable();
             let node = nodes.start + source;
@@ -366,11 +387,13 @@ impl<'a> Explainer<'a> {
                 }
             }
             if parts {
-                for receiver in 0..batch {
-                    let slot = slot_of(rows[receiver * nodes.len() + source]);
-                    let share = if normalise { 1.0 / f64::from(counts[receiver * slots + slot]) } else { 1.0 };
-                    for c in 0..outputs {
-                        found.heard[(first + receiver) * outputs + c] += spoken[slot * outputs + c] * share;
+                for lens in 0..rows.len() {
+                    for receiver in 0..batch {
+                        let slot = slot_of(lens, receiver, source);
+                        let share = share(lens, receiver, slot);
+                        for c in 0..outputs {
+                            found.heard[(first + receiver) * outputs + c] += spoken[slot * outputs + c] * share;
+                        }
                     }
                 }
             }
@@ -382,10 +405,16 @@ impl<'a> Explainer<'a> {
     }
 }
 
+/// A graph through every lens of a model.
+fn views(model: &Model, data: &Dataset, graph: usize) -> Result<Vec<View>> {
+    model.description().lenses.iter().map(|lens| View::new(data, graph, lens)).collect()
+}
+
 impl Marginals {
     fn new(canonical: &Canonical, features: usize) -> Marginals {
         let (slots, outputs) = (canonical.slots(), canonical.outputs());
         Marginals {
+            axis: canonical.axis().clone(),
             slots,
             outputs,
             feature_distance: vec![0.0; features * slots * outputs],
@@ -397,12 +426,12 @@ impl Marginals {
         }
     }
 
-    /// Adds the structure term of one receiver, given the sizes of its shells.
-    fn add_structure(&mut self, canonical: &Canonical, counts: &[u32], normalise: bool) {
+    /// Adds the structure term of one receiver, given the sizes of its shells and how much it counts by every lens.
+    fn add_structure(&mut self, canonical: &Canonical, counts: &[u32], normalise: bool, pooled: &[f64]) {
         let mut own = vec![0.0; self.outputs];
         for (slot, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             self.receivers[slot] += 1;
-            let heard = if normalise { 1.0 } else { f64::from(*count) };
+            let heard = pooled[self.axis.lens_of(slot)] * if normalise { 1.0 } else { f64::from(*count) };
             for (c, beta) in canonical.structure()[slot].iter().enumerate() {
                 self.structure[slot * self.outputs + c] += beta * heard;
                 own[c] += beta * heard;
@@ -410,6 +439,11 @@ impl Marginals {
         }
         self.heard_structure.extend(own);
         self.heard.extend(vec![0.0; self.outputs]);
+    }
+
+    /// The distances.
+    pub(super) fn axis(&self) -> &Axis {
+        &self.axis
     }
 
     /// Number of slots.

@@ -6,6 +6,8 @@
 
 use serde::Serialize;
 
+use crate::lens::Axis;
+
 /// Parts add up to the output within this much, relative to the sum of their sizes.
 pub const TOLERANCE: f64 = 1e-5;
 
@@ -33,7 +35,9 @@ pub struct Explanation {
     pub probabilities: Vec<f64>,
     /// `b0`, per output.
     pub base: Vec<f64>,
-    /// What the shape of the graph alone contributes, `[slots][outputs]`: distance 0, 1, ..., "unreachable" last.
+    /// The distances, one slot each.
+    pub axis: Axis,
+    /// What the shape of the graph alone contributes, `[slots][outputs]`.
     pub structure_by_distance: Vec<Vec<f64>>,
     /// Names of the features.
     pub features: Vec<String>,
@@ -44,7 +48,7 @@ pub struct Explanation {
     /// By source and feature, ascending; a source that has the reference value of a feature (the 0 of a binary or sparse
     /// one) contributes nothing and is not listed.
     pub by_node_and_feature: Vec<Contribution>,
-    /// `[features][slots][outputs]`: distance 0, 1, ..., "unreachable" last.
+    /// `[features][slots][outputs]`
     pub by_feature_and_distance: Vec<Vec<Vec<f64>>>,
     /// `[receivers][outputs]`: what each receiver heard of features; empty for a node task.
     pub by_receiver: Vec<Vec<f64>>,

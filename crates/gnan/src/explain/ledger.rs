@@ -64,15 +64,6 @@ impl By {
         [By::Feature, By::Node, By::Distance, By::FeatureAndDistance, By::NodeAndFeature, By::Receiver];
 }
 
-/// The name of a slot of `slots`.
-pub fn distance_name(slot: usize, slots: usize) -> String {
-    match slot {
-        slot if slot + 1 == slots => "unreachable".to_owned(),
-        0 => "itself".to_owned(),
-        slot => format!("distance {slot}"),
-    }
-}
-
 impl Explanation {
     /// The probability that goes with an output, where the model predicts classes.
     pub fn probability(&self, output: usize) -> Option<f64> {
@@ -92,7 +83,6 @@ impl Explanation {
     /// One output as a ledger. Terms are in the order of features, nodes and distances; those that are exactly 0 because
     /// nothing is there (a distance that does not occur) are left out of pairs.
     pub fn ledger(&self, output: usize, by: By) -> Ledger {
-        let slots = self.structure_by_distance.len();
         let term = |(name, amount): (String, f64)| Term { name, amount };
         let terms: Vec<Term> = match by {
             By::Feature => self.features.iter().cloned().zip(self.by_feature(output)).map(term).collect(),
@@ -102,16 +92,14 @@ impl Explanation {
             }
             By::Distance => {
                 let amounts = self.by_distance(output).into_iter().enumerate().filter(|(slot, _)| self.occurs(*slot));
-                amounts.map(|(slot, amount)| term((distance_name(slot, slots), amount))).collect()
+                amounts.map(|(slot, amount)| term((self.axis.name(slot), amount))).collect()
             }
             By::FeatureAndDistance => {
                 let features = self.features.iter().zip(&self.by_feature_and_distance);
                 let pairs = features.flat_map(|(name, row)| row.iter().enumerate().map(move |cell| (name, cell)));
                 pairs
                     .filter(|(_, (slot, values))| self.occurs(*slot) && values[output] != 0.0)
-                    .map(|(name, (slot, values))| {
-                        term((format!("{name}, {}", distance_name(slot, slots)), values[output]))
-                    })
+                    .map(|(name, (slot, values))| term((format!("{name}, {}", self.axis.name(slot)), values[output])))
                     .collect()
             }
             By::NodeAndFeature => (self.by_node_and_feature.iter())

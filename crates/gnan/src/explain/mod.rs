@@ -14,6 +14,6 @@ pub use curves::{Curves, Point, Points};
 pub use explainer::Explainer;
 pub use explanation::{Contribution, Explanation, TOLERANCE};
 pub use importance::Importance;
-pub use ledger::{By, Ledger, Term, distance_name};
+pub use ledger::{By, Ledger, Term};
 pub use overview::{Bin, FeatureOverview, LITTLE_SUPPORT, Overview, ShapeCurve};
 pub use tables::{DistanceTable, FeatureTable, LevelTable, ModelTables, RhoTable, TABLES_VERSION};

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
 use crate::files::{Kind, Task, Values};
+use crate::lens::Axis;
 use crate::model::{FeatureSchema, Model, Support};
 
 use super::canonical::{Canonical, CanonicalLevel, RhoCurve};
@@ -25,7 +26,10 @@ pub struct Overview {
     pub unit: String,
     /// `b0`, per shown output.
     pub base: Vec<f64>,
-    /// The structure curve, `[slots][shown outputs]`: distance 0, 1, ..., "unreachable" last.
+    /// The distances, one slot each.
+    #[serde(rename = "distances")]
+    pub axis: Axis,
+    /// The structure curve, `[slots][shown outputs]`.
     pub structure: Vec<Vec<f64>>,
     /// Every rho. With one per feature the first is the bias's, which is part of the structure curve.
     pub rho: Vec<RhoCurve>,
@@ -59,7 +63,8 @@ pub struct FeatureOverview {
 /// The exact curve of a feature over the range of its training values, and how the data lie under it.
 #[derive(Clone, Debug, Serialize)]
 pub struct ShapeCurve {
-    /// Points to join by lines: the ends of the range and every knot between them, with values per output.
+    /// Points to join by lines: the ends of the range and every knot between them, with values per output; points between
+    /// knots as well where the curve is not linear.
     pub points: Vec<(f64, Vec<f64>)>,
     /// How the values lie; empty without data.
     pub bins: Vec<Bin>,
@@ -108,6 +113,7 @@ impl Overview {
             shown_outputs: description.shown_names(),
             unit: description.shown_unit(),
             base: description.shown(canonical.output_bias()),
+            axis: canonical.axis().clone(),
             structure: canonical.structure().iter().map(|values| description.shown(values)).collect(),
             rho: canonical.rhos(),
             receivers: description.receivers.clone(),

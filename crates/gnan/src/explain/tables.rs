@@ -1,29 +1,34 @@
 //! The whole model as tables: what `gnan export` writes, and all that is needed to compute its predictions by hand.
 //!
-//! With `t = 1 / (1 + distance)` (0 for unreachable), `n` the number of sources at that distance from a receiver (1
-//! where normalisation is off), every `f` read off its table and every curve in `t` linear between its points,
+//! With `t = 1 / (1 + distance)` (the centre of a bin; 0 for unreachable), `n` the number of sources at that distance from
+//! a receiver (1 where normalisation is off), every `f` read off its table and every curve in `t` linear between its
+//! points, and every lens with rho, structure and centre of its own,
 //!
 //! ```text
-//! output = base + sum over receivers and distances that occur of structure(t)   (normalisation off: times n)
-//!               + sum over receivers, sources and features of (f * rho(t) - centre(t)) / n
+//! output = base + sum over lenses, receivers and distances that occur of structure(t)   (normalisation off: times n)
+//!               + sum over lenses, receivers, sources and features of (f * rho(t) - centre(t)) / n
 //! ```
 //!
-//! where `centre` is 0 unless a feature has one. Rho, structure and centre are 0 beyond the hop cap (and for unreachable
-//! nodes, where there is a cap); `structure_at_distance_0` replaces the curve there. A level that is not listed
-//! contributes 0. In a softmax the outputs are those of the model up to a number common to all classes.
+//! where a curve in a value is linear between its knots or, where it has bends `p` and `q` there, at the share `u` of the
+//! way from one knot to the next `from + u * (to - from) + u * (1 - u) * (p + q * u)`. A lens that averages divides by the
+//! number of receivers, and `centre` is 0 unless a feature has one. Rho, centre and structure are 0 at distances that are
+//! not within their `reach` (a centre has that of its feature's rho); `at_distance_0` replaces a structure curve there. A
+//! level that is not listed contributes 0. The output for a graph without nodes is `empty`. In a softmax the outputs are those of the model up to a number common to all
+//! classes.
 
 use serde::Serialize;
 
 use crate::dataset::Outcome;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
+use crate::lens::{Lens, Pool, Reach};
 use crate::model::{Support, TargetSchema};
-use crate::shape::PiecewiseLinear;
+use crate::shape::Piecewise;
 
 use super::canonical::{Canonical, Value};
 
 /// The version of the table form.
-pub const TABLES_VERSION: u32 = 1;
+pub const TABLES_VERSION: u32 = 2;
 
 /// A model as tables, in canonical form.
 #[derive(Clone, Debug, Serialize)]
@@ -44,16 +49,18 @@ pub struct ModelTables {
     pub directed: bool,
     /// Whether shells are divided by their size.
     pub normalise: bool,
-    /// Rho is 0 beyond this distance.
-    pub hop_cap: Option<usize>,
+    /// The ways in which distance is measured.
+    pub lenses: Vec<Lens>,
     /// `b0`, per output.
     pub base: Vec<f64>,
-    /// Every rho.
+    /// What is said of a graph without nodes, per output.
+    pub empty: Vec<f64>,
+    /// Every rho, lens after lens: rho `r` by lens `v` is number `v * rhos_per_lens + r`.
     pub rho: Vec<RhoTable>,
-    /// The structure curve.
-    pub structure: DistanceTable,
-    /// Its value at distance 0, where that is not on the curve.
-    pub structure_at_distance_0: Option<Vec<f64>>,
+    /// Number of rhos of every lens.
+    pub rhos_per_lens: usize,
+    /// Curves whose sum is the structure curve of every lens.
+    pub structure: Vec<StructureTable>,
     /// Every feature.
     pub features: Vec<FeatureTable>,
 }
@@ -67,14 +74,32 @@ pub struct DistanceTable {
     pub values: Vec<Vec<f64>>,
 }
 
-/// A rho.
+/// A rho by a lens.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RhoTable {
     /// What it weighs.
     pub name: String,
+    /// The lens.
+    pub lens: usize,
+    /// Where it is not 0.
+    pub reach: Reach,
     /// The curve.
     #[serde(flatten)]
     pub curve: DistanceTable,
+}
+
+/// A part of the structure curve of a lens.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StructureTable {
+    /// The lens.
+    pub lens: usize,
+    /// Where it is not 0.
+    pub reach: Reach,
+    /// The curve.
+    #[serde(flatten)]
+    pub curve: DistanceTable,
+    /// Its value at distance 0, where that is not on the curve.
+    pub at_distance_0: Option<Vec<f64>>,
 }
 
 /// A feature: a curve, or levels, or both where values may be missing.
@@ -91,13 +116,13 @@ pub struct FeatureTable {
     /// The range of its values in training.
     pub range: Option<[f64; 2]>,
     /// The curve of a continuous or sparse feature, a function of the value itself; its rho is that of the feature.
-    pub curve: Option<PiecewiseLinear>,
-    /// Which rho the curve is heard with.
+    pub curve: Option<Piecewise>,
+    /// Which rho of a lens the curve is heard with.
     pub rho: usize,
     /// Its levels, the 1 of a binary feature, and `missing` where training had it.
     pub levels: Vec<LevelTable>,
-    /// What is taken off every product at a distance, where every level has a rho of its own.
-    pub centre: Option<DistanceTable>,
+    /// What is taken off every product at a distance, by every lens, where every level has a rho of its own.
+    pub centre: Option<Vec<DistanceTable>>,
 }
 
 /// A level of a feature.
@@ -107,7 +132,7 @@ pub struct LevelTable {
     pub name: String,
     /// Whether it stands for missing values.
     pub missing: bool,
-    /// Which rho it is heard with.
+    /// Which rho of a lens it is heard with.
     pub rho: usize,
     /// Its value, per output.
     pub values: Vec<f64>,
@@ -119,7 +144,6 @@ impl Canonical {
     /// The whole model as tables.
     pub fn tables(&self) -> ModelTables {
         let description = self.description();
-        let names = self.rho_names();
         ModelTables {
             format: "gnan tables",
             version: TABLES_VERSION,
@@ -129,33 +153,50 @@ impl Canonical {
             targets: description.targets.clone(),
             directed: description.directed,
             normalise: description.normalise,
-            hop_cap: description.hop_cap,
+            lenses: description.lenses.clone(),
             base: self.output_bias().to_vec(),
-            rho: names.into_iter().enumerate().map(|(r, name)| RhoTable { name, curve: self.rho_table(r) }).collect(),
-            structure: self.structure_table(),
-            structure_at_distance_0: self.folds_structure().then(|| vec![0.0; self.outputs()]),
+            empty: self.empty_output().to_vec(),
+            rho: (0..self.axis().lenses()).flat_map(|lens| self.rho_tables(lens)).collect(),
+            rhos_per_lens: self.layout().rhos.len(),
+            structure: (0..self.axis().lenses()).flat_map(|lens| self.structure_tables(lens)).collect(),
             features: (0..description.features.len()).map(|k| self.feature_table(k)).collect(),
         }
     }
 
-    fn rho_table(&self, r: usize) -> DistanceTable {
-        let (nothing, scale) = (vec![0.0; self.outputs()], self.scale[r].iter());
-        let factors: Vec<f64> = scale.map(|a| if *a == 0.0 { 0.0 } else { 1.0 / a }).collect();
-        distance_table(&self.raw_rho_curve(r).rescaled(&nothing, &factors))
+    fn rho_tables(&self, lens: usize) -> Vec<RhoTable> {
+        let of_lens = self.axis().lens_name(lens);
+        let table = |(r, name): (usize, String)| {
+            let (nothing, scale) = (vec![0.0; self.outputs()], self.scale[r].iter());
+            let factors: Vec<f64> = scale.map(|a| if *a == 0.0 { 0.0 } else { 1.0 / a }).collect();
+            let curve = distance_table(&self.raw_rho_curve(r, lens).rescaled(&nothing, &factors));
+            let name = if of_lens.is_empty() { name } else { format!("{name}, {of_lens}") };
+            RhoTable { name, lens, reach: self.layout().rhos[r].reach, curve }
+        };
+        self.rho_names().into_iter().enumerate().map(table).collect()
     }
 
-    /// Raw rho as a function of `t`.
-    fn raw_rho_curve(&self, r: usize) -> PiecewiseLinear {
+    /// Raw rho by a lens as a function of `t`.
+    fn raw_rho_curve(&self, r: usize, lens: usize) -> Piecewise {
         let (bank, scale) = (&self.model.parameters().rhos, self.description().rho_scale);
-        bank.architecture().knots(bank.block(r)).of_unscaled(scale.shift, scale.scale)
+        bank.curve(self.layout().function(r, lens)).of_unscaled(scale.shift, scale.scale)
     }
 
-    /// `b * rho_b(t)` and what centring takes out of every feature.
-    fn structure_table(&self) -> DistanceTable {
+    /// `b * rho_b(t)` and what centring takes out of every feature, a table for each reach.
+    fn structure_tables(&self, lens: usize) -> Vec<StructureTable> {
         let bias = self.model.parameters().bias.iter().map(|b| f64::from(*b)).collect();
-        let mut terms = vec![(bias, 0)];
+        let mut terms: Vec<(Vec<f64>, usize)> = vec![(bias, 0)];
         (0..self.description().features.len()).for_each(|k| terms.extend(self.centre_terms(k)));
-        self.sum_of_rhos(terms)
+        let reach_of = |rho: usize| self.layout().rhos[rho].reach;
+        let mut reaches: Vec<Reach> = terms.iter().map(|(_, rho)| reach_of(*rho)).collect();
+        reaches.sort();
+        reaches.dedup();
+        let at_distance_0 = self.folds_structure(lens).then(|| vec![0.0; self.outputs()]);
+        let table = |reach: Reach| {
+            let within = terms.iter().filter(|(_, rho)| reach_of(*rho) == reach).cloned().collect();
+            let curve = self.sum_of_rhos(within, lens);
+            StructureTable { lens, reach, curve, at_distance_0: at_distance_0.clone() }
+        };
+        reaches.into_iter().map(table).collect()
     }
 
     /// What centring takes out of a feature: the sum of these factors times their raw rhos.
@@ -174,8 +215,8 @@ impl Canonical {
             .collect()
     }
 
-    /// The sum of raw rhos, each times a factor per output.
-    fn sum_of_rhos(&self, mut terms: Vec<(Vec<f64>, usize)>) -> DistanceTable {
+    /// The sum of raw rhos by a lens, each times a factor per output.
+    fn sum_of_rhos(&self, mut terms: Vec<(Vec<f64>, usize)>, lens: usize) -> DistanceTable {
         terms.retain(|(factors, _)| factors.iter().any(|factor| *factor != 0.0));
         terms.sort_by_key(|(_, rho)| *rho);
         terms.dedup_by(|next, kept| {
@@ -186,8 +227,8 @@ impl Canonical {
             same
         });
         let nothing = vec![0.0; self.outputs()];
-        let curves: Vec<PiecewiseLinear> =
-            terms.iter().map(|(factors, rho)| self.raw_rho_curve(*rho).rescaled(&nothing, factors)).collect();
+        let curves: Vec<Piecewise> =
+            terms.iter().map(|(factors, rho)| self.raw_rho_curve(*rho, lens).rescaled(&nothing, factors)).collect();
         let mut t: Vec<f64> = vec![0.0, 1.0];
         t.extend(curves.iter().flat_map(|curve| &curve.knots).copied().filter(|t| *t > 0.0 && *t < 1.0));
         t.sort_by(f64::total_cmp);
@@ -221,12 +262,14 @@ impl Canonical {
             curve: self.shape_curve(k),
             rho: self.rho_of(k, 0),
             levels: levels.collect(),
-            centre: self.has_level_rhos(k).then(|| self.sum_of_rhos(self.centre_terms(k))),
+            centre: self
+                .has_level_rhos(k)
+                .then(|| (0..self.axis().lenses()).map(|lens| self.sum_of_rhos(self.centre_terms(k), lens)).collect()),
         }
     }
 }
 
-fn distance_table(curve: &PiecewiseLinear) -> DistanceTable {
+fn distance_table(curve: &Piecewise) -> DistanceTable {
     let (t, values) = curve.points_between(0.0, 1.0).into_iter().unzip();
     DistanceTable { t, values }
 }
@@ -246,24 +289,38 @@ impl ModelTables {
         rows.write(["table", "feature", "level", "rho", "at", "output", "value", "nodes", "graphs"])?;
         let switch = |on: bool| if on { "1" } else { "0" };
         rows.write(["setting", "normalise", "", "", "", "", switch(self.normalise), "", ""])?;
-        if let Some(cap) = self.hop_cap {
-            rows.write(["setting", "hop cap", "", "", "", "", &cap.to_string(), "", ""])?;
+        for (number, lens) in self.lenses.iter().enumerate() {
+            let number = number.to_string();
+            rows.write(["setting", "mean pooling", &number, "", "", "", switch(lens.pool == Pool::Mean), "", ""])?;
         }
         let plain = Place::default();
         rows.values(&Place { table: "base", ..plain }, &self.base)?;
+        rows.values(&Place { table: "empty", ..plain }, &self.empty)?;
         for rho in &self.rho {
-            rows.curve(&Place { table: "rho", rho: &rho.name, ..plain }, &rho.curve)?;
+            let place = Place { rho: &rho.name, ..plain };
+            rows.reach(&Place { table: "rho reach", ..place }, rho.reach)?;
+            rows.curve(&Place { table: "rho", ..place }, &rho.curve)?;
         }
-        rows.curve(&Place { table: "structure", ..plain }, &self.structure)?;
-        if let Some(values) = &self.structure_at_distance_0 {
-            rows.values(&Place { table: "structure at distance 0", ..plain }, values)?;
+        for (number, structure) in self.structure.iter().enumerate() {
+            let (number, lens) = (number.to_string(), structure.lens.to_string());
+            let place = Place { feature: &lens, level: &number, ..plain };
+            rows.reach(&Place { table: "structure reach", ..place }, structure.reach)?;
+            rows.curve(&Place { table: "structure", ..place }, &structure.curve)?;
+            if let Some(values) = &structure.at_distance_0 {
+                rows.values(&Place { table: "structure at distance 0", ..place }, values)?;
+            }
         }
         for feature in &self.features {
             let place = Place { feature: &feature.name, rho: &self.rho[feature.rho].name, ..plain };
             if let Some(curve) = &feature.curve {
                 rows.values(&Place { table: "left slope", ..place }, &curve.left_slope)?;
-                for (x, values) in curve.knots.iter().zip(&curve.values) {
+                for (index, (x, values)) in curve.knots.iter().zip(&curve.values).enumerate() {
                     rows.values(&Place { table: "knot", at: Some(*x), ..place }, values)?;
+                    for (table, which) in [("bend p", 0), ("bend q", 1)] {
+                        let bends = curve.bends.get(index).into_iter().flatten();
+                        let bends: Vec<f64> = bends.map(|bends| bends[which]).collect();
+                        rows.values(&Place { table, at: Some(*x), ..place }, &bends)?;
+                    }
                 }
                 rows.values(&Place { table: "right slope", ..place }, &curve.right_slope)?;
             }
@@ -273,8 +330,8 @@ impl ModelTables {
                 let support = Some(level.support);
                 rows.values(&Place { table, level: &level.name, rho, support, ..place }, &level.values)?;
             }
-            if let Some(centre) = &feature.centre {
-                rows.curve(&Place { table: "centre", rho: "", ..place }, centre)?;
+            for (lens, centre) in feature.centre.iter().flatten().enumerate() {
+                rows.curve(&Place { table: "centre", rho: "", level: &lens.to_string(), ..place }, centre)?;
             }
         }
         rows.writer.into_inner().map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
@@ -312,6 +369,18 @@ impl Rows<'_> {
         for (output, value) in self.outputs.iter().zip(values) {
             let value = value.to_string();
             self.write([place.table, place.feature, place.level, place.rho, &at, output, &value, &nodes, &graphs])?;
+        }
+        Ok(())
+    }
+
+    /// Two rows, or three: where something is heard from.
+    fn reach(&mut self, place: &Place<'_>, reach: Reach) -> Result<()> {
+        let unreachable = if reach.unreachable { "1" } else { "0" };
+        let parts = [("from", Some(reach.from.to_string())), ("to", reach.to.map(|to| to.to_string()))];
+        for (at, value) in parts.into_iter().chain([("unreachable", Some(unreachable.to_owned()))]) {
+            if let Some(value) = value {
+                self.write([place.table, place.feature, place.level, place.rho, at, "", &value, "", ""])?;
+            }
         }
         Ok(())
     }

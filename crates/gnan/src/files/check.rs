@@ -19,6 +19,9 @@ pub fn check(tables: &Tables, limits: &Limits) -> Result<()> {
         let categories = matches!(labels.values, Values::Categories { .. });
         demand(categories, || format!("column \"{}\" of the edges is not made of categories", labels.name))?;
     }
+    check_columns(&tables.edge_numbers, tables.edges.len(), "edges")?;
+    let numbers = tables.edge_numbers.iter().all(|column| matches!(column.values, Values::Numbers(_)));
+    demand(numbers, || "a column of numbers of the edges is not made of numbers".to_owned())?;
     check_task(tables)
 }
 

@@ -65,6 +65,11 @@ fn retain(tables: &mut Tables, keep: &[bool]) {
     if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &mut tables.edge_labels {
         *codes = selection.edge_items(&tables.edges, codes);
     }
+    for column in &mut tables.edge_numbers {
+        if let Values::Numbers(numbers) = &mut column.values {
+            *numbers = selection.edge_items(&tables.edges, numbers);
+        }
+    }
     tables.edges = selection.edges(&tables.edges);
     let columns: Vec<Column> = std::mem::take(&mut tables.node_columns);
     tables.node_columns = columns.into_iter().map(|column| selection.column(column)).collect();

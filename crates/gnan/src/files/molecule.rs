@@ -188,6 +188,16 @@ pub(crate) fn element_symbol(name: &str) -> Option<&'static str> {
 }
 
 impl BondOrder {
+    /// Every order.
+    pub(crate) const ALL: [BondOrder; 6] = [
+        BondOrder::Single,
+        BondOrder::Double,
+        BondOrder::Triple,
+        BondOrder::Quadruple,
+        BondOrder::Aromatic,
+        BondOrder::Other,
+    ];
+
     /// The word that files use for it.
     pub(crate) fn name(self) -> &'static str {
         match self {

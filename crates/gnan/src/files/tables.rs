@@ -158,6 +158,8 @@ pub struct Tables {
     /// The kind of each edge (a relation, the order of a bond), always categories, for descriptions of nodes; not
     /// needed where there are `bonds`.
     pub edge_labels: Option<Column>,
+    /// Numbers that edges carry, such as a length or a time, for weighted distances.
+    pub edge_numbers: Vec<Column>,
     /// Whether an edge has a direction. Undirected sets may list each edge once or both ways.
     pub directed: bool,
     /// Columns of the nodes: features, and the targets of a node task.

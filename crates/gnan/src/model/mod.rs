@@ -1,8 +1,10 @@
 //! The model: a description of what was learned from which features, and the parameters that training found.
 
 mod engine;
+mod forms;
 mod novelty;
 mod parameters;
+mod rules;
 mod schema;
 
 use std::sync::Arc;
@@ -10,15 +12,18 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
+pub use forms::Forms;
 pub use novelty::Novelty;
-pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoScale, shell_factor};
+pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale, shell_factor};
+pub use rules::{Curvature, Direction, FeatureRules, Rules};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
 use crate::dataset::{Dataset, Feature, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
-use crate::shape::Architecture;
-use crate::statistics::{Statistics, StatisticsOptions};
+use crate::lens::{Axis, Lens, Reach};
+use crate::shape::{Architecture, Basis, ShapeKind};
+use crate::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 
 /// Everything about a model except its parameters: what a model file says in words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,13 +42,31 @@ pub struct Description {
     pub largest_component: bool,
     /// Shared or per feature.
     pub rho: Rho,
-    /// How distances enter the rho networks.
+    /// How distances enter the rhos.
     pub rho_scale: RhoScale,
+    /// What the shape functions are made of.
+    #[serde(default, skip_serializing_if = "ShapeKind::is_network")]
+    pub shape: ShapeKind,
+    /// The knots of every rho, over `t = 1 / (1 + distance)`, where rhos are splines; else they are networks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rho_spline: Option<Basis>,
+    /// Whether every rho was asked never to rise with distance and never to be negative.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rho_monotone: bool,
     /// Whether shells are normalised by their size.
     pub normalise: bool,
     /// Rho is 0 beyond this distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hop_cap: Option<usize>,
+    /// Whether rho is 0 for unreachable nodes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent_unreachable: bool,
+    /// The ways in which distance is measured.
+    #[serde(default = "Lens::plain", skip_serializing_if = "is_plain")]
+    pub lenses: Vec<Lens>,
+    /// Number of slots of every lens in `receivers`; empty: there is one lens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<usize>,
     /// What rho is multiplied by at every distance, "unreachable" last; empty: 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shell_scale: Vec<f64>,
@@ -81,6 +104,9 @@ pub struct TrainingRecord {
     pub weight_decay: f64,
     /// Dropout rate.
     pub dropout: f64,
+    /// Strength of the smoothness penalty of splines.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub smooth: f64,
     /// Items per step; 0 is all.
     pub batch: usize,
     /// Loss that was minimised.
@@ -127,6 +153,14 @@ pub struct PairRank {
     pub features: [String; 2],
     /// The share of what the additive model leaves that the pair explains, less what chance would explain.
     pub score: f64,
+}
+
+fn is_plain(lenses: &Vec<Lens>) -> bool {
+    Lens::is_plain(lenses)
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl TrainingRecord {
@@ -192,8 +226,7 @@ impl Model {
 
     /// The statistics of `data` that the model needs.
     pub fn statistics(&self, data: &Dataset, features: &[Feature]) -> Result<Statistics> {
-        let rho_per_feature = self.description.rho == Rho::PerFeature;
-        Statistics::new(data, features, StatisticsOptions { normalise: self.description.normalise, rho_per_feature })
+        Statistics::new(data, features, self.description.statistics_options())
     }
 
     /// An engine that computes this model on `statistics`, tables evaluated.
@@ -204,6 +237,38 @@ impl Model {
     }
 }
 
+/// The reach of a model as a whole.
+pub(crate) fn model_reach(hop_cap: Option<usize>, silent_unreachable: bool) -> Reach {
+    match hop_cap {
+        Some(cap) => Reach::up_to(cap),
+        None => Reach { unreachable: !silent_unreachable, ..Reach::ALL },
+    }
+}
+
+/// Which features are heard with one and the same rho, and so may share a channel; given the group and the association
+/// rule of every feature. `None`: every feature has a rho of its own.
+pub(crate) fn channel_plan<'a>(
+    rho: Rho,
+    features: impl Iterator<Item = (Option<&'a str>, Option<Reach>)>,
+) -> Option<ChannelPlan> {
+    if rho == Rho::PerFeature {
+        return None;
+    }
+    let mut plan = ChannelPlan { bias: 0, features: Vec::new() };
+    // The bias of a shared rho is heard as features without a rule are; else it has a rho of its own.
+    let mut known: Vec<Option<(Option<&str>, Option<Reach>)>> =
+        vec![if rho == Rho::Shared { Some((None, None)) } else { None }];
+    for (group, reach) in features {
+        let key = Some((if rho == Rho::Shared { None } else { group }, reach));
+        let place = known.iter().position(|known| *known == key);
+        plan.features.push(place.unwrap_or_else(|| {
+            known.push(key);
+            known.len() - 1
+        }));
+    }
+    Some(plan)
+}
+
 impl Description {
     /// The parts that the engine needs.
     pub fn engine_model(&self) -> EngineModel<'_> {
@@ -212,9 +277,49 @@ impl Description {
             architecture: self.architecture,
             rho: self.rho,
             rho_scale: self.rho_scale,
-            hop_cap: self.hop_cap,
+            shape: self.shape,
+            rho_spline: self.rho_spline.as_ref(),
+            smooth: self.record.smooth,
+            reach: self.reach(),
             shell_scale: &self.shell_scale,
         }
+    }
+
+    /// The distances from which the model hears anything.
+    pub fn reach(&self) -> Reach {
+        model_reach(self.hop_cap, self.silent_unreachable)
+    }
+
+    /// Where the parameters of every feature are.
+    pub fn layout(&self) -> Layout {
+        Layout::new(&self.features, self.rho, self.reach(), self.lenses.len())
+    }
+
+    /// The distances that occurred in training.
+    pub fn axis(&self) -> Axis {
+        let lengths = if self.slots.is_empty() { vec![self.receivers.len()] } else { self.slots.clone() };
+        let longest: Vec<usize> = lengths.into_iter().map(|slots| slots.saturating_sub(2)).collect();
+        Axis::new(&self.lenses, &longest)
+    }
+
+    /// Which statistics the model needs.
+    pub fn statistics_options(&self) -> StatisticsOptions {
+        let heard = self.features.iter().map(|feature| (feature.rho_group.as_deref(), feature.reach));
+        StatisticsOptions {
+            normalise: self.normalise,
+            lenses: self.lenses.clone(),
+            channels: channel_plan(self.rho, heard),
+        }
+    }
+
+    /// What the banks of the model hold.
+    pub fn forms(&self) -> Forms {
+        self.engine_model().forms(&self.layout())
+    }
+
+    /// What the rhos are made of.
+    pub fn rho_shape(&self) -> ShapeKind {
+        if self.rho_spline.is_some() { ShapeKind::Spline } else { ShapeKind::Network }
     }
 
     /// Names of the outputs: classes, targets, or the positive class.

@@ -23,20 +23,22 @@ impl Novelty {
         Novelty { sentences: pairs.flat_map(|(schema, feature)| of_feature(schema, feature, &wanted)).collect() }
     }
 
-    /// Adds distances that training had not seen.
-    pub fn add_distances(&mut self, description: &Description, longest: usize, has_unreachable: bool) {
-        let (unreachable, finite) = match description.receivers.split_last() {
-            Some((unreachable, finite)) => (*unreachable, finite),
-            None => return,
-        };
-        let longest_seen = finite.iter().rposition(|count| *count > 0.0).unwrap_or(0);
-        if longest > longest_seen {
-            self.sentences.push(format!(
-                "distances up to {longest}; the longest in training was {longest_seen}: rho is extrapolated"
-            ));
-        }
-        if has_unreachable && unreachable == 0.0 {
-            self.sentences.push("unreachable nodes, which training had not: rho is extrapolated".to_owned());
+    /// Adds distances that training had not seen, given the longest by every lens and whether any node is unreachable.
+    pub fn add_distances(&mut self, description: &Description, longest: &[usize], has_unreachable: &[bool]) {
+        let axis = description.axis();
+        for (lens, (longest, has_unreachable)) in longest.iter().zip(has_unreachable).enumerate() {
+            let Some((unreachable, finite)) = description.receivers[axis.range(lens)].split_last() else { continue };
+            let by =
+                if lens == 0 && axis.lenses() == 1 { String::new() } else { format!("{}: ", axis.lens_name(lens)) };
+            let longest_seen = finite.iter().rposition(|count| *count > 0.0).unwrap_or(0);
+            if *longest > longest_seen && description.lenses[lens].bins.is_none() {
+                self.sentences.push(format!(
+                    "{by}distances up to {longest}; the longest in training was {longest_seen}: rho is extrapolated"
+                ));
+            }
+            if *has_unreachable && *unreachable == 0.0 && description.reach().unreachable {
+                self.sentences.push(format!("{by}unreachable nodes, which training had not: rho is extrapolated"));
+            }
         }
     }
 }

@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::files::Kind;
-use crate::shape::{Architecture, Bank};
+use crate::lens::Reach;
+use crate::shape::Bank;
 
+use super::forms::Forms;
 use super::schema::FeatureSchema;
 
 /// Shape functions start this much smaller than their hidden layers would make them.
 const INITIAL_OUTPUT_SCALE: f64 = 0.1;
-/// How `t = 1 / (1 + distance)` enters a rho network: as `(t - shift) / scale`.
+/// How `t = 1 / (1 + distance)` enters a rho: as `(t - shift) / scale`.
 ///
 /// The default is about the mean and the spread of `t` over a dozen distances, so that a network tells far distances
 /// apart as easily as near ones.
@@ -28,24 +30,26 @@ impl Default for RhoScale {
 }
 
 impl RhoScale {
-    /// What a rho network sees of `t`.
-    pub fn apply(&self, t: f64) -> f32 {
-        ((t - self.shift) / self.scale) as f32
+    /// What splines see: `t` itself.
+    pub const PLAIN: RhoScale = RhoScale { shift: 0.0, scale: 1.0 };
+
+    /// What a rho sees of `t`.
+    pub fn apply(&self, t: f64) -> f64 {
+        (t - self.shift) / self.scale
     }
 }
 
-/// What rho is multiplied by at a slot of `slots`, by the factors of a model (distance 0, 1, ..., "unreachable" last; none:
-/// 1). A distance beyond those of training has the factor of the longest.
-pub fn shell_factor(factors: &[f64], slot: usize, slots: usize) -> f64 {
-    match factors {
-        [] => 1.0,
-        [only] => *only,
-        [finite @ .., unreachable] if slot + 1 == slots || finite.is_empty() => *unreachable,
-        [finite @ .., _] => finite[slot.min(finite.len() - 1)],
+/// What rho is multiplied by at a distance (`None`: unreachable), by the factors of a model: distance 0, 1, ..., and
+/// "unreachable" last; none: 1. A distance beyond those of training has the factor of the longest.
+pub fn shell_factor(factors: &[f64], distance: Option<usize>) -> f32 {
+    match (factors, distance) {
+        ([finite @ .., _], Some(distance)) if !finite.is_empty() => finite[distance.min(finite.len() - 1)] as f32,
+        ([.., unreachable], _) => *unreachable as f32,
+        ([], _) => 1.0,
     }
 }
 
-/// Whether all features share one distance function or each has its own.
+/// Whether all features share one distance function, or each has its own, or groups of them have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rho {
@@ -53,14 +57,16 @@ pub enum Rho {
     Shared,
     /// One rho per feature, per level of a categorical feature that is not a pair, and one for the bias.
     PerFeature,
+    /// One rho per group of features, and one for the bias; features without a group are a group together.
+    Grouped,
 }
 
 /// Everything that training changes.
 #[derive(Clone, Debug)]
 pub struct Parameters {
-    /// One network per numeric feature, in the order of the features.
+    /// One function per numeric feature, in the order of the features.
     pub shapes: Bank,
-    /// One network, or one per feature.
+    /// Every distance function of every lens.
     pub rhos: Bank,
     /// Free values, `[values, outputs]`: the levels of categorical features and the missing level of any.
     pub values: Vec<f32>,
@@ -81,6 +87,15 @@ pub struct FeatureLayout {
     pub first_rho: usize,
 }
 
+/// A rho as something is heard with it: a distance function, and the distances at which it is not silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RhoRow {
+    /// Its distance function, counted within a lens.
+    pub function: usize,
+    /// Where it is not 0.
+    pub reach: Reach,
+}
+
 /// Where the parameters of every feature are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -90,44 +105,83 @@ pub struct Layout {
     pub networks: usize,
     /// Number of free values, each with one number per output.
     pub values: usize,
-    /// Number of rho networks; rho 0 is the bias's (or the shared one).
-    pub rhos: usize,
+    /// Every rho; rho 0 is the bias's (or the shared one).
+    pub rhos: Vec<RhoRow>,
+    /// Number of distance functions of every lens.
+    pub functions: usize,
+    /// Number of lenses.
+    pub lenses: usize,
 }
 
 impl Layout {
-    /// The layout of a model with these features.
-    pub fn new(features: &[FeatureSchema], rho: Rho) -> Layout {
-        let mut layout = Layout { features: Vec::new(), networks: 0, values: 0, rhos: 1 };
+    /// The layout of a model with these features, which hears what is within `reach` through so many lenses.
+    pub fn new(features: &[FeatureSchema], rho: Rho, reach: Reach, lenses: usize) -> Layout {
+        let bias = RhoRow { function: 0, reach };
+        let mut layout =
+            Layout { features: Vec::new(), networks: 0, values: 0, rhos: vec![bias], functions: 1, lenses };
+        let mut groups: Vec<Option<&str>> = Vec::new();
         for feature in features {
             let categorical = feature.kind == Kind::Categorical;
             let values = feature.levels.len() + usize::from(feature.missing.is_some());
+            let reach = feature.reach.map_or(reach, |own| own.and(reach));
+            let first_rho = match rho {
+                Rho::Shared => layout.row(RhoRow { function: 0, reach }),
+                Rho::Grouped => {
+                    let group = feature.rho_group.as_deref();
+                    let place = groups.iter().position(|known| *known == group).unwrap_or_else(|| {
+                        groups.push(group);
+                        layout.functions += 1;
+                        groups.len() - 1
+                    });
+                    layout.row(RhoRow { function: 1 + place, reach })
+                }
+                Rho::PerFeature => {
+                    let first = layout.rhos.len();
+                    for _ in 0..if feature.has_level_rhos() { values } else { 1 } {
+                        layout.rhos.push(RhoRow { function: layout.functions, reach });
+                        layout.functions += 1;
+                    }
+                    first
+                }
+            };
             layout.features.push(FeatureLayout {
                 network: (!categorical).then_some(layout.networks),
                 first_value: layout.values,
-                first_rho: if rho == Rho::Shared { 0 } else { layout.rhos },
+                first_rho,
             });
             layout.networks += usize::from(!categorical);
             layout.values += values;
-            if rho == Rho::PerFeature {
-                layout.rhos += if feature.has_level_rhos() { values } else { 1 };
-            }
         }
         layout
+    }
+
+    /// Number of distance functions of all lenses.
+    pub fn rho_functions(&self) -> usize {
+        self.functions * self.lenses
+    }
+
+    /// The distance function of a rho by a lens, counted over all lenses.
+    pub fn function(&self, rho: usize, lens: usize) -> usize {
+        lens * self.functions + self.rhos[rho].function
+    }
+
+    /// The place of a row, which is added where it is new.
+    fn row(&mut self, row: RhoRow) -> usize {
+        self.rhos.iter().position(|known| *known == row).unwrap_or_else(|| {
+            self.rhos.push(row);
+            self.rhos.len() - 1
+        })
     }
 }
 
 impl Parameters {
-    /// Draws the parameters that training starts from.
-    pub fn random(layout: &Layout, architecture: Architecture, seed: u64) -> Parameters {
-        let outputs = architecture.outputs;
+    /// Draws the parameters that training starts from: rho at `1 / (1 + distance)`, so that near nodes count more.
+    pub fn random(layout: &Layout, forms: &Forms, outputs: usize, seed: u64) -> Parameters {
         let RhoScale { shift, scale } = RhoScale::default();
-        let mut rhos = Bank::random(architecture, layout.rhos, INITIAL_OUTPUT_SCALE, seed, "rho");
-        (0..layout.rhos).for_each(|k| {
-            // Rho starts at 1 / (1 + distance): near nodes count more.
-            architecture.add_line(rhos.block_mut(k), scale as f32, (shift / scale) as f32);
-        });
+        let mut rhos = Bank::random(&forms.rhos, INITIAL_OUTPUT_SCALE, seed, "rho");
+        rhos.add_identity(shift, scale);
         Parameters {
-            shapes: Bank::random(architecture, layout.networks, INITIAL_OUTPUT_SCALE, seed, "shape functions"),
+            shapes: Bank::random(&forms.shapes, INITIAL_OUTPUT_SCALE, seed, "shape functions"),
             rhos,
             values: vec![0.0; layout.values * outputs],
             bias: vec![0.0; outputs],
@@ -137,10 +191,7 @@ impl Parameters {
 
     /// Multiplies what every source says by a factor per output, and so the outputs before the output bias.
     pub fn scale_sources(&mut self, factors: &[f32]) {
-        let architecture = self.shapes.architecture();
-        for network in 0..self.shapes.len() {
-            architecture.scale_outputs(self.shapes.block_mut(network), factors);
-        }
+        self.shapes.scale_outputs(factors);
         for row in self.values.chunks_exact_mut(factors.len()).chain([&mut self.bias[..]]) {
             row.iter_mut().zip(factors).for_each(|(value, factor)| *value *= factor);
         }
@@ -157,8 +208,8 @@ impl Parameters {
 
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
-        let banks = [&self.shapes, &self.rhos];
-        banks.iter().all(|bank| (0..bank.len()).all(|k| bank.block(k).iter().all(|w| w.is_finite())))
+        self.shapes.is_finite()
+            && self.rhos.is_finite()
             && self.values.iter().chain(&self.bias).chain(&self.output_bias).all(|w| w.is_finite())
     }
 }

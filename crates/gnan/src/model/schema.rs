@@ -8,6 +8,10 @@ use crate::dataset::describe::RARE;
 use crate::dataset::{Dataset, Feature, NodeDescription, Outcome, Pair, Target};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Task, Values};
+use crate::lens::Reach;
+use crate::shape::Basis;
+
+use super::rules::Rules;
 
 /// How much of the training data stands behind a level or a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,9 +48,9 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// A value as the network sees it; kept finite however far out of range it is.
-    pub fn apply(&self, value: f64) -> f32 {
-        ((value - self.shift) / self.scale).clamp(-FARTHEST, FARTHEST) as f32
+    /// A value as the shape function sees it; kept finite however far out of range it is.
+    pub fn apply(&self, value: f64) -> f64 {
+        ((value - self.shift) / self.scale).clamp(-FARTHEST, FARTHEST)
     }
 
     /// The value itself, or the farthest that the network tells apart from it.
@@ -80,6 +84,12 @@ pub struct FeatureSchema {
     /// Training values too rare for a level of their own: they share the level [`RARE`], as unseen ones do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rare: Vec<String>,
+    /// The group of features that it shares a distance function with, where rho is grouped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rho_group: Option<String>,
+    /// The association rule: from which distances it is heard; `None`: from all that the model hears.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
     /// What stands behind the missing level; `None` if no training value was missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Support>,
@@ -88,6 +98,12 @@ pub struct FeatureSchema {
     pub mean_effect: Vec<f64>,
     /// Training nodes with a known value; for binary and sparse features, a value other than 0.
     pub support: Support,
+    /// The knots of its shape function, over scaled values, where that is a spline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spline: Option<Basis>,
+    /// What was asked of its shape function.
+    #[serde(default, skip_serializing_if = "Rules::is_empty")]
+    pub rules: Rules,
 }
 
 /// What the model knows of one target.
@@ -175,10 +191,37 @@ impl FeatureSchema {
             description: feature.description.clone(),
             pair: feature.pair.clone(),
             rare,
+            rho_group: None,
+            reach: None,
             missing: (missing.support.nodes > 0).then_some(missing.support),
             mean_effect: Vec::new(),
             support: known.support,
+            spline: None,
+            rules: Rules::default(),
         }
+    }
+
+    /// Makes the shape function of a numeric feature a spline with knots at quantiles of the training values; it stays
+    /// flat beyond them where it is bounded.
+    pub fn learn_spline(&mut self, feature: &Feature, graph_of_node: &[u32]) {
+        let Some(scale) = self.scale else { return };
+        let in_training = |node: usize| graph_of_node[node] != u32::MAX;
+        let mut values: Vec<f64> = match &feature.values {
+            Values::Numbers(values) => {
+                values.iter().enumerate().filter(|(node, _)| in_training(*node)).map(|(_, value)| *value).collect()
+            }
+            Values::Sparse { rows, values, .. } => {
+                let entries = rows.iter().zip(values).filter(|(node, _)| in_training(**node as usize));
+                entries.map(|(_, value)| *value).collect()
+            }
+            Values::Categories { .. } => return,
+        };
+        values.retain(|value| value.is_finite());
+        values.iter_mut().for_each(|value| *value = scale.apply(*value));
+        if self.kind != Kind::Continuous {
+            values.push(scale.apply(0.0));
+        }
+        self.spline = Some(Basis::of_values(values, self.rules.bound.is_some()));
     }
 
     /// The column of new data that plays the part of this feature, with its kind; a described feature is computed. A pair

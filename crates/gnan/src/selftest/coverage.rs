@@ -212,7 +212,7 @@ impl Selftest {
                 let number = index * data_sets + data_set + 1;
                 let at = Progress { case: case.name, number, of: cases.len() * data_sets, epoch: 0, epochs: 0 };
                 let seed = Stream::named(self.seed, "selftest coverage", data_set as u64).next_u64();
-                let trial = Trial::new(case, seed, self.weight_decay, at, watch)?;
+                let trial = Trial::new(case, Selftest { seed, ..*self }.training(case), at, watch)?;
                 trial.ask(case, bands, &mut tallies)?;
             }
         }
@@ -329,7 +329,7 @@ mod tests {
         let mut case = graph_regression();
         case.graphs = 40;
         let at = Progress { case: case.name, number: 1, of: 1, epoch: 0, epochs: 0 };
-        let trial = Trial::new(&case, 2, None, at, &mut |_| {}).unwrap();
+        let trial = Trial::new(&case, case.training(2), at, &mut |_| {}).unwrap();
         let mut tallies = Vec::new();
         let mut endless =
             |_: &Simulated<'_>, places: &[Place<'_>]| Ok(vec![[f64::NEG_INFINITY, f64::INFINITY]; places.len()]);

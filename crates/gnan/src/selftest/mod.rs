@@ -24,6 +24,7 @@ pub use report::{
 };
 
 use crate::error::Result;
+use crate::shape::ShapeKind;
 use crate::train::{Fitted, Training};
 use cases::Case;
 use recovery::Recovery;
@@ -62,9 +63,21 @@ pub struct Selftest {
     pub seed: u64,
     /// Strength of L2 in place of the usual one, to see what it does to the curves.
     pub weight_decay: Option<f64>,
+    /// What shape functions are made of, in place of the usual networks.
+    pub shape: Option<ShapeKind>,
+    /// What distance functions are made of, in place of the usual networks.
+    pub rho_shape: Option<ShapeKind>,
+    /// Strength of the smoothness penalty of splines in place of the usual one.
+    pub smooth: Option<f64>,
 }
 
 impl Selftest {
+    /// The training of a case, with what is not as usual.
+    fn training(&self, case: &Case) -> Training {
+        let Selftest { seed, weight_decay, shape, rho_shape, smooth } = *self;
+        Training { weight_decay, shape, rho_shape, smooth, ..case.training(seed) }
+    }
+
     /// Names of the cases, in order.
     pub fn cases() -> Vec<&'static str> {
         Case::all().iter().map(|case| case.name).collect()
@@ -76,7 +89,7 @@ impl Selftest {
         let mut reports = Vec::new();
         for (index, case) in cases.iter().enumerate() {
             let at = Progress { case: case.name, number: index + 1, of: cases.len(), epoch: 0, epochs: 0 };
-            let trial = Trial::new(case, self.seed, self.weight_decay, at, watch)?;
+            let trial = Trial::new(case, self.training(case), at, watch)?;
             reports.push(trial.report(case));
         }
         Ok(SelftestReport {
@@ -98,16 +111,9 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(
-        case: &Case,
-        seed: u64,
-        weight_decay: Option<f64>,
-        at: Progress<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Trial> {
+    fn new(case: &Case, training: Training, at: Progress<'_>, watch: &mut Watch<'_>) -> Result<Trial> {
         watch(&at);
-        let world = World::simulate(case, seed)?;
-        let training = Training { weight_decay, ..case.training(seed) };
+        let world = World::simulate(case, training.seed)?;
         let fitted = training.fit_watched(&world.data, None, &mut |epoch| {
             watch(&Progress { epoch: epoch.epoch, epochs: epoch.epochs, ..at });
             ControlFlow::Continue(())
@@ -147,7 +153,7 @@ mod tests {
     fn the_planted_truth_is_recovered_and_no_other() {
         let case = cases::graph_regression();
         let mut epochs = 0;
-        let mut trial = Trial::new(&case, 1, None, AT, &mut |progress| epochs = progress.epoch).unwrap();
+        let mut trial = Trial::new(&case, case.training(1), AT, &mut |progress| epochs = progress.epoch).unwrap();
         assert!(epochs > 0);
         let report = trial.report(&case);
         assert!(report.recovered, "{report:#?}");

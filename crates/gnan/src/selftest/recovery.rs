@@ -2,7 +2,7 @@
 
 use crate::explain::{Canonical, Value};
 use crate::files::Kind;
-use crate::model::{Layout, Model};
+use crate::model::Model;
 
 use super::cases::Case;
 use super::curve::Curve;
@@ -40,8 +40,7 @@ pub(super) fn has_effect(feature: &PlantedFeature) -> bool {
 
 /// The index of a feature's rho among the model's, and among the planted ones.
 pub(super) fn rho_places(case: &Case, model: &Model, k: usize) -> (usize, usize) {
-    let description = model.description();
-    let layout = Layout::new(&description.features, description.rho);
+    let layout = model.description().layout();
     (layout.features[k].first_rho, case.planted.features[k].values[0].rho)
 }
 

@@ -1,24 +1,95 @@
-//! A bank of shape networks: one architecture, many networks, each evaluated at its own points.
-//!
-//! The bank is ragged: a binary feature has two points, a continuous one thousands, and no network is padded to the
-//! largest. Parameters of a network are contiguous; its gradient never leaves the cache, because the Adam step of a
-//! network follows its backward pass at once. Networks are independent, so the result does not depend on threads.
+//! A bank of shape functions: all of them networks, or all of them splines.
 
-use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use super::adam::AdamStep;
 use super::aligned::AlignedFloats;
 use super::evaluation::Evaluation;
 use super::network::Architecture;
-use super::passes::{BackwardRange, ForwardRange};
-use crate::random::Stream;
+use super::networks::Networks;
+use super::piecewise::Piecewise;
+use super::splines::{SplineForm, Splines, offsets};
 
-/// The parameters of many networks of one architecture.
+/// What shape functions are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeKind {
+    /// ReLU networks.
+    #[default]
+    Network,
+    /// B-splines.
+    Spline,
+}
+
+impl ShapeKind {
+    /// Whether these are networks.
+    pub fn is_network(&self) -> bool {
+        *self == ShapeKind::Network
+    }
+}
+
+/// What the functions of a bank are, but for their parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BankForm {
+    /// So many networks of one architecture.
+    Networks(Architecture, usize),
+    /// Splines, with a number of outputs.
+    Splines(Vec<Arc<SplineForm>>, usize),
+}
+
+impl BankForm {
+    /// Number of functions.
+    pub fn len(&self) -> usize {
+        match self {
+            BankForm::Networks(_, count) => *count,
+            BankForm::Splines(forms, _) => forms.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Names and dimensions of the tensors in which a model file keeps the parameters.
+    pub fn tensors(&self) -> Vec<(String, Vec<usize>)> {
+        match self {
+            BankForm::Networks(architecture, count) => {
+                let dimensions = |own: &[usize]| [&[*count], own].concat();
+                architecture.parts().into_iter().map(|part| (part.name, dimensions(&part.dimensions))).collect()
+            }
+            BankForm::Splines(forms, outputs) => {
+                vec![("coefficients".to_owned(), vec![offsets(forms)[forms.len()], *outputs])]
+            }
+        }
+    }
+
+    /// Number of parameters.
+    pub fn parameters(&self) -> usize {
+        self.tensors().iter().map(|(_, dimensions)| dimensions.iter().product::<usize>()).sum()
+    }
+
+    /// Floats that a bank, with as much memory for activations at so many points, takes.
+    pub(crate) fn floats(&self, points: usize) -> (usize, usize) {
+        match self {
+            BankForm::Networks(architecture, count) => {
+                (count * architecture.block_len(), architecture.activations_len(points))
+            }
+            BankForm::Splines(..) => (self.parameters(), 0),
+        }
+    }
+}
+
+/// The parameters of many shape functions.
 #[derive(Clone, Debug)]
-pub struct Bank {
-    architecture: Architecture,
-    count: usize,
-    parameters: AlignedFloats,
+pub struct Bank(Functions);
+
+#[derive(Clone, Debug)]
+enum Functions {
+    Networks(Networks),
+    Splines(Splines),
 }
 
 /// First and second moments of the parameters of a [`Bank`].
@@ -29,81 +100,195 @@ pub struct Moments {
 }
 
 impl Bank {
-    /// A bank of zeros.
-    pub fn zeros(architecture: Architecture, count: usize) -> Bank {
-        Bank { architecture, count, parameters: AlignedFloats::zeros(count * architecture.block_len()) }
+    /// Functions with parameters of zero.
+    pub fn zeros(form: &BankForm) -> Bank {
+        Bank(match form {
+            BankForm::Networks(architecture, count) => Functions::Networks(Networks::zeros(*architecture, *count)),
+            BankForm::Splines(forms, outputs) => Functions::Splines(Splines::zeros(forms, *outputs)),
+        })
     }
 
-    /// A bank of random networks, drawn from the stream `name` of `seed`.
-    pub fn random(architecture: Architecture, count: usize, output_scale: f64, seed: u64, name: &str) -> Bank {
-        let mut bank = Bank::zeros(architecture, count);
-        for network in 0..count {
-            let mut random = Stream::named(seed, name, network as u64);
-            architecture.initialise(bank.block_mut(network), output_scale, &mut random);
+    /// Functions that start at (almost) nothing: random networks, drawn from the stream `name` of `seed`, or splines of 0.
+    pub fn random(form: &BankForm, output_scale: f64, seed: u64, name: &str) -> Bank {
+        match form {
+            BankForm::Networks(architecture, count) => {
+                Bank(Functions::Networks(Networks::random(*architecture, *count, output_scale, seed, name)))
+            }
+            BankForm::Splines(..) => Bank::zeros(form),
+        }
+    }
+
+    /// Makes every function start as the identity of the number that networks see as `(number - shift) / scale` and
+    /// splines see as it is.
+    pub(crate) fn add_identity(&mut self, shift: f64, scale: f64) {
+        match &mut self.0 {
+            Functions::Networks(networks) => {
+                let architecture = networks.architecture();
+                for network in 0..networks.len() {
+                    architecture.add_line(networks.block_mut(network), scale as f32, (shift / scale) as f32);
+                }
+            }
+            Functions::Splines(splines) => splines.set_identity(),
+        }
+    }
+
+    /// The architecture that all networks share; `None` for splines.
+    pub fn architecture(&self) -> Option<Architecture> {
+        match &self.0 {
+            Functions::Networks(networks) => Some(networks.architecture()),
+            Functions::Splines(_) => None,
+        }
+    }
+
+    /// The forms of splines; nothing for networks.
+    pub fn splines(&self) -> &[Arc<SplineForm>] {
+        match &self.0 {
+            Functions::Networks(_) => &[],
+            Functions::Splines(splines) => splines.forms(),
+        }
+    }
+
+    /// What these functions are made of.
+    pub fn kind(&self) -> ShapeKind {
+        match &self.0 {
+            Functions::Networks(_) => ShapeKind::Network,
+            Functions::Splines(_) => ShapeKind::Spline,
+        }
+    }
+
+    /// Number of functions.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Functions::Networks(networks) => networks.len(),
+            Functions::Splines(splines) => splines.forms().len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The parameters of one function.
+    pub fn block(&self, function: usize) -> &[f32] {
+        match &self.0 {
+            Functions::Networks(networks) => networks.block(function),
+            Functions::Splines(splines) => splines.block(function),
+        }
+    }
+
+    /// The parameters of one function, to be changed.
+    pub fn block_mut(&mut self, function: usize) -> &mut [f32] {
+        match &mut self.0 {
+            Functions::Networks(networks) => networks.block_mut(function),
+            Functions::Splines(splines) => splines.block_mut(function),
+        }
+    }
+
+    /// The parameters as a model file keeps them, tensor by tensor in the order of [`BankForm::tensors`].
+    pub fn tensors(&self) -> Vec<Vec<f32>> {
+        match &self.0 {
+            Functions::Networks(networks) => {
+                let of_part = |range: std::ops::Range<usize>| {
+                    (0..networks.len()).flat_map(|k| networks.block(k)[range.clone()].iter().copied()).collect()
+                };
+                networks.architecture().parts().into_iter().map(|part| of_part(part.range)).collect()
+            }
+            Functions::Splines(splines) => vec![splines.numbers().to_vec()],
+        }
+    }
+
+    /// The bank with the parameters that a model file kept; they must fit the form.
+    pub fn from_tensors(form: &BankForm, tensors: &[Vec<f32>]) -> Bank {
+        let mut bank = Bank::zeros(form);
+        match &mut bank.0 {
+            Functions::Networks(networks) => {
+                for (part, values) in networks.architecture().parts().into_iter().zip(tensors) {
+                    for (network, values) in values.chunks_exact(part.range.len()).enumerate() {
+                        networks.block_mut(network)[part.range.clone()].copy_from_slice(values);
+                    }
+                }
+            }
+            Functions::Splines(splines) => {
+                let numbers = splines.numbers_mut().iter_mut().zip(tensors.iter().flatten());
+                numbers.for_each(|(to, from)| *to = *from);
+            }
         }
         bank
     }
 
-    /// The architecture all networks share.
-    pub fn architecture(&self) -> Architecture {
-        self.architecture
+    /// Multiplies every output of every function by a factor of its own.
+    pub fn scale_outputs(&mut self, factors: &[f32]) {
+        (0..self.len()).for_each(|function| self.scale_outputs_of(function, factors));
     }
 
-    /// Number of networks.
-    pub fn len(&self) -> usize {
-        self.count
+    /// Multiplies every output of one function by a factor of its own.
+    pub fn scale_outputs_of(&mut self, function: usize, factors: &[f32]) {
+        let architecture = self.architecture();
+        let block = self.block_mut(function);
+        match architecture {
+            Some(architecture) => architecture.scale_outputs(block, factors),
+            None => {
+                for row in block.chunks_exact_mut(factors.len()) {
+                    row.iter_mut().zip(factors).for_each(|(c, factor)| *c *= factor);
+                }
+            }
+        }
     }
 
-    /// Whether there are no networks.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
+    /// The outputs of one function at `input`, in f64.
+    pub fn evaluate(&self, function: usize, input: f64) -> Vec<f64> {
+        match &self.0 {
+            Functions::Networks(networks) => networks.architecture().evaluate(networks.block(function), input),
+            Functions::Splines(splines) => {
+                splines.forms()[function].basis().evaluate(splines.block(function), splines.outputs(), input)
+            }
+        }
     }
 
-    fn range(&self, network: usize) -> Range<usize> {
-        let len = self.architecture.block_len();
-        network * len..(network + 1) * len
+    /// One function, knot by knot.
+    pub fn curve(&self, function: usize) -> Piecewise {
+        match &self.0 {
+            Functions::Networks(networks) => networks.architecture().knots(networks.block(function)),
+            Functions::Splines(splines) => {
+                splines.forms()[function].basis().curve(splines.block(function), splines.outputs())
+            }
+        }
     }
 
-    /// The parameters of one network.
-    pub fn block(&self, network: usize) -> &[f32] {
-        &self.parameters.as_slice()[self.range(network)]
+    fn numbers(&self) -> &[f32] {
+        match &self.0 {
+            Functions::Networks(networks) => networks.numbers(),
+            Functions::Splines(splines) => splines.numbers(),
+        }
     }
 
-    /// The parameters of one network, to be changed.
-    pub fn block_mut(&mut self, network: usize) -> &mut [f32] {
-        let range = self.range(network);
-        &mut self.parameters.as_mut_slice()[range]
+    /// Whether every parameter is finite.
+    pub fn is_finite(&self) -> bool {
+        self.numbers().iter().all(|number| number.is_finite())
     }
 
-    /// Takes over the parameters of a bank of the same size, without allocating.
+    /// Takes over the parameters of a bank of the same form, without allocating.
     pub fn copy_from(&mut self, other: &Bank) {
-        self.parameters.as_mut_slice().copy_from_slice(other.parameters.as_slice());
+        match (&mut self.0, &other.0) {
+            (Functions::Networks(to), Functions::Networks(from)) => to.copy_from(from),
+            (Functions::Splines(to), Functions::Splines(from)) => to.copy_from(from),
+            (to, from) => *to = from.clone(),
+        }
     }
 
     /// Moments of zeros, the state in which Adam starts.
     pub fn moments(&self) -> Moments {
-        let zeros = AlignedFloats::zeros(self.count * self.architecture.block_len());
+        let zeros = AlignedFloats::zeros(self.numbers().len().next_multiple_of(super::kernel::LANES));
         Moments { first: zeros.clone(), second: zeros }
     }
 
-    /// Evaluates every network at its points; with `keep`, for a backward pass to follow.
+    /// Evaluates every function at its points; with `keep`, for a backward pass to follow.
     pub fn forward(&self, evaluation: &mut Evaluation, keep: bool) {
-        if keep {
-            evaluation.keep_activations(self.architecture);
+        match &self.0 {
+            Functions::Networks(networks) => networks.forward(evaluation, keep),
+            Functions::Splines(splines) => splines.forward(evaluation),
         }
-        let Evaluation { offsets, inputs, outputs, activations, masks, has_masks } = evaluation;
-        let kept = keep && !activations.is_empty();
-        let masks = if *has_masks { &masks[..] } else { &[] };
-        let whole = ForwardRange {
-            networks: 0..self.count,
-            outputs,
-            activations: if kept { activations } else { &mut [] },
-            bank: self,
-            offsets,
-            inputs,
-            masks,
-        };
-        whole.run();
     }
 
     /// Takes the gradient of every output back to the parameters and moves them by one Adam step.
@@ -114,20 +299,9 @@ impl Bank {
         moments: &mut Moments,
         step: &AdamStep,
     ) {
-        let Evaluation { offsets, inputs, activations, masks, has_masks, .. } = evaluation;
-        let whole = BackwardRange {
-            networks: 0..self.count,
-            blocks: self.parameters.as_mut_slice(),
-            first: moments.first.as_mut_slice(),
-            second: moments.second.as_mut_slice(),
-            architecture: self.architecture,
-            step,
-            offsets,
-            inputs,
-            activations,
-            masks: if *has_masks { masks } else { &[] },
-            out_gradient,
-        };
-        whole.run();
+        match &mut self.0 {
+            Functions::Networks(networks) => networks.backward(evaluation, out_gradient, moments, step),
+            Functions::Splines(splines) => splines.backward(evaluation, out_gradient, moments, step),
+        }
     }
 }

@@ -1,19 +1,26 @@
-//! An evaluation: the points at which the networks of a bank are wanted, dropout masks, and the results.
+//! An evaluation: the points at which the functions of a bank are wanted, dropout masks, and the results.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::bank::BankForm;
+use super::basis::BasisPoint;
 use super::network::Architecture;
 use super::passes::MOST_ROWS_AT_ONCE;
+use super::splines::basis_points;
 use crate::random::Stream;
 
 /// Activations are kept from the forward to the backward pass up to this many floats in all, else computed again.
 const MOST_KEPT_ACTIVATIONS: usize = 8 << 20;
 
-/// Where every network of a bank is evaluated, and the results.
+/// Where every function of a bank is evaluated, and the results.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     pub(super) offsets: Vec<usize>,
+    /// What networks see.
     pub(super) inputs: Vec<f32>,
+    /// Which coefficients of splines count, and how much.
+    pub(super) basis_points: Arc<[BasisPoint]>,
     pub(super) outputs: Vec<f32>,
     pub(super) activations: Vec<f32>,
     pub(super) masks: Vec<f32>,
@@ -21,21 +28,38 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Networks evaluated at `points`, one list per network.
-    pub fn new(points: impl IntoIterator<Item = Vec<f32>>, outputs: usize) -> Evaluation {
+    /// Functions evaluated at `points`, one list per function.
+    pub fn new(form: &BankForm, points: &[Vec<f64>]) -> Evaluation {
         let mut offsets = vec![0];
-        let mut inputs = Vec::new();
         for points in points {
-            inputs.extend(points);
-            offsets.push(inputs.len());
+            offsets.push(offsets[offsets.len() - 1] + points.len());
         }
-        let outputs = vec![0.0; inputs.len() * outputs];
-        Evaluation { offsets, inputs, outputs, activations: Vec::new(), masks: Vec::new(), has_masks: false }
+        let len = offsets[points.len()];
+        let (mut inputs, mut basis) = (Vec::new(), Vec::new());
+        let outputs = match form {
+            BankForm::Networks(architecture, _) => {
+                inputs = points.iter().flatten().map(|point| *point as f32).collect();
+                architecture.outputs
+            }
+            BankForm::Splines(forms, outputs) => {
+                basis = basis_points(forms, points);
+                *outputs
+            }
+        };
+        Evaluation {
+            offsets,
+            inputs,
+            basis_points: basis.into(),
+            outputs: vec![0.0; len * outputs],
+            activations: Vec::new(),
+            masks: Vec::new(),
+            has_masks: false,
+        }
     }
 
-    /// The points of a network, as rows of [`outputs`](Self::outputs).
-    pub fn rows(&self, network: usize) -> Range<usize> {
-        self.offsets[network]..self.offsets[network + 1]
+    /// The points of a function, as rows of [`outputs`](Self::outputs).
+    pub fn rows(&self, function: usize) -> Range<usize> {
+        self.offsets[function]..self.offsets[function + 1]
     }
 
     /// The results, `[points, outputs]`.
@@ -43,14 +67,14 @@ impl Evaluation {
         &self.outputs
     }
 
-    /// Number of points over all networks.
+    /// Number of points over all functions.
     pub fn len(&self) -> usize {
-        self.inputs.len()
+        self.offsets[self.offsets.len() - 1]
     }
 
     /// Whether there are no points.
     pub fn is_empty(&self) -> bool {
-        self.inputs.is_empty()
+        self.len() == 0
     }
 
     /// Makes room to keep all activations, unless they are too many; then they are computed again.

@@ -5,14 +5,14 @@
 //! knots of the result the network is a line, and at the knots its values are computed in f64.
 
 use super::network::Architecture;
-use super::piecewise::PiecewiseLinear;
+use super::piecewise::Piecewise;
 
 /// Knots beyond this are of no consequence: inputs are kept within it.
 const FARTHEST: f64 = 1e18;
 
 impl Architecture {
     /// The function that the network `block` computes, knot by knot.
-    pub fn knots(&self, block: &[f32]) -> PiecewiseLinear {
+    pub fn knots(&self, block: &[f32]) -> Piecewise {
         let mut layer = Lines { knots: vec![0.0], values: vec![vec![0.0]], left: vec![1.0], right: vec![1.0] };
         for (index, (weight, bias)) in self.layer_parts().enumerate() {
             let last = index == self.hidden_layers();
@@ -24,7 +24,7 @@ impl Architecture {
             }
         }
         let Lines { knots, values, left, right } = layer;
-        PiecewiseLinear { knots, values, left_slope: left, right_slope: right }.simplified()
+        Piecewise { knots, values, bends: Vec::new(), left_slope: left, right_slope: right }.simplified()
     }
 }
 

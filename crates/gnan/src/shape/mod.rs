@@ -1,19 +1,24 @@
-//! Shape functions: the univariate networks that `rho` and every `f_k` are made of.
+//! Shape functions: what `rho` and every `f_k` are made of, univariate networks or B-splines.
 
 mod adam;
 mod aligned;
 mod bank;
+mod basis;
 mod evaluation;
 mod exact;
 mod kernel;
 mod knots;
 mod network;
+mod networks;
 mod passes;
 mod piecewise;
+mod splines;
 
 pub use adam::Adam;
 pub use aligned::AlignedFloats;
-pub use bank::{Bank, Moments};
+pub use bank::{Bank, BankForm, Moments, ShapeKind};
+pub use basis::{Basis, BasisPoint};
 pub use evaluation::Evaluation;
 pub use network::{Architecture, ParameterPart};
-pub use piecewise::PiecewiseLinear;
+pub use piecewise::Piecewise;
+pub use splines::SplineForm;

@@ -9,8 +9,8 @@ use std::ops::Range;
 use pulp::Arch;
 
 use super::adam::AdamStep;
-use super::bank::Bank;
 use super::network::{Architecture, Backward, BackwardScratch, Forward};
+use super::networks::Networks;
 
 /// A network with more points than this is evaluated in pieces whose activations stay in the cache.
 pub(super) const MOST_ROWS_AT_ONCE: usize = 1024;
@@ -50,7 +50,7 @@ pub(super) struct ForwardRange<'a> {
     pub outputs: &'a mut [f32],
     /// Empty where activations are not kept.
     pub activations: &'a mut [f32],
-    pub bank: &'a Bank,
+    pub bank: &'a Networks,
     pub offsets: &'a [usize],
     pub inputs: &'a [f32],
     pub masks: &'a [f32],

@@ -1,24 +1,38 @@
-//! Piecewise linear functions of one number: what a ReLU shape function is, exactly.
+//! Piecewise functions of one number: what a shape function is, exactly.
+//!
+//! A ReLU network is linear between its knots, a B-spline cubic. With `u` from 0 to 1 between two knots,
+//!
+//! ```text
+//! value = from + u * (to - from) + u * (1 - u) * (p + q * u)
+//! ```
+//!
+//! where the bends `p` and `q` are 0 in a linear function, and so left out.
 
 use serde::{Deserialize, Serialize};
 
 /// Knots whose removal moves the function by no more than this, relative to its largest value, are not kept.
 const NEGLIGIBLE: f64 = 1e-12;
 
-/// A continuous function, linear between its knots, with a slope of its own before the first and after the last.
+/// Points by which a piece that is not linear is drawn.
+const POINTS_PER_PIECE: usize = 16;
+
+/// A continuous function, linear or cubic between its knots, with a slope of its own before the first and after the last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PiecewiseLinear {
-    /// Where the slope changes, ascending; at least one.
+pub struct Piecewise {
+    /// Where pieces meet, ascending; at least one.
     pub knots: Vec<f64>,
     /// The values at the knots, `[knots][outputs]`.
     pub values: Vec<Vec<f64>>,
+    /// The bends `p` and `q` between every knot and the next, `[knots - 1][outputs]`; empty: all pieces are linear.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bends: Vec<Vec<[f64; 2]>>,
     /// Slope before the first knot, per output.
     pub left_slope: Vec<f64>,
     /// Slope after the last knot, per output.
     pub right_slope: Vec<f64>,
 }
 
-impl PiecewiseLinear {
+impl Piecewise {
     /// The values at `x`, per output.
     pub fn evaluate(&self, x: f64) -> Vec<f64> {
         let after = self.knots.partition_point(|knot| *knot <= x);
@@ -31,22 +45,35 @@ impl PiecewiseLinear {
         let (from, to) = (self.knots[after - 1], self.knots[after]);
         let share = (x - from) / (to - from);
         let ends = self.values[after - 1].iter().zip(&self.values[after]);
-        ends.map(|(from, to)| from + share * (to - from)).collect()
+        let line = ends.map(|(from, to)| from + share * (to - from));
+        match self.bends.get(after - 1) {
+            None => line.collect(),
+            Some(bends) => {
+                line.zip(bends).map(|(line, [p, q])| line + share * (1.0 - share) * (p + q * share)).collect()
+            }
+        }
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.left_slope.len()
     }
 
     /// The same function of `x`, where this one is a function of `(x - shift) / scale`.
-    pub fn of_unscaled(mut self, shift: f64, scale: f64) -> PiecewiseLinear {
+    pub fn of_unscaled(mut self, shift: f64, scale: f64) -> Piecewise {
         // A knot so far out that it is no longer a number is beyond every value; its outer line begins sooner.
         let place = |knot: f64| knot * scale + shift;
         while self.knots.len() > 1 && !place(self.knots[0]).is_finite() {
             self.left_slope = self.slope_between(0, 1);
             self.knots.remove(0);
             self.values.remove(0);
+            self.bends.drain(..1.min(self.bends.len()));
         }
         while self.knots.len() > 1 && !place(self.knots[self.knots.len() - 1]).is_finite() {
             self.right_slope = self.slope_between(self.knots.len() - 2, self.knots.len() - 1);
             self.knots.pop();
             self.values.pop();
+            self.bends.pop();
         }
         self.knots.iter_mut().for_each(|knot| *knot = place(*knot));
         self.left_slope.iter_mut().chain(&mut self.right_slope).for_each(|slope| *slope /= scale);
@@ -59,7 +86,7 @@ impl PiecewiseLinear {
     }
 
     /// `(value - minus) * times`, per output.
-    pub fn rescaled(mut self, minus: &[f64], times: &[f64]) -> PiecewiseLinear {
+    pub fn rescaled(mut self, minus: &[f64], times: &[f64]) -> Piecewise {
         for values in &mut self.values {
             values
                 .iter_mut()
@@ -67,22 +94,36 @@ impl PiecewiseLinear {
                 .zip(times)
                 .for_each(|((value, minus), times)| *value = (*value - minus) * times);
         }
+        for bends in &mut self.bends {
+            bends.iter_mut().zip(times).for_each(|([p, q], times)| (*p, *q) = (*p * times, *q * times));
+        }
         for slopes in [&mut self.left_slope, &mut self.right_slope] {
             slopes.iter_mut().zip(times).for_each(|(slope, times)| *slope *= times);
         }
         self
     }
 
-    /// The part between `from` and `to`, as points to join by lines: both ends and every knot between them.
+    /// The part between `from` and `to`, as points to join by lines: both ends, every knot between them, and points
+    /// between knots where the function is not linear.
     pub fn points_between(&self, from: f64, to: f64) -> Vec<(f64, Vec<f64>)> {
         let mut places = vec![from];
         places.extend(self.knots.iter().copied().filter(|knot| *knot > from && *knot < to));
         places.extend((to > from).then_some(to));
+        if !self.bends.is_empty() {
+            let steps = |pair: &[f64]| {
+                let (from, width) = (pair[0], pair[1] - pair[0]);
+                (1..POINTS_PER_PIECE).map(move |step| from + width * step as f64 / POINTS_PER_PIECE as f64)
+            };
+            let between: Vec<f64> = places.windows(2).flat_map(steps).collect();
+            places.extend(between);
+            places.sort_by(f64::total_cmp);
+            places.dedup();
+        }
         places.into_iter().map(|x| (x, self.evaluate(x))).collect()
     }
 
-    /// The function without knots at which its slope does not change.
-    pub(super) fn simplified(self) -> PiecewiseLinear {
+    /// The function, which is linear between its knots, without those at which its slope does not change.
+    pub(super) fn simplified(self) -> Piecewise {
         let largest = self.values.iter().flatten().fold(0.0f64, |largest, value| largest.max(value.abs()));
         let mut kept: Vec<usize> = vec![0];
         for knot in 1..self.knots.len().saturating_sub(1) {
@@ -99,7 +140,7 @@ impl PiecewiseLinear {
         if self.knots.len() > 1 {
             kept.push(self.knots.len() - 1);
         }
-        PiecewiseLinear {
+        Piecewise {
             knots: kept.iter().map(|knot| self.knots[*knot]).collect(),
             values: kept.iter().map(|knot| self.values[*knot].clone()).collect(),
             ..self
@@ -115,10 +156,11 @@ fn along(start: &[f64], slope: &[f64], by: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn hat() -> PiecewiseLinear {
-        PiecewiseLinear {
+    fn hat() -> Piecewise {
+        Piecewise {
             knots: vec![-1.0, 0.0, 1.0],
             values: vec![vec![0.0], vec![1.0], vec![0.0]],
+            bends: Vec::new(),
             left_slope: vec![0.0],
             right_slope: vec![-1.0],
         }
@@ -128,6 +170,18 @@ mod tests {
     fn values_lie_on_the_lines_between_knots_and_beyond() {
         let at = |x: f64| hat().evaluate(x)[0];
         assert_eq!([at(-5.0), at(-0.5), at(0.0), at(0.25), at(3.0)], [0.0, 0.5, 1.0, 0.75, -2.0]);
+    }
+
+    #[test]
+    fn bends_are_cubic_and_vanish_at_knots() {
+        let bent = Piecewise { bends: vec![vec![[4.0, 0.0]], vec![[0.0, 8.0]]], ..hat() };
+        let at = |x: f64| bent.evaluate(x)[0];
+        assert_eq!([at(-1.0), at(-0.5), at(0.0), at(0.5), at(1.0), at(2.0)], [0.0, 1.5, 1.0, 1.5, 0.0, -1.0]);
+        let wide = bent.clone().of_unscaled(10.0, 2.0).rescaled(&[1.0], &[-3.0]);
+        assert_eq!(wide.evaluate(11.0), [(at(0.5) - 1.0) * -3.0]);
+        let drawn = bent.points_between(-1.0, 2.0);
+        assert_eq!(drawn.len(), 3 * 16 + 1);
+        assert!(drawn.iter().all(|(x, y)| y == &bent.evaluate(*x)));
     }
 
     #[test]

@@ -95,8 +95,8 @@ impl CellRows {
     }
 }
 
-/// One entry before cells are numbered.
-pub(super) type Entry = (u32, u16, f64);
+/// One entry before cells are numbered: unit, lens, distance, weight.
+pub(super) type Entry = (u32, u16, u16, f64);
 
 /// `W_jl` of one graph, gathered from the distance rows of its receivers.
 pub(super) struct SourceWeights {
@@ -123,12 +123,12 @@ impl SourceWeights {
         }
     }
 
-    /// `Q_G`, sorted by unit and distance.
-    pub fn entries(&self, first_node: usize, levels: &Levels) -> Vec<Entry> {
+    /// `Q_G` by one lens, times a share, sorted by unit and distance.
+    pub fn entries(&self, first_node: usize, levels: &Levels, lens: u16, share: f64) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (source, weights) in self.weights.iter().enumerate() {
             for unit in std::iter::once(&BIAS_UNIT).chain(levels.of_node(first_node + source)) {
-                entries.extend(weights.iter().map(|(distance, weight)| (*unit, *distance, *weight)));
+                entries.extend(weights.iter().map(|(distance, weight)| (*unit, lens, *distance, *weight * share)));
             }
         }
         merge(entries)
@@ -142,6 +142,7 @@ pub(super) fn node_entries(
     levels: &Levels,
     normalise: bool,
     wanted: &[bool],
+    lens: u16,
 ) -> Vec<Entry> {
     let mut counts = Vec::new();
     shell_counts(row, &mut counts);
@@ -150,7 +151,7 @@ pub(super) fn node_entries(
     // How many sources at the distance at hand have each unit.
     let mut holders = vec![0u32; wanted.len()];
     for (distance, count) in &counts {
-        entries.push((BIAS_UNIT, *distance, f64::from(*count) * share(*count)));
+        entries.push((BIAS_UNIT, lens, *distance, f64::from(*count) * share(*count)));
         let mut found: Vec<u32> = Vec::new();
         for (source, _) in row.iter().enumerate().filter(|(_, at)| *at == distance) {
             for unit in levels.of_node(first_node + source).iter().filter(|unit| wanted[**unit as usize]) {
@@ -161,11 +162,11 @@ pub(super) fn node_entries(
             }
         }
         for unit in found {
-            entries.push((unit, *distance, f64::from(holders[unit as usize]) * share(*count)));
+            entries.push((unit, lens, *distance, f64::from(holders[unit as usize]) * share(*count)));
             holders[unit as usize] = 0;
         }
     }
-    entries.sort_unstable_by_key(|(unit, distance, _)| (*unit, *distance));
+    entries.sort_unstable_by_key(|(unit, _, distance, _)| (*unit, *distance));
     entries
 }
 
@@ -185,27 +186,27 @@ fn count_of(counts: &[(u16, u32)], distance: u16) -> f64 {
 }
 
 fn merge(mut entries: Vec<Entry>) -> Vec<Entry> {
-    entries.sort_by_key(|(unit, distance, _)| (*unit, *distance));
+    entries.sort_by_key(|(unit, _, distance, _)| (*unit, *distance));
     entries.dedup_by(|next, kept| {
-        let same = (next.0, next.1) == (kept.0, kept.1);
+        let same = (next.0, next.2) == (kept.0, kept.2);
         if same {
-            kept.2 += next.2;
+            kept.3 += next.3;
         }
         same
     });
     entries
 }
 
-/// Numbers the cells of all rows and puts distances into slots (`unreachable` is the last one).
-pub(super) fn number_cells(rows: &[Vec<Entry>], slot_of: impl Fn(u16) -> u16) -> (Cells, CellRows) {
+/// Numbers the cells of all rows and puts the distances of every lens into slots.
+pub(super) fn number_cells(rows: &[Vec<Entry>], slot_of: impl Fn(u16, u16) -> u16) -> (Cells, CellRows) {
     let mut keys: Vec<(u32, u16)> =
-        rows.iter().flatten().map(|(unit, distance, _)| (*unit, slot_of(*distance))).collect();
+        rows.iter().flatten().map(|(unit, lens, distance, _)| (*unit, slot_of(*lens, *distance))).collect();
     keys.sort_unstable();
     keys.dedup();
     let mut numbered = CellRows { offsets: vec![0], cells: Vec::new(), weights: Vec::new() };
     for row in rows {
-        for (unit, distance, weight) in row {
-            if let Ok(cell) = keys.binary_search(&(*unit, slot_of(*distance))) {
+        for (unit, lens, distance, weight) in row {
+            if let Ok(cell) = keys.binary_search(&(*unit, slot_of(*lens, *distance))) {
                 numbered.cells.push(cell as u32);
                 numbered.weights.push(*weight as f32);
             }

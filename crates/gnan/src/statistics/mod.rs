@@ -15,10 +15,10 @@ pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels};
 pub use shells::Shells;
 
 use crate::dataset::{Dataset, Feature};
-use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
+use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
-use crate::graph::Graph;
+use crate::lens::{Axis, Lens, Longest, Pool, View};
 use cells::{Entry, SourceWeights, node_entries, number_cells};
 
 /// In a node task with a rho per feature, a feature is kept in cells while an item has at most this share of the
@@ -31,12 +31,35 @@ const MOST_PAIRS: u64 = 6_000_000_000;
 const TYPICAL_RECEIVERS: usize = 512;
 
 /// Which statistics are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StatisticsOptions {
     /// Divide by the number of nodes in a shell.
     pub normalise: bool,
-    /// Whether every feature has a rho of its own.
-    pub rho_per_feature: bool,
+    /// The ways in which distance is measured.
+    pub lenses: Vec<Lens>,
+    /// Which features are heard with the same rho; `None`: every feature has a rho of its own.
+    pub channels: Option<ChannelPlan>,
+}
+
+/// Which features of a node task are heard with the same rho, and so share a channel of the shell rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelPlan {
+    /// The channel of the bias.
+    pub bias: usize,
+    /// The channel of every feature.
+    pub features: Vec<usize>,
+}
+
+impl ChannelPlan {
+    /// One rho for all of so many features and the bias.
+    pub fn shared(features: usize) -> ChannelPlan {
+        ChannelPlan { bias: 0, features: vec![0; features] }
+    }
+
+    /// Number of channels.
+    pub fn count(&self) -> usize {
+        1 + self.features.iter().copied().fold(self.bias, usize::max)
+    }
 }
 
 /// What training and prediction need to know of some items.
@@ -44,12 +67,15 @@ pub struct StatisticsOptions {
 pub struct Statistics {
     options: StatisticsOptions,
     items: Vec<u32>,
-    longest: u16,
-    has_unreachable: bool,
+    axis: Axis,
+    has_unreachable: Vec<bool>,
     levels: Levels,
     cells: Cells,
     rows: CellRows,
-    shells: Option<Shells>,
+    /// For every lens its shell rows; empty where everything is in cells.
+    shells: Vec<Shells>,
+    /// Nodes of every item, where receivers are averaged.
+    pooled: Vec<f64>,
     /// For every feature its channel in the shell rows; `None`: it is in the cells.
     channels: Vec<Option<usize>>,
 }
@@ -61,15 +87,15 @@ impl Statistics {
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
             Task::Node => {
-                let channels = choose_channels(data, features, &levels, options);
+                let channels = choose_channels(data, features, &levels, &options);
                 Self::of_nodes(data, levels, options, channels)
             }
         }
     }
 
     /// The same with every unit in cells, whatever that takes: every part of every contribution can be told apart.
-    pub fn in_cells(data: &Dataset, features: &[Feature], normalise: bool) -> Result<Statistics> {
-        let options = StatisticsOptions { normalise, rho_per_feature: true };
+    pub fn in_cells(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
+        let options = StatisticsOptions { channels: None, ..options };
         let levels = Levels::new(features, data.node_count());
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
@@ -78,23 +104,44 @@ impl Statistics {
     }
 
     fn of_graphs(data: &Dataset, levels: Levels, options: StatisticsOptions) -> Result<Statistics> {
-        let found: Vec<(Vec<Entry>, Longest)> = data
+        let lenses = &options.lenses;
+        let found: Vec<(Vec<Entry>, Vec<Longest>)> = data
             .items()
             .par_iter()
             .map(|item| {
                 let nodes = data.nodes_of(*item as usize);
-                let mut weights = SourceWeights::new(nodes.len(), options.normalise);
                 let receivers: Vec<u32> = (0..nodes.len() as u32).collect();
-                let longest = each_row(&data.graph(*item as usize), &receivers, |_, row| weights.add_receiver(row))?;
-                Ok((weights.entries(nodes.start, &levels), longest))
+                let (mut entries, mut longest) = (Vec::new(), Vec::new());
+                for (lens, way) in (0u16..).zip(lenses) {
+                    let mut weights = SourceWeights::new(nodes.len(), options.normalise);
+                    let view = View::new(data, *item as usize, way)?;
+                    longest.push(view.each_row(&receivers, |_, row| weights.add_receiver(row))?);
+                    let share = if way.pool == Pool::Mean { 1.0 / nodes.len().max(1) as f64 } else { 1.0 };
+                    entries.extend(weights.entries(nodes.start, &levels, lens, share));
+                }
+                Ok((entries, longest))
             })
             .collect::<Result<_>>()?;
-        let longest = found.iter().fold(Longest::default(), |all, (_, longest)| all.and(*longest));
+        let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
+        let axis = axis_of(lenses, &longest)?;
         let entries: Vec<Vec<Entry>> = found.into_iter().map(|(entries, _)| entries).collect();
-        let (cells, rows) = number_cells(&entries, |distance| longest.slot(distance));
-        let channels = vec![None; levels.features().len()];
-        let (items, Longest { finite: longest, unreachable: has_unreachable }) = (data.items().to_vec(), longest);
-        Ok(Statistics { options, items, longest, has_unreachable, levels, cells, rows, shells: None, channels })
+        let (cells, rows) = number_cells(&entries, |lens, distance| slot_of(&axis, lens, distance));
+        let pooled = match lenses.iter().any(|lens| lens.pool == Pool::Mean) {
+            true => data.items().iter().map(|item| data.nodes_of(*item as usize).len() as f64).collect(),
+            false => Vec::new(),
+        };
+        Ok(Statistics {
+            items: data.items().to_vec(),
+            axis,
+            has_unreachable: longest.iter().map(|longest| longest.unreachable).collect(),
+            channels: vec![None; levels.features().len()],
+            levels,
+            cells,
+            rows,
+            shells: Vec::new(),
+            pooled,
+            options,
+        })
     }
 
     fn of_nodes(
@@ -103,34 +150,45 @@ impl Statistics {
         options: StatisticsOptions,
         channels: Vec<Option<usize>>,
     ) -> Result<Statistics> {
-        let with_shells = channels.iter().any(Option::is_some) || !options.rho_per_feature;
+        let lenses = &options.lenses;
+        let rho_per_feature = options.channels.is_none();
+        let with_shells = channels.iter().any(Option::is_some) || !rho_per_feature;
         let groups = receiver_groups(data);
         let pairs: u64 = groups.iter().map(|g| g.receivers.len() as u64 * data.nodes_of(g.graph).len() as u64).sum();
+        let pairs = pairs * lenses.len() as u64;
         if pairs > MOST_PAIRS {
             return Err(Error::limit(format!(
                 "the distances of {} labelled nodes to all others are {pairs} numbers, more than the {MOST_PAIRS} held in memory",
                 data.len()
             )));
         }
-        let in_cells: Vec<bool> = unit_in_cells(&levels, &channels, options);
-        let found: Vec<(Vec<NodeRow>, Longest)> = groups
+        let in_cells: Vec<bool> = unit_in_cells(&levels, &channels, rho_per_feature);
+        let found: Vec<(Vec<NodeRow>, Vec<Longest>)> = groups
             .par_iter()
             .map(|group| {
                 let first = data.nodes_of(group.graph).start;
-                let mut rows = Vec::with_capacity(group.receivers.len());
-                let longest = each_row(&data.graph(group.graph), &group.receivers, |_, row| {
-                    let entries = if options.rho_per_feature {
-                        node_entries(row, first, &levels, options.normalise, &in_cells)
-                    } else {
-                        Vec::new()
-                    };
-                    let distances = if with_shells { row.to_vec() } else { Vec::new() };
-                    rows.push(NodeRow { entries, first, distances });
-                })?;
+                let row = || NodeRow { entries: Vec::new(), first, distances: Vec::new() };
+                let mut rows: Vec<NodeRow> = group.receivers.iter().map(|_| row()).collect();
+                let mut longest = Vec::new();
+                for (lens, way) in (0u16..).zip(lenses) {
+                    let mut next = rows.iter_mut();
+                    let view = View::new(data, group.graph, way)?;
+                    longest.push(view.each_row(&group.receivers, |_, distances| {
+                        let Some(row) = next.next() else { return };
+                        if rho_per_feature {
+                            let normalise = options.normalise;
+                            row.entries.extend(node_entries(distances, first, &levels, normalise, &in_cells, lens));
+                        }
+                        if with_shells {
+                            row.distances.push(distances.to_vec());
+                        }
+                    })?);
+                }
                 Ok((rows, longest))
             })
             .collect::<Result<_>>()?;
-        let longest = found.iter().fold(Longest::default(), |all, (_, longest)| all.and(*longest));
+        let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
+        let axis = axis_of(lenses, &longest)?;
         // Groups are by graph; items keep the order of the data set.
         let mut by_item: Vec<Option<NodeRow>> = (0..data.len()).map(|_| None).collect();
         for (group, (rows, _)) in groups.iter().zip(found) {
@@ -138,22 +196,38 @@ impl Statistics {
                 by_item[*position] = Some(row);
             }
         }
-        let (mut entries, mut shell_rows) = (Vec::new(), Vec::new());
+        let mut entries = Vec::new();
+        let mut shell_rows: Vec<Vec<(usize, Vec<u16>)>> = lenses.iter().map(|_| Vec::new()).collect();
         for row in by_item.into_iter().flatten() {
             entries.push(row.entries);
-            let slots = row.distances.into_iter().map(|distance| longest.slot(distance)).collect();
-            shell_rows.push((row.first, slots));
+            for ((distances, rows), longest) in row.distances.into_iter().zip(&mut shell_rows).zip(&longest) {
+                rows.push((row.first, distances.into_iter().map(|distance| longest.slot(distance)).collect()));
+            }
         }
-        let (cells, rows) = number_cells(&entries, |distance| longest.slot(distance));
-        let slots = usize::from(longest.finite) + 2;
-        let shells = with_shells.then(|| Shells::new(shell_rows, slots, data.node_count(), options.normalise));
-        let (items, Longest { finite: longest, unreachable: has_unreachable }) = (data.items().to_vec(), longest);
-        Ok(Statistics { options, items, longest, has_unreachable, levels, cells, rows, shells, channels })
+        let (cells, rows) = number_cells(&entries, |lens, distance| slot_of(&axis, lens, distance));
+        let shells = match with_shells {
+            true => (shell_rows.into_iter().enumerate())
+                .map(|(lens, rows)| Shells::new(rows, axis.range(lens).len(), data.node_count(), options.normalise))
+                .collect(),
+            false => Vec::new(),
+        };
+        Ok(Statistics {
+            items: data.items().to_vec(),
+            axis,
+            has_unreachable: longest.iter().map(|longest| longest.unreachable).collect(),
+            levels,
+            cells,
+            rows,
+            shells,
+            pooled: Vec::new(),
+            channels,
+            options,
+        })
     }
 
     /// Which statistics these are.
-    pub fn options(&self) -> StatisticsOptions {
-        self.options
+    pub fn options(&self) -> &StatisticsOptions {
+        &self.options
     }
 
     /// The items, in the order of the rows.
@@ -161,24 +235,19 @@ impl Statistics {
         &self.items
     }
 
-    /// Number of slots: every distance from 0 to the longest, and "unreachable".
+    /// The distances that occur.
+    pub fn axis(&self) -> &Axis {
+        &self.axis
+    }
+
+    /// Number of slots over all lenses.
     pub fn slots(&self) -> usize {
-        usize::from(self.longest) + 2
+        self.axis.slots()
     }
 
-    /// The longest finite distance.
-    pub fn longest(&self) -> usize {
-        usize::from(self.longest)
-    }
-
-    /// Whether any source is unreachable from any receiver.
-    pub fn has_unreachable(&self) -> bool {
-        self.has_unreachable
-    }
-
-    /// The argument of rho for a slot: `1 / (1 + distance)`, and 0 for "unreachable".
-    pub fn rho_argument(&self, slot: usize) -> f64 {
-        if slot + 1 == self.slots() { 0.0 } else { 1.0 / (1.0 + slot as f64) }
+    /// For every lens whether any source is unreachable from any receiver.
+    pub fn has_unreachable(&self) -> &[bool] {
+        &self.has_unreachable
     }
 
     /// The levels of the features.
@@ -196,9 +265,14 @@ impl Statistics {
         &self.rows
     }
 
-    /// The shell rows of a node task, where there are any.
-    pub fn shells(&self) -> Option<&Shells> {
-        self.shells.as_ref()
+    /// The shell rows of a node task, lens after lens, where there are any.
+    pub fn shells(&self) -> &[Shells] {
+        &self.shells
+    }
+
+    /// The channel of the bias in the shell rows; `None`: it is in the cells.
+    pub fn bias_channel(&self) -> Option<usize> {
+        self.options.channels.as_ref().filter(|_| !self.shells.is_empty()).map(|plan| plan.bias)
     }
 
     /// For every feature its channel in the shell rows; `None`: it is in the cells.
@@ -214,13 +288,17 @@ impl Statistics {
             let (cells, weights) = self.rows.row(*row);
             for (cell, weight) in cells.iter().zip(weights) {
                 if self.cells.units[*cell as usize] == BIAS_UNIT {
-                    receivers[usize::from(self.cells.slots[*cell as usize])] += f64::from(*weight);
+                    let slot = usize::from(self.cells.slots[*cell as usize]);
+                    let lens = &self.options.lenses[self.axis.lens_of(slot)];
+                    let nodes =
+                        if lens.pool == Pool::Mean { self.pooled.get(*row).copied().unwrap_or(1.0) } else { 1.0 };
+                    receivers[slot] += f64::from(*weight) * nodes;
                 }
             }
-            if let Some(shells) = &self.shells
-                && cells.is_empty()
-            {
-                shells.add_receivers(*row, &mut receivers);
+            if cells.is_empty() {
+                for (lens, shells) in self.shells.iter().enumerate() {
+                    shells.add_receivers(*row, &mut receivers[self.axis.range(lens)]);
+                }
             }
         }
         receivers
@@ -247,7 +325,8 @@ pub fn shell_scale(data: &Dataset, slots: usize) -> Result<Vec<f64>> {
     let some: Vec<usize> = (0..data.len()).step_by(every).collect();
     let (mut shares, mut receivers) = (vec![0.0; slots], vec![0.0f64; slots]);
     for group in receiver_groups(&data.subset(&some)) {
-        each_row(&data.graph(group.graph), &group.receivers, |_, row| {
+        let view = View::new(data, group.graph, &Lens::default())?;
+        view.each_row(&group.receivers, |_, row| {
             let mut sizes = vec![0.0; slots];
             for distance in row {
                 sizes[if *distance == UNREACHABLE { slots - 1 } else { usize::from(*distance).min(slots - 2) }] += 1.0;
@@ -271,39 +350,32 @@ struct ReceiverGroup {
 struct NodeRow {
     entries: Vec<Entry>,
     first: usize,
-    distances: Vec<u16>,
+    /// For every lens the distances from all sources.
+    distances: Vec<Vec<u16>>,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Longest {
-    finite: u16,
-    unreachable: bool,
+/// The longest distance by every lens.
+fn all_longest<'a>(lenses: usize, found: impl Iterator<Item = &'a Vec<Longest>>) -> Vec<Longest> {
+    let mut all = vec![Longest::default(); lenses];
+    for found in found {
+        all.iter_mut().zip(found).for_each(|(all, found)| *all = all.and(*found));
+    }
+    all
 }
 
-impl Longest {
-    fn and(self, other: Longest) -> Longest {
-        Longest { finite: self.finite.max(other.finite), unreachable: self.unreachable || other.unreachable }
+/// The axis of lenses with these longest distances; slots are numbered in 16 bits.
+fn axis_of(lenses: &[Lens], longest: &[Longest]) -> Result<Axis> {
+    let longest: Vec<usize> = longest.iter().map(|longest| usize::from(longest.finite)).collect();
+    let axis = Axis::new(lenses, &longest);
+    if axis.slots() > usize::from(u16::MAX) + 1 {
+        return Err(Error::limit(format!("{} distances over all lenses are too many", axis.slots()))
+            .remedy("measure distance in fewer ways"));
     }
-
-    fn slot(self, distance: u16) -> u16 {
-        if distance == UNREACHABLE { self.finite + 1 } else { distance }
-    }
+    Ok(axis)
 }
 
-/// Calls `visit` with every receiver's distance row, in order.
-fn each_row(graph: &Graph, receivers: &[u32], mut visit: impl FnMut(u32, &[u16])) -> Result<Longest> {
-    let mut search = Search::default();
-    let mut rows = Vec::new();
-    let mut longest = Longest::default();
-    for batch in receivers.chunks(RECEIVERS_AT_ONCE) {
-        rows.resize(batch.len() * graph.len(), 0);
-        longest.finite = longest.finite.max(distances_to(graph, batch, &mut search, &mut rows)?);
-        for (receiver, row) in batch.iter().zip(rows.chunks_exact(graph.len().max(1))) {
-            longest.unreachable |= row.contains(&UNREACHABLE);
-            visit(*receiver, row);
-        }
-    }
-    Ok(longest)
+fn slot_of(axis: &Axis, lens: u16, distance: u16) -> u16 {
+    axis.slot(usize::from(lens), (distance != UNREACHABLE).then_some(usize::from(distance))) as u16
 }
 
 fn receiver_groups(data: &Dataset) -> Vec<ReceiverGroup> {
@@ -327,15 +399,15 @@ fn receiver_groups(data: &Dataset) -> Vec<ReceiverGroup> {
     groups
 }
 
-/// One channel for everything under a shared rho; else a channel for every numeric feature with many levels.
+/// The channels that are planned; else a channel for every numeric feature with many levels.
 fn choose_channels(
     data: &Dataset,
     features: &[Feature],
     levels: &Levels,
-    options: StatisticsOptions,
+    options: &StatisticsOptions,
 ) -> Vec<Option<usize>> {
-    if !options.rho_per_feature {
-        return vec![Some(0); features.len()];
+    if let Some(plan) = &options.channels {
+        return plan.features.iter().map(|channel| Some(*channel)).collect();
     }
     // Distances are not known yet; a dozen is the order of magnitude on real graphs.
     const USUAL_SLOTS: usize = 12;
@@ -351,8 +423,8 @@ fn choose_channels(
     levels.features().iter().zip(features).map(|(levels, feature)| channel(levels, feature)).collect()
 }
 
-fn unit_in_cells(levels: &Levels, channels: &[Option<usize>], options: StatisticsOptions) -> Vec<bool> {
-    let mut in_cells = vec![options.rho_per_feature; levels.unit_count()];
+fn unit_in_cells(levels: &Levels, channels: &[Option<usize>], rho_per_feature: bool) -> Vec<bool> {
+    let mut in_cells = vec![rho_per_feature; levels.unit_count()];
     for (feature, channel) in levels.features().iter().zip(channels) {
         if channel.is_some() {
             let end = feature.missing.map_or(feature.units.end, |missing| missing + 1);

@@ -126,7 +126,7 @@ impl Shells {
         }
     }
 
-    /// `gradient[j, :] = sum_i pull[i, l_ij, :]`: what all receivers together pull on every source.
+    /// `gradient[j, :] += sum_i pull[i, l_ij, :]`: what all receivers together pull on every source.
     pub fn gather(&self, pull: &[f32], lanes: usize, gradient: &mut [f32]) {
         match lanes {
             1 => self.gather_of::<1>(pull, gradient),
@@ -159,7 +159,6 @@ impl Shells {
         let (pull, _) = pull.as_chunks::<W>();
         let (gradient, _) = gradient.as_chunks_mut::<W>();
         gradient[..self.source_count].par_chunks_mut(SOURCES_PER_TASK).enumerate().for_each(|(task, gradient)| {
-            gradient.fill([0.0; W]);
             let from = task * SOURCES_PER_TASK;
             match &self.rows {
                 SlotRows::Narrow(rows) => pulls(rows, self, pull, from, gradient),

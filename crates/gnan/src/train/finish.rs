@@ -2,7 +2,7 @@
 
 use crate::dataset::Dataset;
 use crate::files::Kind;
-use crate::model::{Description, Engine, FeatureSchema, Model, RhoScale, TargetSchema, TrainingRecord};
+use crate::model::{Description, Engine, FeatureSchema, Model, TargetSchema, TrainingRecord};
 
 use super::fit::Fit;
 use super::report::{Ended, Fitted};
@@ -18,8 +18,7 @@ impl Fit<'_> {
     pub(super) fn finish(mut self, ended: Ended, history: Vec<Point>) -> Fitted {
         std::mem::swap(&mut self.parameters, &mut self.best);
         self.fold_centre();
-        let outputs = 0..self.settled.architecture.outputs;
-        let gains: Vec<f32> = outputs.map(|c| (f64::from(self.gain) * self.scale.factor(c)) as f32).collect();
+        let gains = std::mem::take(&mut self.gains);
         self.learn_mean_effects(&gains);
         self.parameters.scale_sources(&gains);
         self.scale.restore(&mut self.parameters.output_bias);
@@ -32,9 +31,15 @@ impl Fit<'_> {
             explicit_hydrogens: data.explicit_hydrogens(),
             largest_component: data.largest_component(),
             rho: self.settled.rho,
-            rho_scale: RhoScale::default(),
+            rho_scale: self.rho_scale,
+            shape: self.settled.shape,
+            rho_spline: self.rho_spline,
+            rho_monotone: self.settled.rho_monotone,
             normalise: self.training.normalise,
             hop_cap: self.training.hop_cap,
+            silent_unreachable: self.training.silent_unreachable,
+            slots: if self.slots.len() > 1 { self.slots } else { Vec::new() },
+            lenses: self.training.lenses.clone(),
             shell_scale: self.shell_scale,
             architecture: self.settled.architecture,
             features: self.features,
@@ -72,6 +77,7 @@ impl Fit<'_> {
             learning_rate: f64::from(self.settled.learning_rate),
             weight_decay: f64::from(self.settled.weight_decay),
             dropout: self.training.dropout,
+            smooth: self.settled.smooth,
             batch: self.settled.batch.unwrap_or(0),
             loss: self.settled.loss.name().to_owned(),
             epochs,

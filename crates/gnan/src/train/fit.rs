@@ -11,10 +11,12 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
+use crate::shape::{Basis, ShapeKind};
 use crate::statistics;
 
 use super::finish::Point;
 use super::prepared::Prepared;
+use super::projection::Projection;
 use super::report::{Ended, EpochReport, Fitted, Monitor};
 use super::settings::Settled;
 use super::stopping::{Next, Stopping};
@@ -57,6 +59,8 @@ impl Training {
             return Err(Error::input("all training items have weight 0"));
         }
         let outcome = train.outcome()?;
+        self.check_hearing(&train)?;
+        self.check_rules_for(&train, outcome)?;
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
             None => train.hold_out(self.seed)?,
@@ -97,6 +101,7 @@ fn candidate_name(settled: &Settled) -> String {
     let rho = match settled.rho {
         Rho::Shared => "shared rho",
         Rho::PerFeature => "rho per feature",
+        Rho::Grouped => "rho per group of features",
     };
     match (settled.outcome, settled.two_logits) {
         (Outcome::Binary, false) => format!("{rho}, one logit"),
@@ -120,8 +125,13 @@ pub(super) struct Fit<'a> {
     pub settled: &'a Settled,
     pub features: Vec<FeatureSchema>,
     pub scale: TargetScale,
-    pub gain: f32,
+    /// What the parameters are multiplied by at the end, per output.
+    pub gains: Vec<f32>,
     pub receivers: Vec<f64>,
+    pub slots: Vec<usize>,
+    pub rho_scale: RhoScale,
+    pub rho_spline: Option<Basis>,
+    projection: Projection,
     /// What rho is multiplied by at every slot; empty: 1.
     pub shell_scale: Vec<f64>,
     /// The mean of the training outputs, which is taken out before the output bias is added; empty: nothing is.
@@ -145,21 +155,37 @@ impl<'a> Fit<'a> {
         valid: &Dataset,
     ) -> Result<Fit<'a>> {
         let statistics = prepared.statistics(settled.rho)?;
-        let features = learn_features(train.features(), train);
-        let layout = Layout::new(&features, settled.rho);
+        let mut features = learn_features(training, settled.shape, train);
+        training.associate(&mut features);
+        let layout = Layout::new(&features, settled.rho, training.reach(), training.lenses.len());
         let gain = source_gain(train);
-        let shell_scale = if training.scale_shells { statistics::shell_scale(train, statistics.slots())? } else { Vec::new() };
+        let slots = statistics.axis().slots();
+        let shell_scale = if training.scale_shells { statistics::shell_scale(train, slots)? } else { Vec::new() };
+        let receivers = statistics.receivers(&statistics.rows_of(train)?);
+        let rho_spline = (settled.rho_shape == ShapeKind::Spline).then(|| {
+            let axis = statistics.axis();
+            let heard = |slot: &usize| receivers[*slot] > 0.0 && training.reach().hears(axis.distance(*slot));
+            let seen = (0..receivers.len()).filter(heard).map(|slot| axis.argument(slot));
+            Basis::hats(seen.chain([0.0, 1.0]).collect())
+        });
+        let rho_scale = if rho_spline.is_some() { RhoScale::PLAIN } else { RhoScale::default() };
         let model = EngineModel {
             features: &features,
             architecture: settled.architecture,
             rho: settled.rho,
-            rho_scale: RhoScale::default(),
-            hop_cap: training.hop_cap,
+            rho_scale,
+            shape: settled.shape,
+            rho_spline: rho_spline.as_ref(),
+            smooth: settled.smooth,
+            reach: training.reach(),
             shell_scale: &shell_scale,
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
-        let parameters = Parameters::random(&layout, settled.architecture, training.seed);
+        let outputs = settled.architecture.outputs;
+        let parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
         let scale = TargetScale::new(train, settled);
+        let gains = scale.gains(gain, outputs);
+        let projection = Projection::new(&features, &layout, settled.rho_monotone, &gains);
         let class_weights = if training.balance_classes { class_weights(train, settled.outcome) } else { Vec::new() };
         let part = |data: &Dataset, repeated: bool| -> Result<PartState> {
             let positions = statistics.rows_of(data)?;
@@ -172,7 +198,12 @@ impl<'a> Fit<'a> {
         Ok(Fit {
             training,
             settled,
-            receivers: statistics.receivers(&train.positions),
+            receivers,
+            slots: statistics.axis().lengths(),
+            rho_scale,
+            rho_spline,
+            gains,
+            projection,
             centre: vec![0.0; if training.scale_shells { settled.architecture.outputs } else { 0 }],
             shell_scale,
             state: OptimiserState::new(&parameters),
@@ -180,7 +211,6 @@ impl<'a> Fit<'a> {
             best: parameters.clone(),
             features,
             scale,
-            gain,
             engine,
             parameters,
             train,
@@ -270,6 +300,7 @@ impl<'a> Fit<'a> {
                 self.engine.centred_gradients(&mut self.train.rows, gradient);
             }
             self.engine.step_of(0, &mut self.parameters, &mut self.state, step);
+            self.projection.apply(&mut self.parameters);
             return None;
         };
         let mut order: Vec<usize> = (0..self.train.positions.len()).collect();
@@ -289,6 +320,7 @@ impl<'a> Fit<'a> {
             count += items.len() as f64;
             let step = self.step();
             self.engine.step(&mut rows, gradient, &mut self.parameters, &mut self.state, step);
+            self.projection.apply(&mut self.parameters);
         }
         Some(loss / count)
     }
@@ -362,12 +394,20 @@ pub(super) fn column_means(rows: &[f32], columns: usize) -> Vec<f32> {
     sums.into_iter().map(|sum| (sum / count) as f32).collect()
 }
 
-pub(super) fn learn_features(features: &[Feature], train: &Dataset) -> Vec<FeatureSchema> {
+pub(super) fn learn_features(training: &Training, shape: ShapeKind, train: &Dataset) -> Vec<FeatureSchema> {
     let mut graph_of_node = vec![u32::MAX; train.node_count()];
     for graph in train.graphs() {
         train.nodes_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
     }
-    features.iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, train.task())).collect()
+    let learn = |feature: &Feature| {
+        let mut schema = FeatureSchema::learn(feature, &graph_of_node, train.task());
+        schema.rules = training.rules_of(&schema.name);
+        if shape == ShapeKind::Spline {
+            schema.learn_spline(feature, &graph_of_node);
+        }
+        schema
+    };
+    train.features().iter().map(learn).collect()
 }
 
 pub(super) fn source_gain(train: &Dataset) -> f32 {

@@ -2,12 +2,15 @@
 
 mod finish;
 mod fit;
+mod hearing;
 mod lane_loss;
 mod loss;
 pub mod pairs;
 mod prepared;
+mod projection;
 mod report;
 mod retraining;
+mod rule_check;
 pub mod settings;
 mod stopping;
 mod target_scale;

@@ -19,6 +19,7 @@ use crate::dataset::{Dataset, Feature, Pair, PairMember};
 use crate::error::{Error, Result};
 use crate::files::{Task, Values};
 use crate::model::{FeatureSchema, Model, PairRank};
+use crate::shape::ShapeKind;
 use crate::statistics::Statistics;
 
 use super::fit::learn_features;
@@ -52,6 +53,10 @@ impl Training {
                         .remedy(format!("choose two of: {}", names.join(", "))));
                 }
             }
+            if let Some(name) = [first, second].into_iter().find(|name| self.is_ruled(name)) {
+                return Err(Error::usage(format!("feature \"{name}\" must keep to a rule, which a pair could break"))
+                    .remedy("leave the rule or the pair out"));
+            }
             if first == second {
                 return Err(Error::usage(format!("a pair of \"{first}\" with itself is no pair"))
                     .remedy("its shape function says all that it can say alone"));
@@ -60,7 +65,7 @@ impl Training {
                 return Err(Error::usage(format!("the pair of \"{first}\" and \"{second}\" is named twice")));
             }
         }
-        let considered = features.iter().filter(|feature| may_pair(feature)).count().min(MOST_FEATURES);
+        let considered = features.iter().filter(|feature| self.may_pair(feature)).count().min(MOST_FEATURES);
         let there_are = considered * considered.saturating_sub(1) / 2;
         if self.pairs + named.len() > there_are.max(named.len()) {
             return Err(Error::usage(format!(
@@ -74,6 +79,21 @@ impl Training {
         Ok(())
     }
 
+    /// Whether a feature has promised something that a pair with it could break.
+    fn is_ruled(&self, name: &str) -> bool {
+        self.rules.iter().any(|asked| asked.feature == name) || self.associations.iter().any(|(other, _)| other == name)
+    }
+
+    /// Whether a feature may be in a pair.
+    fn may_pair(&self, feature: &Feature) -> bool {
+        let few_levels = match &feature.values {
+            // A described feature pools what is rare: how many levels it has is known when it is cut.
+            Values::Categories { levels, .. } => levels.len() <= MOST_LEVELS || feature.description.is_some(),
+            _ => true,
+        };
+        few_levels && feature.pair.is_none() && !self.is_ruled(&feature.name)
+    }
+
     /// Fits the additive model, ranks pairs on what it leaves, and fits again with the best of them and the named ones.
     pub(super) fn fit_with_pairs(
         &self,
@@ -84,7 +104,7 @@ impl Training {
     ) -> Result<Fitted> {
         self.check_pairs(train)?;
         let additive = Training { pairs: 0, named_pairs: Vec::new(), ..self.clone() };
-        let schemas = learn_features(train.features(), train);
+        let schemas = learn_features(self, ShapeKind::Network, train);
         let mut chosen = Vec::new();
         for names in &self.named_pairs {
             let member = |name: &String| Members::cut(train, &schemas, |feature| feature.name == *name)?.only(name);
@@ -96,7 +116,7 @@ impl Training {
             if first.ended == Ended::Interrupted {
                 return Ok(first);
             }
-            let ranking = Ranking::new(&first.model, train, &schemas, prepared)?;
+            let ranking = Ranking::new(self, &first.model, train, &schemas, prepared)?;
             let named = |pair: &Pair| chosen.iter().any(|other: &Pair| other.has_members_of(pair));
             let best: Vec<Pair> = ranking.pairs.iter().filter(|pair| !named(pair)).take(self.pairs).cloned().collect();
             chosen.extend(best);
@@ -118,16 +138,6 @@ impl Pair {
         let [a, b] = names(other);
         names(self) == [a.clone(), b.clone()] || names(self) == [b, a]
     }
-}
-
-/// Whether a feature may be in a pair.
-fn may_pair(feature: &Feature) -> bool {
-    feature.pair.is_none()
-        && match &feature.values {
-            // A described feature pools what is rare: how many levels it has is known when it is cut.
-            Values::Categories { levels, .. } => levels.len() <= MOST_LEVELS || feature.description.is_some(),
-            _ => true,
-        }
 }
 
 /// Features cut into bins, with the bin of every node.
@@ -163,9 +173,15 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn new(additive: &Model, train: &Dataset, schemas: &[FeatureSchema], prepared: &Prepared) -> Result<Ranking> {
+    fn new(
+        training: &Training,
+        additive: &Model,
+        train: &Dataset,
+        schemas: &[FeatureSchema],
+        prepared: &Prepared,
+    ) -> Result<Ranking> {
         let left = Left::of(additive, train)?;
-        let considered = considered(additive, train, schemas, prepared)?;
+        let considered = considered(training, additive, train, schemas, prepared)?;
         let Members { members, bins } =
             Members::cut(train, schemas, |feature| considered.contains(feature.name.as_str()))?;
         let places: Vec<[usize; 2]> =
@@ -188,6 +204,7 @@ impl Ranking {
 
 /// The names of the features among which pairs are looked for: those that can be cut, and of many those that say most.
 fn considered<'a>(
+    training: &Training,
     additive: &Model,
     train: &'a Dataset,
     schemas: &[FeatureSchema],
@@ -196,7 +213,7 @@ fn considered<'a>(
     let few_levels = |schema: &FeatureSchema| schema.levels.len() <= MOST_LEVELS;
     let features = train.features().iter().zip(schemas).enumerate();
     let mut able: Vec<(usize, &str)> = features
-        .filter(|(_, (feature, schema))| may_pair(feature) && few_levels(schema))
+        .filter(|(_, (feature, schema))| training.may_pair(feature) && few_levels(schema))
         .map(|(k, (feature, _))| (k, feature.name.as_str()))
         .collect();
     if able.len() > MOST_FEATURES {

@@ -5,21 +5,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::dataset::{Dataset, Pair};
 use crate::error::Result;
 use crate::model::Rho;
-use crate::statistics::{Statistics, StatisticsOptions};
+use crate::statistics::Statistics;
 
 use super::Training;
 
 /// A data set with its statistics, computed when first needed and shared by every fit on it.
 pub struct Prepared {
     data: Dataset,
-    normalise: bool,
-    statistics: [Mutex<Option<Arc<Statistics>>>; 2],
+    training: Training,
+    statistics: [Mutex<Option<Arc<Statistics>>>; 3],
 }
 
 impl Prepared {
     /// Prepares the labelled items of `data`.
     pub fn new(data: &Dataset, training: &Training) -> Prepared {
-        Prepared { data: data.labelled(), normalise: training.normalise, statistics: Default::default() }
+        Prepared { data: data.labelled(), training: training.clone(), statistics: Default::default() }
     }
 
     /// The same items with pairs as further features.
@@ -27,15 +27,16 @@ impl Prepared {
         Ok(Prepared::new(&self.data.paired(pairs)?, training))
     }
 
-    /// The statistics for a shared rho or one per feature.
+    /// The statistics for a shared rho, or one per feature or group.
     pub fn statistics(&self, rho: Rho) -> Result<Arc<Statistics>> {
-        let slot = &self.statistics[usize::from(rho == Rho::PerFeature)];
+        let slot = &self.statistics[rho as usize];
         // Whoever comes while they are computed waits: they are large.
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = &*slot {
             return Ok(Arc::clone(found));
         }
-        let options = StatisticsOptions { normalise: self.normalise, rho_per_feature: rho == Rho::PerFeature };
+        let names = self.data.features().iter().map(|feature| feature.name.as_str());
+        let options = self.training.statistics_options(rho, names);
         let found = Arc::new(Statistics::new(&self.data, self.data.features(), options)?);
         *slot = Some(Arc::clone(&found));
         Ok(found)

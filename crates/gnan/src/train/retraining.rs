@@ -19,6 +19,7 @@ use crate::statistics::Statistics;
 use super::finish::mean_effects;
 use super::fit::{add_output_bias, column_means, gain_of, source_gain};
 use super::lane_loss::{LaneGoals, LaneLoss};
+use super::projection::Projection;
 use super::settings::Settled;
 use super::stopping::{Next, Stopping};
 use super::target_scale::TargetScale;
@@ -92,7 +93,7 @@ impl Retraining {
                 (Task::Graph, 0, _) | (Task::Graph, _, 0) => source_gain(&data),
                 (Task::Graph, graphs, nodes) => gain_of(graphs, nodes),
             },
-            layout: Layout::new(&description.features, description.rho),
+            layout: description.layout(),
             description,
             settled,
             data,
@@ -115,10 +116,9 @@ impl Retraining {
     pub fn checksum(&self) -> Checksum {
         let rows = self.statistics.rows();
         let cells = rows.cells.iter().fold(Checksum::default(), |sum, cell| sum.and(&cell.to_le_bytes()));
-        let shares = self.statistics.shells().map_or(&[][..], |shells| &shells.shares);
-        cells
-            .and_floats(&rows.weights)
-            .and_floats(shares)
+        let lenses = self.statistics.shells().iter();
+        lenses
+            .fold(cells.and_floats(&rows.weights), |sum, shells| sum.and_floats(&shells.shares))
             .and_floats(&self.goals.values)
             .and_floats(&self.goals.weights)
     }
@@ -131,15 +131,16 @@ impl Retraining {
     /// How many replicates are trained together: a power of two, fewer where they are large.
     pub fn group_size(&self) -> usize {
         let outputs = self.settled.architecture.outputs;
-        let networks = self.layout.networks + self.layout.rhos;
-        // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
-        let parameters = 4 * networks * self.settled.architecture.block_len();
         let units = self.statistics.levels().unit_count();
         let slots = self.statistics.slots();
-        let activations = self.settled.architecture.activations_len(units + self.layout.rhos * slots);
-        let shells = self.statistics.shells().map_or(0, |shells| shells.source_count() + self.data.len() * slots);
-        let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos * slots + self.statistics.cells().len());
-        let bytes = 4 * (parameters + activations + outputs * (rows + 2 * shells));
+        let forms = self.description.forms();
+        let (shapes, shape_activations) = forms.shapes.floats(units);
+        let (rhos, rho_activations) = forms.rhos.floats(self.layout.functions * slots);
+        // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
+        let shells = self.statistics.shells().first();
+        let shells = shells.map_or(0, |shells| shells.source_count() + self.data.len() * slots);
+        let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos.len() * slots + self.statistics.cells().len());
+        let bytes = 4 * (4 * (shapes + rhos) + shape_activations + rho_activations + outputs * (rows + 2 * shells));
         let group = (GROUP_BYTES / bytes.max(1)).clamp(1, MOST_IN_GROUP);
         1 << group.ilog2()
     }
@@ -202,6 +203,8 @@ struct Member {
 /// Replicates that are trained together.
 struct Group<'a> {
     retraining: &'a Retraining,
+    projection: Projection,
+    gains: Vec<f32>,
     engine: Engine,
     rows: Rows,
     goals: LaneGoals,
@@ -217,8 +220,10 @@ impl<'a> Group<'a> {
         let model = description.engine_model();
         let engine = Engine::replicated(model, Arc::clone(statistics), retraining.gain, counts.len());
         let lanes = settled.architecture.outputs * counts.len();
+        let (forms, outputs) = (description.forms(), settled.architecture.outputs);
+        let gains = retraining.scale.gains(retraining.gain, outputs);
         let member = |start: &u64| {
-            let parameters = Parameters::random(layout, settled.architecture, *start);
+            let parameters = Parameters::random(layout, &forms, outputs, *start);
             Member {
                 start: *start,
                 best: parameters.clone(),
@@ -234,6 +239,8 @@ impl<'a> Group<'a> {
             members: starts.iter().map(member).collect(),
             outputs: vec![0.0; retraining.rows.len() * lanes],
             gradient: vec![0.0; retraining.rows.len() * lanes],
+            projection: Projection::new(&description.features, layout, settled.rho_monotone, &gains),
+            gains,
             retraining,
             engine,
             lanes,
@@ -301,12 +308,14 @@ impl<'a> Group<'a> {
         for (replicate, member) in self.members.iter_mut().enumerate().filter(|(_, member)| member.ended.is_none()) {
             let step = settled.step(member.stopping.rate());
             self.engine.step_of(replicate, &mut member.parameters, &mut member.state, step);
+            self.projection.apply(&mut member.parameters);
         }
     }
 
     /// Folds gain and target scale into the best weights.
     fn finish(mut self) -> Result<Vec<Retrained>> {
-        let Retraining { description, settled, scale, gain, data, .. } = self.retraining;
+        let Retraining { description, scale, data, .. } = self.retraining;
+        let gains = &self.gains;
         self.members.iter().enumerate().for_each(|(replicate, member)| {
             self.engine.draw_masks_of(replicate, &member.best, 0.0, 0, 0);
         });
@@ -315,8 +324,6 @@ impl<'a> Group<'a> {
         self.engine.outputs(&mut self.rows, &mut self.outputs);
         let centre = self.centre();
         let replicates = self.goals.replicates();
-        let gains: Vec<f32> =
-            (0..settled.architecture.outputs).map(|c| (f64::from(*gain) * scale.factor(c)) as f32).collect();
         let by_lane: Vec<f32> = (0..self.lanes).map(|lane| gains[lane / replicates]).collect();
         let means = mean_effects(&self.engine, data, &description.features, &by_lane);
         let finished = self.members.into_iter().enumerate().map(|(replicate, member)| {
@@ -327,7 +334,7 @@ impl<'a> Group<'a> {
             let mut parameters = member.best;
             let moved = centre.iter().skip(replicate).step_by(replicates);
             parameters.output_bias.iter_mut().zip(moved).for_each(|(bias, moved)| *bias += moved);
-            parameters.scale_sources(&gains);
+            parameters.scale_sources(gains);
             scale.restore(&mut parameters.output_bias);
             if !parameters.is_finite() {
                 return Err(Error::training("the weights of a replicate are too large for 32-bit numbers")

@@ -3,8 +3,9 @@
 use crate::dataset::{Dataset, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::model::{Description, Rho, StepSettings};
-use crate::shape::{Adam, Architecture};
+use crate::lens::{Lens, Reach};
+use crate::model::{Description, FeatureRules, Rho, StepSettings};
+use crate::shape::{Adam, Architecture, ShapeKind};
 
 use super::Loss;
 
@@ -29,6 +30,8 @@ pub const FEW_LABELS_WEIGHT_DECAY: f64 = 3e-2;
 pub const NODE_WEIGHT_DECAY: f64 = 5e-4;
 /// Default strength of L2 for a graph task, times the number of graphs.
 pub const GRAPH_WEIGHT_DECAY: f64 = 0.1;
+/// Default strength of the smoothness penalty of splines, times the number of items.
+pub const SMOOTH: f64 = 0.3;
 /// A node task with at least this many training labels gets a rho per feature by default.
 pub const WELL_LABELLED: usize = 1000;
 /// Widest hidden layer that is accepted.
@@ -77,6 +80,16 @@ pub struct Training {
     pub layers: usize,
     /// Width of the hidden layers, a multiple of 16.
     pub hidden: usize,
+    /// What shape functions are made of; `None`: networks, or splines where rules need them.
+    pub shape: Option<ShapeKind>,
+    /// What distance functions are made of; `None`: networks, or splines where rules need them.
+    pub rho_shape: Option<ShapeKind>,
+    /// Strength of the smoothness penalty of splines; `None`: by the amount of data.
+    pub smooth: Option<f64>,
+    /// What is asked of features.
+    pub rules: Vec<FeatureRules>,
+    /// Distance functions never rise with distance, and are never negative.
+    pub rho_monotone: bool,
     /// How many distance functions.
     pub rho: RhoChoice,
     /// How many logits a binary task has.
@@ -87,6 +100,14 @@ pub struct Training {
     pub output_bias: Option<bool>,
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
+    /// Rho is 0 for unreachable nodes.
+    pub silent_unreachable: bool,
+    /// The ways in which distance is measured.
+    pub lenses: Vec<Lens>,
+    /// Groups of features that share a distance function, by name; with any, rho is grouped.
+    pub rho_groups: Vec<(String, Vec<String>)>,
+    /// Association rules: features by name, and the distances from which each is heard.
+    pub associations: Vec<(String, Reach)>,
     /// Multiply rho at every distance by the root of a typical shell's size, so that the mean of a large shell, which
     /// differs little from node to node, counts as easily as one node.
     pub scale_shells: bool,
@@ -120,11 +141,20 @@ impl Default for Training {
         Training {
             layers: LAYERS,
             hidden: HIDDEN,
+            shape: None,
+            rho_shape: None,
+            smooth: None,
+            rules: Vec::new(),
+            rho_monotone: false,
             rho: RhoChoice::default(),
             logits: LogitChoice::default(),
             normalise: true,
             output_bias: None,
             hop_cap: None,
+            silent_unreachable: false,
+            lenses: Lens::plain(),
+            rho_groups: Vec::new(),
+            associations: Vec::new(),
             scale_shells: false,
             loss: None,
             learning_rate: None,
@@ -145,6 +175,10 @@ impl Default for Training {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settled {
     pub architecture: Architecture,
+    pub shape: ShapeKind,
+    pub rho_shape: ShapeKind,
+    pub smooth: f64,
+    pub rho_monotone: bool,
     pub outcome: Outcome,
     pub rho: Rho,
     pub two_logits: bool,
@@ -176,6 +210,10 @@ impl Settled {
         })?;
         Ok(Settled {
             architecture: description.architecture,
+            shape: description.shape,
+            rho_shape: description.rho_shape(),
+            smooth: record.smooth,
+            rho_monotone: description.rho_monotone,
             outcome: description.outcome,
             rho: description.rho,
             two_logits: description.outcome == Outcome::Binary && description.architecture.outputs == 2,
@@ -244,8 +282,21 @@ impl Training {
         if !(0.0..1.0).contains(&self.dropout) {
             return refuse(format!("a dropout rate of {}", self.dropout), "it must be from 0 to below 1");
         }
+        if self.dropout > 0.0 && [self.settled_shape(), self.settled_rho_shape()] == [ShapeKind::Spline; 2] {
+            return refuse("dropout without networks".to_owned(), "leave it out: splines have no units to drop");
+        }
+        if let Some(smooth) = self.smooth
+            && !(0.0..=1e6).contains(&smooth)
+        {
+            return refuse(format!("a smoothness of {smooth}"), "it must be from 0 to 1000000; 0.001 is usual");
+        }
+        self.check_rules()?;
         if self.epochs == Some(0) {
             return refuse("0 epochs leave nothing learned".to_owned(), "choose at least 1");
+        }
+        Lens::check(&self.lenses)?;
+        if !self.rho_groups.is_empty() && self.rho != RhoChoice::ByData {
+            return refuse("groups of features beside another choice of rho".to_owned(), "leave --rho out");
         }
         if self.batch == Some(0) {
             return refuse("a batch of 0 items".to_owned(), "choose at least 1, or leave it out for all at once");
@@ -268,8 +319,9 @@ impl Training {
         if !matches!(self.logits, LogitChoice::ByRho) && outcome != Outcome::Binary {
             return Err(Error::usage("the number of logits is a choice for a target of two classes only"));
         }
-        if self.scale_shells && !(train.task() == Task::Node && self.normalise && self.batch.is_none()) {
-            return Err(Error::usage("shells are scaled where nodes are predicted, normalised and in one batch")
+        if self.scale_shells
+            && !(train.task() == Task::Node && self.normalise && self.batch.is_none() && Lens::is_plain(&self.lenses)) {
+            return Err(Error::usage("shells are scaled where nodes are predicted by plain distances, normalised, in one batch")
                 .remedy("leave the scaling of shells out"));
         }
         if self.scale_shells && self.output_bias == Some(false) {
@@ -281,8 +333,14 @@ impl Training {
         let graphs = train.task() == Task::Graph;
         let longer = if graphs && batch.is_none() { GRAPH_PATIENCE_FACTOR } else { 1 };
         let usual_rate = if graphs { GRAPH_LEARNING_RATE } else { LEARNING_RATE };
+        let (shape, rho_shape) = (self.settled_shape(), self.settled_rho_shape());
+        let splines = [shape, rho_shape].contains(&ShapeKind::Spline);
         Ok(Settled {
             architecture: Architecture { layers: self.layers, hidden: self.hidden, outputs },
+            shape,
+            rho_shape,
+            smooth: if splines { self.smooth.unwrap_or(SMOOTH / train.len().max(1) as f64) } else { 0.0 },
+            rho_monotone: self.rho_monotone,
             outcome,
             rho,
             two_logits,
@@ -300,6 +358,7 @@ impl Training {
     /// The distance functions to try.
     pub(crate) fn rho_candidates(&self, train: &Dataset) -> Vec<Rho> {
         match self.rho {
+            _ if !self.rho_groups.is_empty() => vec![Rho::Grouped],
             RhoChoice::Shared => vec![Rho::Shared],
             RhoChoice::PerFeature => vec![Rho::PerFeature],
             RhoChoice::Auto => vec![Rho::Shared, Rho::PerFeature],
@@ -313,7 +372,8 @@ impl Training {
         match (outcome, self.logits) {
             (Outcome::Binary, LogitChoice::Auto) => vec![false, true],
             (Outcome::Binary, LogitChoice::Two) => vec![true],
-            (Outcome::Binary, LogitChoice::ByRho) => vec![rho == Rho::Shared],
+            // Of the difference of two logits nothing can be promised.
+            (Outcome::Binary, LogitChoice::ByRho) => vec![rho == Rho::Shared && !self.promises()],
             _ => vec![false],
         }
     }

@@ -56,8 +56,13 @@ impl TargetScale {
     }
 
     /// The factor from the common scale to that of the target of an output.
-    pub(super) fn factor(&self, output: usize) -> f64 {
+    fn factor(&self, output: usize) -> f64 {
         if self.regression { self.scale[output] } else { 1.0 }
+    }
+
+    /// What sources say is multiplied by this after training, per output, where outputs had `gain` during it.
+    pub(super) fn gains(&self, gain: f32, outputs: usize) -> Vec<f32> {
+        (0..outputs).map(|c| (f64::from(gain) * self.factor(c)) as f32).collect()
     }
 
     /// Takes rows of outputs, or the output bias, from the common scale to that of the targets.

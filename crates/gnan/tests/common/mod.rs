@@ -4,11 +4,12 @@
 
 use gnan::dataset::Outcome;
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
+use gnan::lens::{Direction, Lens, Pool, Reach};
 use gnan::model::{
-    Description, FeatureSchema, Layout, Model, Parameters, Rho, RhoScale, TargetSchema, TrainingRecord, output_count,
+    Description, FeatureSchema, Model, Parameters, Rho, RhoScale, TargetSchema, TrainingRecord, output_count,
 };
 use gnan::random::Stream;
-use gnan::shape::Architecture;
+use gnan::shape::{Architecture, Basis, ShapeKind};
 use gnan::{Dataset, DatasetOptions};
 
 use crate::oracle::{Case, CaseFeature, CaseGraph, Value};
@@ -230,22 +231,103 @@ pub struct ModelShape {
     pub normalise: bool,
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
+    /// What else is decided about distance.
+    pub hearing: Hearing,
+    /// Whether shape functions, and whether rhos, are splines.
+    pub splines: [bool; 2],
+}
+
+/// What is decided about distance besides a hop cap.
+#[derive(Clone, Copy, Debug)]
+pub struct Hearing {
+    /// The ways of measuring it.
+    pub ways: Ways,
+    /// Whether unreachable nodes are not heard.
+    pub silent_unreachable: bool,
+    /// Draws association rules and groups of features; 0: none.
+    pub rules: u64,
+}
+
+/// Ways of measuring distance and of pooling receivers; those that do not fit the data are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ways {
+    /// The usual one.
+    Plain,
+    /// Receivers are averaged.
+    Mean,
+    /// They are summed up and averaged.
+    SumAndMean,
+    /// Against the direction of edges.
+    Against,
+    /// Along, against and ignoring it.
+    Directions,
+}
+
+impl Hearing {
+    /// Nothing unusual.
+    pub const PLAIN: Hearing = Hearing { ways: Ways::Plain, silent_unreachable: false, rules: 0 };
+
+    /// Something unusual, half of the time.
+    pub fn random(random: &mut Stream) -> Hearing {
+        if random.below(2) == 0 {
+            return Hearing::PLAIN;
+        }
+        let ways = [Ways::Plain, Ways::Mean, Ways::SumAndMean, Ways::Against, Ways::Directions][random.below(5)];
+        Hearing {
+            ways,
+            silent_unreachable: random.below(3) == 0,
+            rules: random.below(3) as u64 * (1 + random.next_u64() / 4),
+        }
+    }
+
+    /// The lenses for a case.
+    fn lenses(self, case: &Case) -> Vec<Lens> {
+        let pool = |pool| Lens { pool, ..Lens::default() };
+        let direction = |direction| Lens { direction, ..Lens::default() };
+        match self.ways {
+            Ways::Mean if case.graph_task => vec![pool(Pool::Mean)],
+            Ways::SumAndMean if case.graph_task => vec![pool(Pool::Sum), pool(Pool::Mean)],
+            Ways::Against if case.directed => vec![direction(Direction::Against)],
+            Ways::Directions if case.directed => {
+                vec![direction(Direction::Along), direction(Direction::Against), direction(Direction::Ignoring)]
+            }
+            _ => Lens::plain(),
+        }
+    }
+
+    /// Association rules and groups for some features.
+    fn rule(self, features: &mut [FeatureSchema]) {
+        let mut random = Stream::named(self.rules, "rules", 0);
+        let rules = [Reach::OWN, Reach::OTHERS, Reach::up_to(1), Reach { to: Some(3), ..Reach::OTHERS }];
+        for feature in features.iter_mut().filter(|_| self.rules > 0) {
+            feature.reach = (random.below(2) == 0).then(|| rules[random.below(rules.len())]);
+            feature.rho_group = (random.below(3) > 0).then(|| ["first", "second"][random.below(2)].to_owned());
+        }
+    }
 }
 
 /// A random shape.
 pub fn random_model_shape(random: &mut Stream) -> ModelShape {
     ModelShape {
         goal: GOALS[random.below(GOALS.len())],
-        rho: [Rho::Shared, Rho::PerFeature][random.below(2)],
-        layers: 1 + random.below(4),
+        rho: [Rho::Shared, Rho::PerFeature, Rho::Grouped][random.below(3)],
+        layers: 1 + random.below(5),
         hidden: [16, 32][random.below(2)],
         normalise: random.below(4) > 0,
         hop_cap: [None, None, None, Some(0), Some(2)][random.below(5)],
+        hearing: Hearing::random(random),
+        splines: [random.below(3) == 0, random.below(3) == 0],
     }
 }
 
 /// A model with random parameters, no part of them zero, whose features were learned from `case`.
 pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Model {
+    let lenses = shape.hearing.lenses(case);
+    random_model_through(random, shape, case, lenses)
+}
+
+/// The same with these ways of measuring distance.
+pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case, lenses: Vec<Lens>) -> Model {
     let data =
         Dataset::from_tables(tables(case), &DatasetOptions { targets_optional: true, ..DatasetOptions::default() })
             .expect("a data set");
@@ -255,13 +337,53 @@ pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Mode
     let targets = shape.goal.targets();
     let outputs = output_count(shape.goal.outcome, &targets, shape.goal.two_logits);
     let architecture = Architecture { layers: shape.layers, hidden: shape.hidden, outputs };
-    let layout = Layout::new(&features, shape.rho);
-    let mut parameters = Parameters::random(&layout, architecture, random.next_u64());
+    shape.hearing.rule(&mut features);
+    let slots: Vec<usize> =
+        lenses.iter().map(|lens| lens.bins.as_ref().map_or(4, |bins| bins.ends.len() + 2)).collect();
+    let [shape_kind, rho_kind] =
+        shape.splines.map(|spline| if spline { ShapeKind::Spline } else { ShapeKind::Network });
+    if shape_kind == ShapeKind::Spline {
+        for (schema, feature) in features.iter_mut().zip(data.features()) {
+            schema.rules.smooth = [None, Some(0.5)][random.below(2)];
+            schema.learn_spline(feature, &graph_of_node);
+            schema.spline.iter_mut().for_each(|basis| basis.flat = random.below(4) == 0);
+        }
+    }
+    let rho_spline = (rho_kind == ShapeKind::Spline).then(|| Basis::hats(vec![0.0, 0.2, 1.0 / 3.0, 0.5, 1.0]));
+    let smooth = if shape.splines == [false; 2] { 0.0 } else { [0.0, 0.3][random.below(2)] };
+    let mut description = Description {
+        task: data.task(),
+        outcome: shape.goal.outcome,
+        directed: case.directed,
+        explicit_hydrogens: false,
+        largest_component: false,
+        rho: shape.rho,
+        rho_scale: if rho_spline.is_some() { RhoScale::PLAIN } else { RhoScale { shift: 0.25, scale: 0.5 } },
+        shape: shape_kind,
+        rho_spline,
+        rho_monotone: false,
+        normalise: shape.normalise,
+        hop_cap: shape.hop_cap,
+        silent_unreachable: shape.hearing.silent_unreachable,
+        architecture,
+        features,
+        targets,
+        receivers: vec![1.0; slots.iter().sum()],
+        slots: if lenses.len() > 1 { slots } else { Vec::new() },
+        lenses,
+        record: TrainingRecord { smooth, ..TrainingRecord::default() },
+    };
+    let layout = description.layout();
+    let mut parameters = Parameters::random(&layout, &description.forms(), outputs, random.next_u64());
     // Whatever training starts from, no parameter is zero here and no unit sits on the kink of its ReLU.
     let mut fill = |numbers: &mut [f32], spread: f64| {
         numbers.iter_mut().for_each(|x| *x = (spread * (2.0 * random.uniform() - 1.0)) as f32);
     };
     for bank in [&mut parameters.shapes, &mut parameters.rhos] {
+        if bank.kind() == ShapeKind::Spline {
+            (0..bank.len()).for_each(|spline| fill(bank.block_mut(spline), 1.0));
+            continue;
+        }
         for (network, part) in
             (0..bank.len()).flat_map(|network| architecture.parts().into_iter().map(move |p| (network, p)))
         {
@@ -270,7 +392,7 @@ pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Mode
             fill(&mut bank.block_mut(network)[part.range], spread);
         }
     }
-    for feature in features.iter_mut().filter(|feature| feature.kind == Kind::Continuous) {
+    for feature in description.features.iter_mut().filter(|feature| feature.kind == Kind::Continuous) {
         let mut means = vec![0.0; outputs];
         fill(&mut means, 1.0);
         feature.mean_effect = means.into_iter().map(f64::from).collect();
@@ -278,23 +400,6 @@ pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Mode
     fill(&mut parameters.values, 1.0);
     fill(&mut parameters.bias, 1.0);
     fill(&mut parameters.output_bias, 1.0);
-    let description = Description {
-        task: data.task(),
-        outcome: shape.goal.outcome,
-        directed: case.directed,
-        explicit_hydrogens: false,
-        largest_component: false,
-        rho: shape.rho,
-        rho_scale: RhoScale { shift: 0.25, scale: 0.5 },
-        normalise: shape.normalise,
-        hop_cap: shape.hop_cap,
-        shell_scale: Vec::new(),
-        architecture,
-        features,
-        targets,
-        receivers: vec![1.0; 4],
-        record: TrainingRecord::default(),
-    };
     Model::from_parts(description, parameters)
 }
 
@@ -320,6 +425,7 @@ pub fn model_and_new_case(random: &mut Stream) -> (Model, Case) {
     let training = random_case(random, CaseShape { graph_task, graphs: 3, nodes: [1, 10] }, &plan);
     let model = random_model(random, shape, &training);
     plan.iter_mut().for_each(|plan| plan.distinct += usize::from(plan.kind == "categorical"));
-    let case = random_case(random, CaseShape { graph_task, graphs: 2, nodes: [0, 12] }, &plan);
+    let mut case = random_case(random, CaseShape { graph_task, graphs: 2, nodes: [0, 12] }, &plan);
+    case.directed = training.directed;
     (model, case)
 }

@@ -79,9 +79,28 @@ impl Case {
             for node in 0..graph.nodes {
                 let item = if self.graph_task { index } else { first + node };
                 let heard = (0..graph.nodes).map(|source| distances[source][node]).collect();
-                receivers.push(Receiver { item, first, distances: heard });
+                receivers.push(Receiver { item, first, distances: heard, others: Vec::new() });
             }
             first += graph.nodes;
+        }
+        receivers
+    }
+
+    /// Every node as a receiver, with its distances by the lenses of a model: directions alone.
+    pub fn receivers_by(&self, lenses: &[FileLens]) -> Vec<Receiver> {
+        let seen = |lens: &FileLens| {
+            let turn = |edge: &[usize; 2]| if lens.direction == "against" { [edge[1], edge[0]] } else { *edge };
+            let graph =
+                |graph: &CaseGraph| CaseGraph { nodes: graph.nodes, edges: graph.edges.iter().map(turn).collect() };
+            let graphs = self.graphs.iter().map(graph).collect();
+            let directed = self.directed && lens.direction != "ignoring";
+            Case { graphs, directed, ..self.clone() }.receivers()
+        };
+        let mut by_lens = lenses.iter().map(seen);
+        let mut receivers = by_lens.next().expect("a lens");
+        for others in by_lens {
+            let pairs = receivers.iter_mut().zip(others);
+            pairs.for_each(|(receiver, other)| receiver.others.push(other.distances));
         }
         receivers
     }
@@ -96,6 +115,27 @@ pub struct Receiver {
     pub first: usize,
     /// `dist(j, i)` for every node `j` of the graph; `None` is unreachable.
     pub distances: Vec<Option<usize>>,
+    /// The same by further lenses.
+    pub others: Vec<Vec<Option<usize>>>,
+}
+
+/// A way of measuring distance, as the file describes it.
+#[derive(Clone, Debug)]
+pub struct FileLens {
+    /// "along", "against" or "ignoring".
+    pub direction: String,
+    /// Whether receivers are averaged.
+    pub mean: bool,
+    /// Where bins end.
+    pub ends: Vec<f64>,
+}
+
+/// Where something is heard, as the file says it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct FileReach {
+    from: usize,
+    to: Option<usize>,
+    unreachable: bool,
 }
 
 /// `distances[j][i]`: the number of edges on the shortest path from `j` to `i`.
@@ -173,7 +213,101 @@ struct FileFeature {
     mean_effect: Vec<f64>,
     network: usize,
     first_value: usize,
+    /// Its distance function, the first of several where every level has one.
     first_rho: usize,
+    /// Its association rule.
+    rule: Option<FileReach>,
+    /// Its shape function, where that is a spline.
+    spline: Option<FileSpline>,
+}
+
+/// A spline, as the file describes it, without its coefficients.
+#[derive(Clone, Debug)]
+struct FileSpline {
+    degree: usize,
+    knots: Vec<f64>,
+    anchored: bool,
+    flat: bool,
+    /// Its first coefficient in the tensor.
+    first: usize,
+    /// Strength of its smoothness penalty.
+    smooth: f64,
+}
+
+impl FileSpline {
+    fn read(json: &serde_json::Value, first: usize, smooth: f64) -> FileSpline {
+        FileSpline {
+            degree: json["degree"].as_u64().expect("a degree") as usize,
+            knots: json["knots"].as_array().expect("knots").iter().map(|knot| knot.as_f64().expect("a knot")).collect(),
+            anchored: json["anchored"].as_bool().unwrap_or(false),
+            flat: json["flat"].as_bool().unwrap_or(false),
+            first,
+            smooth,
+        }
+    }
+
+    /// Number of coefficients, one that is not stored included.
+    fn full(&self) -> usize {
+        if self.knots.len() < 2 { 0 } else { self.knots.len() - 1 + self.degree }
+    }
+
+    fn stored(&self) -> usize {
+        self.full() - usize::from(self.anchored)
+    }
+
+    /// The knots with both ends repeated.
+    fn repeated(&self) -> Vec<f64> {
+        let ends = |end: f64| vec![end; self.degree];
+        [ends(self.knots[0]), self.knots.clone(), ends(self.knots[self.knots.len() - 1])].concat()
+    }
+
+    /// `B_j` of a degree at `z` by its recursive definition; intervals are closed on the left, the last one on both sides.
+    fn basis(&self, t: &[f64], j: usize, degree: usize, z: f64) -> f64 {
+        if degree == 0 {
+            let last = t[j] < t[j + 1] && t[j + 1] == t[t.len() - 1] && z == t[j + 1];
+            return f64::from(u8::from((t[j] <= z && z < t[j + 1]) || last));
+        }
+        let part = |above: f64, below: f64, lower: usize| {
+            if below == 0.0 { 0.0 } else { above / below * self.basis(t, lower, degree - 1, z) }
+        };
+        part(z - t[j], t[j + degree] - t[j], j) + part(t[j + degree + 1] - z, t[j + degree + 1] - t[j + 1], j + 1)
+    }
+
+    /// The function of one output; `c` are all of its coefficients.
+    fn value(&self, c: &[f64], z: f64) -> f64 {
+        if self.full() == 0 {
+            return 0.0;
+        }
+        let (knots, n, d) = (&self.knots, self.full() - 1, self.degree as f64);
+        let last = knots.len() - 1;
+        let t = self.repeated();
+        let inside = |z: f64| (0..=n).map(|j| c[j] * self.basis(&t, j, self.degree, z)).sum::<f64>();
+        let slope = |flat: f64| if self.flat { 0.0 } else { flat };
+        if z < knots[0] {
+            return inside(knots[0]) + (z - knots[0]) * slope(d * (c[1] - c[0]) / (knots[1] - knots[0]));
+        }
+        if z > knots[last] {
+            let slope = slope(d * (c[n] - c[n - 1]) / (knots[last] - knots[last - 1]));
+            return inside(knots[last]) + (z - knots[last]) * slope;
+        }
+        inside(z)
+    }
+
+    /// Half the sum of squared second differences over the averages of knots, from coefficient `from` on.
+    fn roughness(&self, c: &[f64], from: usize) -> f64 {
+        if self.full() == 0 {
+            return 0.0;
+        }
+        let t = self.repeated();
+        let place = |j: usize| t[j + 1..=j + self.degree].iter().sum::<f64>() / self.degree as f64;
+        let mut sum = 0.0;
+        for j in from + 2..self.full() {
+            let [a, b, e] = [place(j - 2), place(j - 1), place(j)];
+            let line = (c[j - 2] * (e - b) + c[j] * (b - a)) / (e - a);
+            sum += (2.0 * (line - c[j - 1])).powi(2);
+        }
+        sum / 2.0
+    }
 }
 
 /// Factors of the hidden units of every network, `[networks][hidden layers * hidden]`.
@@ -185,8 +319,9 @@ pub struct Masks {
     pub rhos: Vec<Vec<f64>>,
 }
 
-/// A term of what a source says: the rho it is weighed with, and a number per output.
-pub type Term = (usize, Vec<f64>);
+/// A term of what a source says: the distance function it is weighed with, and a number per output; and the feature
+/// whose association rule it is under.
+pub type Term = (usize, Vec<f64>, Option<usize>);
 
 /// One output of one item.
 #[derive(Clone, Copy, Debug, Default)]
@@ -210,6 +345,9 @@ pub struct FileModel {
     hidden: usize,
     normalise: bool,
     hop_cap: Option<usize>,
+    silent_unreachable: bool,
+    /// The ways of measuring distance.
+    pub lenses: Vec<FileLens>,
     rho_shift: f64,
     rho_scale: f64,
     per_feature: bool,
@@ -217,6 +355,8 @@ pub struct FileModel {
     rho_count: usize,
     shape_parts: Vec<usize>,
     rho_parts: Vec<usize>,
+    /// Every rho, where they are splines.
+    rho_splines: Vec<FileSpline>,
     values: usize,
     bias: usize,
     output_bias: usize,
@@ -245,7 +385,11 @@ impl FileModel {
             .collect();
         tensors.sort_by(|a, b| a.name.cmp(&b.name));
         let place: BTreeMap<&str, usize> = tensors.iter().enumerate().map(|(at, t)| (t.name.as_str(), at)).collect();
+        let shape_splines = description["shape"] == "spline";
         let parts = |prefix: &str| -> Vec<usize> {
+            if let Some(coefficients) = place.get(format!("{prefix}.coefficients").as_str()) {
+                return vec![*coefficients];
+            }
             let mut names: Vec<String> = (0..layers - 1).map(|layer| format!("layer{layer}")).collect();
             names.push("output".to_owned());
             let both = |name: String| [format!("{prefix}.{name}.weight"), format!("{prefix}.{name}.bias")];
@@ -254,12 +398,15 @@ impl FileModel {
         let (shape_parts, rho_parts) = (parts("shape"), parts("rho"));
         let [values, bias, output_bias] = ["values", "bias", "output_bias"].map(|name| place[name]);
 
-        let per_feature = match description["rho"].as_str() {
-            Some("per-feature") => true,
-            Some("shared") => false,
+        let (per_feature, grouped) = match description["rho"].as_str() {
+            Some("per-feature") => (true, false),
+            Some("shared") => (false, false),
+            Some("grouped") => (false, true),
             other => panic!("rho is {other:?}"),
         };
+        let mut groups: Vec<Option<String>> = Vec::new();
         let (mut networks, mut value_count, mut rho_count) = (0, 0, 1);
+        let (smooth, mut coefficients) = (description["record"]["smooth"].as_f64().unwrap_or(0.0), 0);
         let mut features = Vec::new();
         for feature in description["features"].as_array().expect("features") {
             let categorical = feature["kind"] == "categorical";
@@ -284,6 +431,10 @@ impl FileModel {
             let scale = &feature["scale"];
             let scale = ["shift", "scale"].map(|key| scale[key].as_f64());
             let free_values = levels.len() + usize::from(has_missing);
+            let smooth = feature["rules"]["smooth"].as_f64().unwrap_or(smooth);
+            let spline =
+                (shape_splines && !categorical).then(|| FileSpline::read(&feature["spline"], coefficients, smooth));
+            coefficients += spline.as_ref().map_or(0, FileSpline::stored);
             features.push(FileFeature {
                 name: feature["name"].as_str().expect("a name").to_owned(),
                 scale: (!categorical).then(|| scale.map(|number| number.expect("a scale"))),
@@ -293,7 +444,24 @@ impl FileModel {
                 mean_effect,
                 network: networks,
                 first_value: value_count,
-                first_rho: if per_feature { rho_count } else { 0 },
+                first_rho: match grouped {
+                    true => {
+                        let group = feature["rho_group"].as_str().map(str::to_owned);
+                        let known = groups.iter().position(|known| *known == group);
+                        1 + known.unwrap_or_else(|| {
+                            groups.push(group);
+                            groups.len() - 1
+                        })
+                    }
+                    false if per_feature => rho_count,
+                    false => 0,
+                },
+                rule: feature["reach"].is_object().then(|| FileReach {
+                    from: feature["reach"]["from"].as_u64().unwrap_or(0) as usize,
+                    to: feature["reach"]["to"].as_u64().map(|to| to as usize),
+                    unreachable: feature["reach"]["unreachable"].as_bool().expect("yes or no"),
+                }),
+                spline,
             });
             networks += usize::from(!categorical);
             value_count += free_values;
@@ -301,8 +469,31 @@ impl FileModel {
                 rho_count += if categorical { free_values } else { 1 };
             }
         }
+        rho_count += groups.len();
+        let lenses: Vec<FileLens> = match description["lenses"].as_array() {
+            None => vec![FileLens { direction: "along".to_owned(), mean: false, ends: Vec::new() }],
+            Some(lenses) => lenses
+                .iter()
+                .map(|lens| FileLens {
+                    direction: lens["direction"].as_str().expect("a direction").to_owned(),
+                    mean: lens["pool"] == "mean",
+                    ends: match lens["bins"]["ends"].as_array() {
+                        Some(ends) => ends.iter().map(|end| end.as_f64().expect("a number")).collect(),
+                        None => Vec::new(),
+                    },
+                })
+                .collect(),
+        };
+        let functions = rho_count * lenses.len();
+        let mut rho_splines = Vec::new();
+        for _ in 0..if description["rho_spline"].is_null() { 0 } else { functions } {
+            let first = rho_splines.iter().map(FileSpline::stored).sum();
+            rho_splines.push(FileSpline::read(&description["rho_spline"], first, smooth));
+        }
         let count = |parts: &[usize]| tensors[parts[0]].shape[0];
-        assert_eq!((count(&shape_parts), count(&rho_parts)), (networks, rho_count));
+        assert_eq!(count(&shape_parts), if shape_splines { coefficients } else { networks });
+        let rho_coefficients: usize = rho_splines.iter().map(FileSpline::stored).sum();
+        assert_eq!(count(&rho_parts), if rho_splines.is_empty() { functions } else { rho_coefficients });
         assert_eq!(tensors[values].shape, [value_count, outputs]);
         FileModel {
             outputs,
@@ -311,6 +502,8 @@ impl FileModel {
             hidden,
             normalise: description["normalise"].as_bool().expect("yes or no"),
             hop_cap: description["hop_cap"].as_u64().map(|cap| cap as usize),
+            silent_unreachable: description["silent_unreachable"].as_bool().unwrap_or(false),
+            lenses,
             rho_shift: description["rho_scale"]["shift"].as_f64().expect("a number"),
             rho_scale: description["rho_scale"]["scale"].as_f64().expect("a number"),
             per_feature,
@@ -318,6 +511,7 @@ impl FileModel {
             rho_count,
             shape_parts,
             rho_parts,
+            rho_splines,
             values,
             bias,
             output_bias,
@@ -333,6 +527,29 @@ impl FileModel {
     /// Width of all hidden layers together: the length of a dropout mask.
     pub fn mask_len(&self) -> usize {
         (self.layers - 1) * self.hidden
+    }
+
+    /// All coefficients of one output of a spline.
+    fn coefficients(&self, tensor: usize, spline: &FileSpline, output: usize) -> Vec<f64> {
+        let values = &self.tensors[tensor].values;
+        let stored = (0..spline.stored()).map(|j| values[(spline.first + j) * self.outputs + output]);
+        spline.anchored.then_some(0.0).into_iter().chain(stored).collect()
+    }
+
+    fn spline(&self, tensor: usize, spline: &FileSpline, z: f64) -> Vec<f64> {
+        (0..self.outputs).map(|output| spline.value(&self.coefficients(tensor, spline, output), z)).collect()
+    }
+
+    /// What is added to the loss for functions that are not smooth. "Unreachable" is no neighbour of other distances.
+    pub fn penalty(&self) -> f64 {
+        let shapes =
+            self.features.iter().filter_map(|feature| Some((self.shape_parts[0], feature.spline.as_ref()?, 0)));
+        let rhos = self.rho_splines.iter().map(|spline| (self.rho_parts[0], spline, 1));
+        let rough = |tensor: usize, spline: &FileSpline, from: usize| {
+            let outputs = 0..self.outputs;
+            outputs.map(|c| spline.roughness(&self.coefficients(tensor, spline, c), from)).sum::<f64>()
+        };
+        shapes.chain(rhos).map(|(tensor, spline, from)| spline.smooth * rough(tensor, spline, from)).sum()
     }
 
     /// A network of one number: relu layers, then a linear one. `parts` are weight and bias of each layer in turn.
@@ -370,21 +587,47 @@ impl FileModel {
         (0..self.outputs).map(|output| sum(output) + bias[output]).collect()
     }
 
-    /// `rho(l)` for every output; `None` is unreachable. Zero beyond the hop cap.
+    /// Whether anything may be heard from a distance under an association rule.
+    fn hears(&self, rule: Option<usize>, distance: Option<usize>) -> bool {
+        let within = |reach: FileReach| match distance {
+            None => reach.unreachable,
+            Some(distance) => distance >= reach.from && reach.to.is_none_or(|to| distance <= to),
+        };
+        let capped = self.hop_cap.is_some_and(|cap| distance.is_none_or(|distance| distance > cap));
+        let silent = self.silent_unreachable && distance.is_none();
+        !capped && !silent && rule.and_then(|feature| self.features[feature].rule).is_none_or(within)
+    }
+
+    /// `rho(l)` by the first lens for every output; `None` is unreachable. Zero beyond the hop cap.
     pub fn rho(&self, index: usize, distance: Option<usize>) -> Vec<f64> {
-        if let Some(cap) = self.hop_cap
-            && distance.is_none_or(|distance| distance > cap)
-        {
+        self.rho_by(0, index, distance)
+    }
+
+    /// `rho(l)` by a lens for every output.
+    fn rho_by(&self, lens: usize, index: usize, distance: Option<usize>) -> Vec<f64> {
+        if !self.hears(None, distance) {
             return vec![0.0; self.outputs];
         }
-        let t = distance.map_or(0.0, |distance| 1.0 / (1.0 + distance as f64));
+        let t = match (distance, &self.lenses[lens].ends[..]) {
+            (None, _) => 0.0,
+            (Some(0), _) => 1.0,
+            (Some(distance), []) => 1.0 / (1.0 + distance as f64),
+            (Some(bin), ends) => {
+                let begin = if bin == 1 { 0.0 } else { ends[bin - 2] };
+                1.0 / (1.0 + (begin + ends[bin - 1]) / 2.0)
+            }
+        };
         let argument = (t - self.rho_shift) / self.rho_scale;
+        let index = lens * self.rho_count + index;
+        if let Some(spline) = self.rho_splines.get(index) {
+            return self.spline(self.rho_parts[0], spline, argument);
+        }
         self.network(&self.rho_parts, index, argument, self.masks.as_ref().map(|masks| &masks.rhos[index][..]))
     }
 
     /// `b`, with its rho.
     pub fn bias_term(&self) -> Term {
-        (0, self.tensors[self.bias].values.clone())
+        (0, self.tensors[self.bias].values.clone(), None)
     }
 
     /// `b0`.
@@ -393,7 +636,9 @@ impl FileModel {
     }
 
     /// `f_k(value)`, with its rho. A value unseen in training says what the training nodes say on average.
-    fn feature_terms(&self, feature: &FileFeature, value: &Value) -> Vec<Term> {
+    fn feature_terms(&self, place: usize, value: &Value) -> Vec<Term> {
+        let feature = &self.features[place];
+        let under = Some(place);
         let free_value = |level: usize| {
             let at = (feature.first_value + level) * self.outputs;
             self.tensors[self.values].values[at..at + self.outputs].to_vec()
@@ -405,25 +650,28 @@ impl FileModel {
         };
         let unseen = || match feature.scale {
             None => (feature.shares.iter().enumerate())
-                .map(|(level, share)| (own_rho(level), free_value(level).iter().map(|x| share * x).collect()))
+                .map(|(level, share)| (own_rho(level), free_value(level).iter().map(|x| share * x).collect(), under))
                 .collect(),
             Some(_) if feature.mean_effect.is_empty() => Vec::new(),
-            Some(_) => vec![(feature.first_rho, feature.mean_effect.clone())],
+            Some(_) => vec![(feature.first_rho, feature.mean_effect.clone(), under)],
         };
         match (value, feature.scale) {
             (Value::Number(number), Some([shift, scale])) => {
                 let mask = self.masks.as_ref().map(|masks| &masks.shapes[feature.network][..]);
-                let at = |input: f64| self.network(&self.shape_parts, feature.network, input, mask);
+                let at = |input: f64| match &feature.spline {
+                    Some(spline) => self.spline(self.shape_parts[0], spline, input),
+                    None => self.network(&self.shape_parts, feature.network, input, mask),
+                };
                 let difference =
                     at((number - shift) / scale).into_iter().zip(at(0.0)).map(|(f, reference)| f - reference);
-                vec![(feature.first_rho, difference.collect())]
+                vec![(feature.first_rho, difference.collect(), under)]
             }
             (Value::Category(name), None) => match feature.levels.iter().position(|level| level == name) {
-                Some(level) => vec![(own_rho(level), free_value(level))],
+                Some(level) => vec![(own_rho(level), free_value(level), under)],
                 None => unseen(),
             },
             (Value::Missing, _) if feature.has_missing => {
-                vec![(own_rho(feature.levels.len()), free_value(feature.levels.len()))]
+                vec![(own_rho(feature.levels.len()), free_value(feature.levels.len()), under)]
             }
             (Value::Missing, _) => unseen(),
             _ => panic!("feature {} holds {value:?}", feature.name),
@@ -433,9 +681,9 @@ impl FileModel {
     /// Everything that a node says: the bias and its features.
     pub fn said(&self, case: &Case, node: usize) -> Vec<Term> {
         let mut terms = vec![self.bias_term()];
-        for feature in &self.features {
+        for (place, feature) in self.features.iter().enumerate() {
             let column = case.features.iter().find(|column| column.name == feature.name).expect("the feature");
-            terms.extend(self.feature_terms(feature, &column.values[node]));
+            terms.extend(self.feature_terms(place, &column.values[node]));
         }
         terms
     }
@@ -443,22 +691,30 @@ impl FileModel {
     /// The outputs of all items that have a receiver in the list; `gain` multiplies all but the output bias.
     pub fn outputs_of(&self, case: &Case, receivers: &[Receiver], gain: f64) -> Vec<Vec<Answer>> {
         let said: Vec<Vec<Term>> = (0..case.nodes()).map(|node| self.said(case, node)).collect();
-        let mut rho: BTreeMap<(usize, Option<usize>), Vec<f64>> = BTreeMap::new();
+        let mut rho: BTreeMap<(usize, usize, Option<usize>), Vec<f64>> = BTreeMap::new();
         let start = |bias: &f64| Answer { value: *bias, magnitude: bias.abs() };
         let mut outputs = vec![self.output_bias().iter().map(start).collect::<Vec<Answer>>(); case.items()];
         for receiver in receivers {
-            let mut counts: BTreeMap<Option<usize>, f64> = BTreeMap::new();
-            for distance in &receiver.distances {
-                *counts.entry(*distance).or_default() += 1.0;
-            }
-            for (source, distance) in receiver.distances.iter().enumerate() {
-                let share = if self.normalise { 1.0 / counts[distance] } else { 1.0 };
-                for (index, term) in &said[receiver.first + source] {
-                    let rho = rho.entry((*index, *distance)).or_insert_with(|| self.rho(*index, *distance));
-                    for (output, answer) in outputs[receiver.item].iter_mut().enumerate() {
-                        let part = gain * share * rho[output] * term[output];
-                        answer.value += part;
-                        answer.magnitude += part.abs();
+            let by_lens = [&receiver.distances].into_iter().chain(&receiver.others);
+            for ((lens, way), distances) in self.lenses.iter().enumerate().zip(by_lens) {
+                let pooled = if way.mean { 1.0 / distances.len() as f64 } else { 1.0 };
+                let mut counts: BTreeMap<Option<usize>, f64> = BTreeMap::new();
+                for distance in distances {
+                    *counts.entry(*distance).or_default() += 1.0;
+                }
+                for (source, distance) in distances.iter().enumerate() {
+                    let share = pooled * if self.normalise { 1.0 / counts[distance] } else { 1.0 };
+                    for (index, term, rule) in &said[receiver.first + source] {
+                        if !self.hears(*rule, *distance) {
+                            continue;
+                        }
+                        let rho = (rho.entry((lens, *index, *distance)))
+                            .or_insert_with(|| self.rho_by(lens, *index, *distance));
+                        for (output, answer) in outputs[receiver.item].iter_mut().enumerate() {
+                            let part = gain * share * rho[output] * term[output];
+                            answer.value += part;
+                            answer.magnitude += part.abs();
+                        }
                     }
                 }
             }
@@ -468,7 +724,7 @@ impl FileModel {
 
     /// The outputs of all items.
     pub fn outputs(&self, case: &Case) -> Vec<Vec<Answer>> {
-        self.outputs_of(case, &case.receivers(), 1.0)
+        self.outputs_of(case, &case.receivers_by(&self.lenses), 1.0)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gnan::Dataset;
-use gnan::explain::{Canonical, FeatureOverview, Importance, Overview, distance_name};
+use gnan::explain::{Canonical, FeatureOverview, Importance, Overview};
 use gnan::files::Task;
 use gnan::model::{Description, Rho};
 use gnan_report::words;
@@ -130,14 +130,15 @@ impl Global<'_> {
         let mut text = section("importance by feature", &over, &amounts_table("feature", &first, &names, false));
 
         let seen = (0..slots).filter(|slot| self.canonical.seen(*slot));
-        let rows: Vec<Row> = seen.map(|slot| row(&distance_name(slot, slots), &importance.by_distance[slot])).collect();
+        let rows: Vec<Row> =
+            seen.map(|slot| row(&self.canonical.axis().name(slot), &importance.by_distance[slot])).collect();
         let (first, others) = self.nearest(rows);
         let rows: Vec<Row> = first.into_iter().chain(summed(&others, "distance")).collect();
         text.push_str(&section("importance by distance", &over, &amounts_table("distance", &rows, &names, false)));
 
         let pairs = features.zip(&importance.by_feature_and_distance).flat_map(|(name, cells)| {
             let cells = cells.iter().enumerate();
-            cells.map(move |(slot, values)| (format!("{name}, {}", distance_name(slot, slots)), values))
+            cells.map(move |(slot, values)| (format!("{name}, {}", self.canonical.axis().name(slot)), values))
         });
         let pairs = pairs.filter(|(_, values)| values.iter().any(|value| *value != 0.0));
         let (mut first, others) = strongest(pairs.map(|(name, values)| row(&name, values)).collect(), self.top);
@@ -159,7 +160,8 @@ impl Global<'_> {
         let width = self.canonical.outputs();
         let mut curves: Vec<RhoCurve> = Vec::new();
         for (index, curve) in rho_curves(self.canonical).into_iter().enumerate() {
-            let (rho, own) = (index / width, index % width);
+            let lenses = self.canonical.axis().lenses();
+            let (rho, own) = (index / lenses / width, index / lenses % width);
             // The rho of the bias is part of the structure curve.
             let heard = match feature {
                 None => description.rho == Rho::Shared || rho > 0,
@@ -173,7 +175,7 @@ impl Global<'_> {
         let words = "how much is heard from each distance; 1 is the largest seen in training";
         let more = curves.len().saturating_sub(self.top);
         let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", " (--top)") } else { String::new() };
-        let longest = description.receivers.len().saturating_sub(1);
+        let longest = self.canonical.axis().longest().into_iter().max().unwrap_or(0) + 1;
         let cut = match curves.len() {
             0 | 1 => longest.saturating_sub(self.top),
             _ => longest.saturating_sub(crate::findings::FIRST_DISTANCES),
@@ -197,7 +199,7 @@ impl Global<'_> {
             let heard = description.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
             let values = self.outputs.iter().map(|output| output.of_shown(&self.overview.structure[slot])).collect();
             Row {
-                name: distance_name(slot, slots),
+                name: self.canonical.axis().name(slot),
                 values,
                 remark: format!("for {}", counted(heard, "node")),
                 is_sum: false,
@@ -314,7 +316,7 @@ impl Global<'_> {
         let cells = &importance.by_feature_and_distance[k];
         let shown = self.shown();
         let row = |slot: usize| Row {
-            name: distance_name(slot, cells.len()),
+            name: self.canonical.axis().name(slot),
             values: shown.iter().map(|output| cells[slot][output.shown.0]).collect(),
             remark: String::new(),
             is_sum: false,

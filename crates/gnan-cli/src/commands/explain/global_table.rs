@@ -1,6 +1,6 @@
 //! The whole model as one tidy CSV table: a number per row, and what it belongs to.
 
-use gnan::explain::{Overview, distance_name};
+use gnan::explain::Overview;
 use gnan::model::Support;
 use gnan::{Error, Result};
 
@@ -44,9 +44,7 @@ pub fn csv(overview: &Overview) -> Result<Vec<u8>> {
     let header = ["table", "feature", "level", "from", "to", "distance", "output", "value", "nodes", "graphs"];
     rows.writer.write_record(header).map_err(broken)?;
     let (own, shown) = (&overview.outputs, &overview.shown_outputs);
-    let slots = overview.structure.len();
-    let distances: Vec<String> =
-        (0..slots).map(|slot| if slot + 1 == slots { distance_name(slot, slots) } else { slot.to_string() }).collect();
+    let distances: Vec<String> = (0..overview.axis.slots()).map(|slot| overview.axis.key(slot)).collect();
     rows.values(Place { table: "base", ..Place::default() }, shown, &overview.base)?;
     for (distance, values) in distances.iter().zip(&overview.structure) {
         rows.values(Place { table: "structure", distance, ..Place::default() }, shown, values)?;

@@ -109,10 +109,8 @@ impl Serialize for Document<'_> {
             map.serialize_entry("labels", &Named(names(&why.nodes).zip(&why.labels).collect()))?;
         }
         let slots = why.structure_by_distance.len();
-        let distances: Vec<(usize, String)> = (0..slots)
-            .filter(|slot| why.receivers[*slot] > 0)
-            .map(|slot| (slot, if slot + 1 == slots { "unreachable".to_owned() } else { slot.to_string() }))
-            .collect();
+        let distances: Vec<(usize, String)> =
+            (0..slots).filter(|slot| why.receivers[*slot] > 0).map(|slot| (slot, why.axis.key(slot))).collect();
         let outputs = self.wanted.outputs.iter();
         let parts =
             outputs.map(|output| (output.name.as_str(), Parts { document: self, output, distances: &distances }));

@@ -10,7 +10,7 @@ use crate::files::table::edge_kinds::EdgeKinds;
 use crate::files::table::id_index::{GraphIndex, NodeIndex, read_edges};
 use crate::files::table::overrides::Overrides;
 use crate::files::table::{Table, quoted};
-use crate::files::tables::{Part, Tables, Task};
+use crate::files::tables::{Column, Part, Tables, Task, Values};
 use crate::limits::Limits;
 
 /// The tables of one data set.
@@ -61,8 +61,11 @@ impl Assembly {
                 overrides.declare_levels(edges, "edges");
                 let kinds = EdgeKinds::take(edges)?;
                 (tables.edge_labels, tables.bonds) = (kinds.labels, kinds.bonds);
+                let (numbers, others): (Vec<_>, Vec<_>) =
+                    edges.typed_columns()?.into_iter().partition(|column| matches!(column.values, Values::Numbers(_)));
+                tables.edge_numbers = numbers;
                 tables.notes.append(&mut edges.notes);
-                tables.notes.extend(unused(edges));
+                tables.notes.extend(unused(&edges.file_name(), &others));
             }
             None => tables.notes.push("there is no table of edges: the graphs have no edges".to_string()),
         }
@@ -90,10 +93,10 @@ fn check_names(overrides: &Overrides, nodes: &Table, edges: Option<&Table>, grap
 }
 
 /// A note about the columns of the edges that nothing uses.
-fn unused(edges: &Table) -> Option<String> {
-    let names: Vec<_> = edges.names().map(quoted).collect();
+fn unused(file: &str, others: &[Column]) -> Option<String> {
+    let names: Vec<_> = others.iter().map(|column| quoted(&column.name)).collect();
     let words = if names.len() == 1 { "column of the edges is" } else { "columns of the edges are" };
-    (!names.is_empty()).then(|| format!("{}: {} {words} not used", edges.file_name(), names.join(", ")))
+    (!names.is_empty()).then(|| format!("{file}: {} {words} not used", names.join(", ")))
 }
 
 /// Keeps the splits that belong to the task; splits of an undecided task decide it.

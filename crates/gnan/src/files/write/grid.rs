@@ -74,6 +74,7 @@ impl<'a> Grid<'a> {
         if let Some(labels) = &tables.edge_labels {
             columns.push((label_name(labels).to_string(), cells(labels)));
         }
+        columns.extend(tables.edge_numbers.iter().map(|column| (column.name.clone(), cells(column))));
         if let Some(bonds) = tables.bonds.as_ref().filter(|_| !bonds_follow(tables)) {
             columns.push((BOND_COLUMN.to_string(), words(move |edge| Some(bonds[edge].name().into()))));
         }

@@ -50,7 +50,7 @@ pub(super) struct Share {
 
 impl Binding {
     /// Binds a model to statistics. Also returns the points at which every network is needed, its reference last.
-    pub(super) fn new(model: EngineModel<'_>, layout: &Layout, statistics: &Statistics) -> (Binding, Vec<Vec<f32>>) {
+    pub(super) fn new(model: EngineModel<'_>, layout: &Layout, statistics: &Statistics) -> (Binding, Vec<Vec<f64>>) {
         let units = statistics.levels().unit_count();
         let mut binding = Binding {
             network_units: Vec::new(),
@@ -96,7 +96,7 @@ impl Binding {
     }
 
     /// The points of a numeric feature's network, its reference last.
-    fn bind_network(&mut self, part: &Part<'_>) -> Option<Vec<f32>> {
+    fn bind_network(&mut self, part: &Part<'_>) -> Option<Vec<f64>> {
         let LevelValues::Numbers(values) = &part.levels.values else { return None };
         let (network, scale) = part.place.network.zip(part.feature.scale.as_ref())?;
         self.network_units.push(NetworkUnits { network, first_unit: part.units().start });
@@ -135,8 +135,8 @@ impl Binding {
 
 /// Number of channels in the shell rows: none without them, else at least one.
 fn channel_count(statistics: &Statistics) -> usize {
-    let channels = statistics.channels().iter().flatten().max().map_or(0, |channel| channel + 1);
-    if statistics.shells().is_some() { channels.max(1) } else { 0 }
+    let channels = statistics.channels().iter().flatten().copied().chain(statistics.bias_channel()).max();
+    if statistics.shells().is_empty() { 0 } else { channels.map_or(1, |last| last + 1) }
 }
 
 /// A feature of the model, where its parameters are, and its levels in the data.

@@ -25,11 +25,14 @@ pub(super) struct ItemCells {
 }
 
 impl ItemCells {
-    /// The cells of some rows at the first `audible` slots.
-    pub(super) fn new(statistics: &Statistics, rows: &[usize], audible: usize, repeated: bool) -> ItemCells {
-        let slots = &statistics.cells().slots;
-        let all = audible == statistics.slots();
-        let rows = statistics.rows().select(rows, |cell| all || usize::from(slots[cell as usize]) < audible);
+    /// The cells of some rows that are heard.
+    pub(super) fn new(
+        statistics: &Statistics,
+        rows: &[usize],
+        heard: impl Fn(u32) -> bool,
+        repeated: bool,
+    ) -> ItemCells {
+        let rows = statistics.rows().select(rows, heard);
         let by_cell = repeated.then(|| rows.transpose(statistics.cells().len()));
         ItemCells { rows, by_cell }
     }

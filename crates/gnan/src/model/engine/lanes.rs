@@ -32,6 +32,11 @@ impl Lanes {
         Lanes { outputs, rho_of_channel, width, blocks: total.div_ceil(width) }
     }
 
+    /// Number of channels.
+    pub(super) fn channels(&self) -> usize {
+        self.rho_of_channel.len()
+    }
+
     /// Lanes per block.
     pub(super) fn width(&self) -> usize {
         self.width

@@ -26,10 +26,11 @@ mod tables;
 
 use std::sync::Arc;
 
-use crate::shape::{Architecture, Evaluation};
-use crate::statistics::Statistics;
+use crate::lens::Reach;
+use crate::shape::{Architecture, Basis, Evaluation, ShapeKind};
+use crate::statistics::{Shells, Statistics};
 
-use super::parameters::{Layout, Parameters, Rho, RhoScale, shell_factor};
+use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
 use binding::Binding;
 use cells::{CellTerm, ItemCells};
@@ -37,7 +38,7 @@ use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
 use step::column_sums;
 pub use step::{OptimiserState, StepSettings};
-use tables::{Tables, audible_slots};
+use tables::{Heard, Tables};
 
 /// The parts of a model that the engine needs.
 #[derive(Clone, Copy)]
@@ -48,10 +49,16 @@ pub struct EngineModel<'a> {
     pub architecture: Architecture,
     /// Shared or per feature.
     pub rho: Rho,
-    /// How distances enter the rho networks.
+    /// How distances enter the rhos.
     pub rho_scale: RhoScale,
-    /// Rho is 0 beyond this distance.
-    pub hop_cap: Option<usize>,
+    /// What the shape functions are made of.
+    pub shape: ShapeKind,
+    /// The knots of the rhos, where they are splines.
+    pub rho_spline: Option<&'a Basis>,
+    /// Strength of the smoothness penalty of splines.
+    pub smooth: f64,
+    /// Rho is 0 at other distances.
+    pub reach: Reach,
     /// What rho is multiplied by at every distance; empty: 1.
     pub shell_scale: &'a [f64],
 }
@@ -81,6 +88,7 @@ pub struct Engine {
     gain: f32,
     replicates: Vec<Replicate>,
     tables: Tables,
+    heard: Heard,
     cells: CellTerm,
     shells: Option<ShellTerm>,
     table_gradient: Tables,
@@ -97,26 +105,30 @@ impl Engine {
     /// Binds replicates of a model to statistics: in rows of outputs and their gradients, lane `c * replicates + r` is
     /// output `c` of replicate `r`.
     pub fn replicated(model: EngineModel<'_>, statistics: Arc<Statistics>, gain: f32, replicates: usize) -> Engine {
-        let layout = Layout::new(model.features, model.rho);
-        let (units, slots) = (statistics.levels().unit_count(), statistics.slots());
+        let axis = statistics.axis();
+        let layout = Layout::new(model.features, model.rho, model.reach, axis.lenses());
+        let units = statistics.levels().unit_count();
         let outputs = model.architecture.outputs;
         let lanes = outputs * replicates;
         let (binding, points) = Binding::new(model, &layout, &statistics);
-        let shape_points = Evaluation::new(points, outputs);
-        let audible = audible_slots(slots, model.hop_cap);
-        let factors: Vec<f32> = (0..slots).map(|slot| shell_factor(model.shell_scale, slot, slots) as f32).collect();
-        let arguments: Vec<f32> =
-            (0..audible).map(|slot| model.rho_scale.apply(statistics.rho_argument(slot))).collect();
-        let rho_points = Evaluation::new((0..layout.rhos).map(|_| arguments.clone()), outputs);
-        let shells = statistics.shells().map(|shells| {
-            let shared = !statistics.options().rho_per_feature;
-            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), shared)
+        let forms = model.forms(&layout);
+        let shape_points = Evaluation::new(&forms.shapes, &points);
+        let heard = Heard::new(&layout, axis, model.shell_scale);
+        let argument = |slot: &usize| model.rho_scale.apply(axis.argument(*slot));
+        let arguments: Vec<Vec<f64>> =
+            heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()).collect();
+        let rho_points = Evaluation::new(&forms.rhos, &arguments);
+        let shells = statistics.shells().first().map(|shells| {
+            let offsets = (0..axis.lenses()).map(|lens| axis.range(lens).start).collect();
+            let bias = statistics.bias_channel();
+            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), bias, offsets)
         });
         Engine {
             gain,
             replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
-            tables: Tables::zeros(units, layout.rhos, factors.clone(), audible, lanes),
-            table_gradient: Tables::zeros(units, layout.rhos, factors, audible, lanes),
+            tables: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
+            table_gradient: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
+            heard,
             cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
             output_bias_gradient: vec![0.0; lanes],
@@ -147,10 +159,15 @@ impl Engine {
 
     /// Copies out some rows. `repeated` prepares them for many steps over all of them.
     pub fn rows(&self, rows: &[usize], repeated: bool) -> Rows {
-        let shells = self.statistics.shells().zip(self.shells.as_ref());
+        let (cells, heard) = (self.statistics.cells(), &self.heard);
+        let is_heard = |cell: u32| {
+            let (unit, slot) = (cells.units[cell as usize], cells.slots[cell as usize]);
+            heard.point(self.binding.rho_of_unit[unit as usize] as usize, usize::from(slot)).is_some()
+        };
+        let select = |shells: &Shells| shells.select(rows);
         Rows {
-            cells: ItemCells::new(&self.statistics, rows, self.tables.audible, repeated),
-            shells: shells.map(|(shells, term)| term.items(shells.select(rows))),
+            cells: ItemCells::new(&self.statistics, rows, is_heard, repeated),
+            shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells().iter().map(select).collect())),
         }
     }
 
@@ -162,8 +179,13 @@ impl Engine {
     /// Draws the dropout masks of one replicate for a step; `rate` 0 removes them.
     pub fn draw_masks_of(&mut self, replicate: usize, parameters: &Parameters, rate: f32, seed: u64, step: u64) {
         let Replicate { shape_points, rho_points, .. } = &mut self.replicates[replicate];
-        shape_points.draw_masks(parameters.shapes.architecture(), rate, seed, "dropout of shapes", step);
-        rho_points.draw_masks(parameters.rhos.architecture(), rate, seed, "dropout of rho", step);
+        // Splines have no units to drop.
+        if let Some(architecture) = parameters.shapes.architecture() {
+            shape_points.draw_masks(architecture, rate, seed, "dropout of shapes", step);
+        }
+        if let Some(architecture) = parameters.rhos.architecture() {
+            rho_points.draw_masks(architecture, rate, seed, "dropout of rho", step);
+        }
     }
 
     /// Evaluates all tables; with `keep`, for a gradient to follow.
@@ -177,7 +199,7 @@ impl Engine {
             let Some(parameters) = parameters else { continue };
             parameters.shapes.forward(&mut replicate.shape_points, keep);
             parameters.rhos.forward(&mut replicate.rho_points, keep);
-            replicate.fill_tables(parameters, &self.binding, &mut self.tables);
+            replicate.fill_tables(parameters, &self.binding, &self.heard, &mut self.tables);
         }
         let cells = self.statistics.cells();
         self.cells.fill(&self.tables, &self.binding, cells);

@@ -1,7 +1,7 @@
 //! The sum over channels and slots: `y[i, c] += sum of rho[r, l, c] * mean over S_i(l) of what sources say`.
 //!
-//! What a source says through a channel is the sum of `T` over its units in that channel. Under a shared rho there is
-//! one channel, which also carries the bias; else the bias is in the cells.
+//! What a source says through a channel is the sum of `T` over its units in that channel. Where rho is shared or grouped
+//! the bias is in a channel too; else it is in the cells. Every lens has shells of its own around the same sources.
 
 use rayon::prelude::*;
 
@@ -16,6 +16,11 @@ const SOURCES_PER_TASK: usize = 1024;
 
 /// The shells around some items, with working memory.
 pub(super) struct ItemShells {
+    lenses: Vec<LensShells>,
+}
+
+/// The shells by one lens.
+struct LensShells {
     shells: Shells,
     /// The mean of every lane over every shell.
     means: Vec<f32>,
@@ -27,29 +32,47 @@ pub(super) struct ItemShells {
 pub(super) struct ShellTerm {
     lanes: Lanes,
     sources: usize,
-    shared: bool,
+    /// The channel of the bias, where it is in one.
+    bias: Option<usize>,
+    /// The first slot of every lens.
+    offsets: Vec<usize>,
     said: Vec<f32>,
     gradient: Vec<f32>,
 }
 
 impl ShellTerm {
-    pub(super) fn new(rho_of_channel: Vec<usize>, outputs: usize, sources: usize, shared: bool) -> ShellTerm {
+    pub(super) fn new(
+        rho_of_channel: Vec<usize>,
+        outputs: usize,
+        sources: usize,
+        bias: Option<usize>,
+        offsets: Vec<usize>,
+    ) -> ShellTerm {
         let lanes = Lanes::new(rho_of_channel, outputs);
         let said = vec![0.0; lanes.len(sources)];
-        ShellTerm { lanes, sources, shared, gradient: said.clone(), said }
+        ShellTerm { lanes, sources, bias, offsets, gradient: said.clone(), said }
+    }
+
+    /// Whether everything is in one channel.
+    fn is_shared(&self) -> bool {
+        self.bias.is_some() && self.lanes.channels() == 1
     }
 
     /// Room to compute the outputs of the items in the middle of these shells.
-    pub(super) fn items(&self, shells: Shells) -> ItemShells {
-        let means = vec![0.0; self.lanes.len(shells.receivers.len() * shells.slots)];
-        ItemShells { shells, means, pull: Vec::new() }
+    pub(super) fn items(&self, lenses: Vec<Shells>) -> ItemShells {
+        let room = |shells: Shells| {
+            let means = vec![0.0; self.lanes.len(shells.receivers.len() * shells.slots)];
+            LensShells { shells, means, pull: Vec::new() }
+        };
+        ItemShells { lenses: lenses.into_iter().map(room).collect() }
     }
 
     /// What every source says: the sum of `T` over its units.
     pub(super) fn fill(&mut self, tables: &Tables, binding: &Binding, levels: &Levels) {
         let (lanes, width) = (&self.lanes, self.lanes.width());
         for block in 0..lanes.blocks() {
-            let shared = self.shared.then(|| lanes.part(block, 0));
+            let shared = self.is_shared().then(|| lanes.part(block, 0));
+            let bias = self.bias.map(|channel| lanes.part(block, channel));
             let add = |said: &mut [f32], source: usize| {
                 if let Some(part) = &shared {
                     said[part.lanes.clone()].copy_from_slice(&tables.unit(BIAS_UNIT)[part.outputs.clone()]);
@@ -60,6 +83,9 @@ impl ShellTerm {
                     return;
                 }
                 said.fill(0.0);
+                if let Some(part) = &bias {
+                    said[part.lanes.clone()].copy_from_slice(&tables.unit(BIAS_UNIT)[part.outputs.clone()]);
+                }
                 for unit in levels.of_node(source) {
                     let Some(channel) = binding.channel(*unit) else { continue };
                     let part = lanes.part(block, channel);
@@ -81,16 +107,19 @@ impl ShellTerm {
         let (lanes, width) = (&self.lanes, self.lanes.width());
         let mut bias = vec![0.0f64; gradient.lanes];
         for block in 0..lanes.blocks() {
-            let shared = self.shared.then(|| lanes.part(block, 0));
+            let shared = self.is_shared().then(|| lanes.part(block, 0));
+            let bias_part = self.bias.map(|channel| lanes.part(block, channel));
             let said = &self.gradient[lanes.block(block, self.sources)];
             for (source, said) in said.chunks_exact(width).enumerate() {
+                if let Some(part) = &bias_part {
+                    let bias = &mut bias[part.outputs.clone()];
+                    bias.iter_mut().zip(&said[part.lanes.clone()]).for_each(|(sum, g)| *sum += f64::from(*g));
+                }
                 if let Some(part) = &shared {
                     for unit in levels.of_node(source) {
                         let table = &mut gradient.unit_mut(*unit)[part.outputs.clone()];
                         table.iter_mut().zip(said).for_each(|(sum, g)| *sum += g);
                     }
-                    let bias = &mut bias[part.outputs.clone()];
-                    bias.iter_mut().zip(said).for_each(|(sum, g)| *sum += f64::from(*g));
                     continue;
                 }
                 for unit in levels.of_node(source) {
@@ -106,18 +135,19 @@ impl ShellTerm {
 
     /// `out[i, c] += sum over channels and slots of rho[r, l, c] * means[i, l, lane]`
     pub(super) fn add_outputs(&self, items: &mut ItemShells, tables: &Tables, out: &mut [f32]) {
-        let (outputs, slots, width) = (tables.lanes, tables.slots, self.lanes.width());
-        let ItemShells { shells, means, .. } = items;
-        for block in 0..self.lanes.blocks() {
-            let means = &mut means[self.lanes.block(block, shells.receivers.len() * slots)];
-            shells.means(&self.said[self.lanes.block(block, self.sources)], width, means);
-            for (means, out) in means.chunks_exact(slots * width).zip(out.chunks_exact_mut(outputs)) {
-                self.lanes.each(block, |lane, rho, c| {
-                    let sum: f32 = (0..slots)
-                        .map(|slot| tables.rhos[tables.rho_start(rho, slot) + c] * means[slot * width + lane])
-                        .sum();
-                    out[c] += sum;
-                });
+        let (outputs, width) = (tables.lanes, self.lanes.width());
+        for (LensShells { shells, means, .. }, offset) in items.lenses.iter_mut().zip(&self.offsets) {
+            let slots = shells.slots;
+            for block in 0..self.lanes.blocks() {
+                let means = &mut means[self.lanes.block(block, shells.receivers.len() * slots)];
+                shells.means(&self.said[self.lanes.block(block, self.sources)], width, means);
+                for (means, out) in means.chunks_exact(slots * width).zip(out.chunks_exact_mut(outputs)) {
+                    self.lanes.each(block, |lane, rho, c| {
+                        let rho = |slot: usize| tables.rhos[tables.rho_start(rho, offset + slot) + c];
+                        let sum: f32 = (0..slots).map(|slot| rho(slot) * means[slot * width + lane]).sum();
+                        out[c] += sum;
+                    });
+                }
             }
         }
     }
@@ -132,27 +162,30 @@ impl ShellTerm {
         tables: &Tables,
         gradient: &mut Tables,
     ) {
-        let (outputs, slots, width) = (tables.lanes, tables.slots, self.lanes.width());
-        let ItemShells { shells, means, pull } = items;
-        pull.resize(means.len(), 0.0);
-        for block in 0..self.lanes.blocks() {
-            let place = self.lanes.block(block, shells.receivers.len() * slots);
-            let (means, pull) = (&means[place.clone()], &mut pull[place]);
-            let per_receiver = means.chunks_exact(slots * width).zip(pull.chunks_exact_mut(slots * width));
-            for (i, (means, pull)) in per_receiver.enumerate() {
-                let shares = &shells.shares[i * slots..][..slots];
-                let out_gradient = &out_gradient[i * outputs..][..outputs];
-                self.lanes.each(block, |lane, rho, c| {
-                    let g = gain * out_gradient[c];
-                    for slot in 0..slots {
-                        let at = tables.rho_start(rho, slot) + c;
-                        gradient.rhos[at] += g * means[slot * width + lane];
-                        pull[slot * width + lane] = g * tables.rhos[at] * shares[slot];
-                    }
-                });
+        let (outputs, width) = (tables.lanes, self.lanes.width());
+        self.gradient.fill(0.0);
+        for (LensShells { shells, means, pull }, offset) in items.lenses.iter_mut().zip(&self.offsets) {
+            let slots = shells.slots;
+            pull.resize(means.len(), 0.0);
+            for block in 0..self.lanes.blocks() {
+                let place = self.lanes.block(block, shells.receivers.len() * slots);
+                let (means, pull) = (&means[place.clone()], &mut pull[place]);
+                let per_receiver = means.chunks_exact(slots * width).zip(pull.chunks_exact_mut(slots * width));
+                for (i, (means, pull)) in per_receiver.enumerate() {
+                    let shares = &shells.shares[i * slots..][..slots];
+                    let out_gradient = &out_gradient[i * outputs..][..outputs];
+                    self.lanes.each(block, |lane, rho, c| {
+                        let g = gain * out_gradient[c];
+                        for slot in 0..slots {
+                            let at = tables.rho_start(rho, offset + slot) + c;
+                            gradient.rhos[at] += g * means[slot * width + lane];
+                            pull[slot * width + lane] = g * tables.rhos[at] * shares[slot];
+                        }
+                    });
+                }
+                let place = self.lanes.block(block, self.sources);
+                shells.gather(pull, width, &mut self.gradient[place]);
             }
-            let place = self.lanes.block(block, self.sources);
-            shells.gather(pull, width, &mut self.gradient[place]);
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The step: Adam moves every parameter of a model along the gradient.
 
 use crate::model::parameters::Parameters;
-use crate::shape::{Adam, Moments};
+use crate::shape::{Adam, Bank, Moments};
 
 use super::{Engine, Rows};
 
-/// Free values are single numbers where a network has thousands: their steps are this much larger.
+/// Free values, and coefficients of splines, are single numbers where a network has thousands: their steps are this much
+/// larger.
 const VALUE_RATE: f32 = 10.0;
 
 /// What a step needs to know besides the gradient.
@@ -70,14 +71,17 @@ impl Engine {
         settings: StepSettings,
     ) {
         let replicate = &mut self.replicates[replicate];
-        replicate.take_gradient(&self.table_gradient, &self.binding);
+        replicate.take_gradient(&self.table_gradient, &self.binding, &self.heard);
         state.steps += 1;
         let step = settings.adam.step(state.steps);
-        parameters.shapes.backward(&replicate.shape_points, &replicate.shape_gradient, &mut state.shapes, &step);
-        parameters.rhos.backward(&replicate.rho_points, &replicate.rho_gradient, &mut state.rhos, &step);
-
         let faster = Adam { learning_rate: settings.adam.learning_rate * VALUE_RATE, ..settings.adam };
         let faster = faster.step(state.steps);
+        let step_of = |bank: &Bank| if bank.kind().is_network() { step } else { faster };
+        let Parameters { shapes, rhos, .. } = parameters;
+        let (shape_step, rho_step) = (step_of(shapes), step_of(rhos));
+        shapes.backward(&replicate.shape_points, &replicate.shape_gradient, &mut state.shapes, &shape_step);
+        rhos.backward(&replicate.rho_points, &replicate.rho_gradient, &mut state.rhos, &rho_step);
+
         let (values, outputs) = (parameters.values.len(), replicate.lanes.outputs);
         let [first, second] = &mut state.rest;
         faster.update(&mut parameters.values, &replicate.value_gradient, &mut first[..values], &mut second[..values]);

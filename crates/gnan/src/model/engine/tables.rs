@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! T[u, c]        found[u, c] - found[reference, c], where u is a point of a network; else its free value or bias
-//! rho[r, l, c]   rho network r at slot l, times the factor of the slot; 0 beyond the hop cap
+//! rho[r, l, c]   the distance function of rho r by the lens of slot l, at its distance, times the factor of that; 0 where r does not hear
 //! ```
 //!
 //! With several replicates, `c` runs over the lanes of all of them.
 
-use crate::model::parameters::Parameters;
+use crate::lens::Axis;
+use crate::model::parameters::{Layout, Parameters, RhoRow, shell_factor};
 use crate::statistics::BIAS_UNIT;
 
 use super::binding::Binding;
@@ -18,10 +19,6 @@ pub(super) struct Tables {
     /// Outputs times replicates.
     pub lanes: usize,
     pub slots: usize,
-    /// The first slots are heard: all of them, or those up to the hop cap. Rho is 0 at the others.
-    pub audible: usize,
-    /// What rho is multiplied by at every slot.
-    pub factors: Vec<f32>,
     /// `T`, `[units, lanes]`.
     pub units: Vec<f32>,
     /// `rho`, `[rhos, slots, lanes]`.
@@ -29,10 +26,8 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn zeros(units: usize, rhos: usize, factors: Vec<f32>, audible: usize, lanes: usize) -> Tables {
-        let slots = factors.len();
-        let (units, rhos) = (vec![0.0; units * lanes], vec![0.0; rhos * slots * lanes]);
-        Tables { lanes, slots, audible, factors, units, rhos }
+    pub(super) fn zeros(units: usize, rhos: usize, slots: usize, lanes: usize) -> Tables {
+        Tables { lanes, slots, units: vec![0.0; units * lanes], rhos: vec![0.0; rhos * slots * lanes] }
     }
 
     pub(super) fn clear(&mut self) {
@@ -54,34 +49,67 @@ impl Tables {
     pub(super) fn rho_start(&self, rho: usize, slot: usize) -> usize {
         (rho * self.slots + slot) * self.lanes
     }
-
-    /// The rows of `rho` at audible slots, rho after rho.
-    fn audible_rhos(&self) -> impl Iterator<Item = &[f32]> {
-        let (whole, heard, lanes) = (self.slots * self.lanes, self.audible * self.lanes, self.lanes);
-        self.rhos.chunks_exact(whole).flat_map(move |rho| rho[..heard].chunks_exact(lanes))
-    }
-
-    /// The same, to be changed.
-    fn audible_rhos_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
-        let (whole, heard, lanes) = (self.slots * self.lanes, self.audible * self.lanes, self.lanes);
-        self.rhos.chunks_exact_mut(whole).flat_map(move |rho| rho[..heard].chunks_exact_mut(lanes))
-    }
 }
 
-/// Number of audible slots of `slots`: with a hop cap those up to it, and "unreachable", the last, never.
-pub(super) fn audible_slots(slots: usize, hop_cap: Option<usize>) -> usize {
-    hop_cap.map_or(slots, |cap| cap.saturating_add(1).min(slots - 1))
+/// Where every rho is heard, and at which points the distance functions are needed for it.
+pub(super) struct Heard {
+    slots: usize,
+    /// `[rhos, slots]`: the point of a distance function, counted over all of them; `None`: rho is 0.
+    points: Vec<Option<u32>>,
+    /// For every slot what rho is multiplied by.
+    factors: Vec<f32>,
+    /// For every distance function the slots at which it is needed.
+    pub slots_of_function: Vec<Vec<usize>>,
+}
+
+impl Heard {
+    pub(super) fn new(layout: &Layout, axis: &Axis, shell_scale: &[f64]) -> Heard {
+        let slots = axis.slots();
+        let mut slots_of_function = vec![Vec::new(); layout.rho_functions()];
+        for slot in 0..slots {
+            for function in 0..layout.functions {
+                let hears = |row: &RhoRow| row.function == function && row.reach.hears(axis.distance(slot));
+                if layout.rhos.iter().any(hears) {
+                    slots_of_function[axis.lens_of(slot) * layout.functions + function].push(slot);
+                }
+            }
+        }
+        let mut first = 0;
+        let firsts: Vec<usize> = (slots_of_function.iter())
+            .map(|slots| {
+                first += slots.len();
+                first - slots.len()
+            })
+            .collect();
+        let mut points = Vec::with_capacity(layout.rhos.len() * slots);
+        for (rho, row) in layout.rhos.iter().enumerate() {
+            points.extend((0..slots).map(|slot| {
+                let function = layout.function(rho, axis.lens_of(slot));
+                let place = slots_of_function[function].binary_search(&slot).ok()?;
+                row.reach.hears(axis.distance(slot)).then_some((firsts[function] + place) as u32)
+            }));
+        }
+        let factors = (0..slots).map(|slot| shell_factor(shell_scale, axis.distance(slot))).collect();
+        Heard { slots, points, factors, slots_of_function }
+    }
+
+    /// The point of a rho at a slot; `None`: it is not heard there.
+    pub(super) fn point(&self, rho: usize, slot: usize) -> Option<u32> {
+        self.points[rho * self.slots + slot]
+    }
 }
 
 impl Replicate {
     /// From the networks' results, free values and bias to this replicate's lanes of `T` and `rho`.
-    pub(super) fn fill_tables(&self, parameters: &Parameters, binding: &Binding, tables: &mut Tables) {
+    pub(super) fn fill_tables(&self, parameters: &Parameters, binding: &Binding, heard: &Heard, tables: &mut Tables) {
         let (lanes, width) = (&self.lanes, tables.lanes);
         let copy = |to: &mut [f32], from: &[f32]| lanes.of(to).zip(from).for_each(|(to, from)| *to = *from);
-        let factors = tables.factors[..tables.audible].to_vec();
-        let found = self.rho_points.outputs().chunks_exact(lanes.outputs);
-        for ((rho, found), factor) in tables.audible_rhos_mut().zip(found).zip(factors.iter().cycle()) {
-            lanes.of(rho).zip(found).for_each(|(to, from)| *to = from * factor);
+        for ((rho, point), factor) in tables.rhos.chunks_exact_mut(width).zip(&heard.points).zip(heard.factors.iter().cycle())
+        {
+            if let Some(point) = point {
+                let found = &self.rho_points.outputs()[*point as usize * lanes.outputs..];
+                lanes.of(rho).zip(found).for_each(|(to, from)| *to = from * factor);
+            }
         }
         copy(tables.unit_mut(BIAS_UNIT), &parameters.bias);
         for units in &binding.network_units {
@@ -109,14 +137,16 @@ impl Replicate {
 
     /// From this replicate's lanes of `T` and `rho` to its networks (the reference takes the opposite of the sum), free
     /// values and bias.
-    pub(super) fn take_gradient(&mut self, tables: &Tables, binding: &Binding) {
+    pub(super) fn take_gradient(&mut self, tables: &Tables, binding: &Binding, heard: &Heard) {
         let (lanes, width, outputs) = (&self.lanes, tables.lanes, self.lanes.outputs);
         let copy =
             |to: &mut [f32], from: &[f32]| to.iter_mut().zip(lanes.from(from)).for_each(|(to, from)| *to = *from);
-        let factors = tables.factors[..tables.audible].iter().cycle();
-        let rhos = tables.audible_rhos().zip(factors);
-        for (gradient, (rho, factor)) in self.rho_gradient.chunks_exact_mut(outputs).zip(rhos) {
-            gradient.iter_mut().zip(lanes.from(rho)).for_each(|(to, from)| *to = from * factor);
+        self.rho_gradient.fill(0.0);
+        for ((rho, point), factor) in tables.rhos.chunks_exact(width).zip(&heard.points).zip(heard.factors.iter().cycle()) {
+            if let Some(point) = point {
+                let sum = &mut self.rho_gradient[*point as usize * outputs..][..outputs];
+                sum.iter_mut().zip(lanes.from(rho)).for_each(|(sum, g)| *sum += g * factor);
+            }
         }
         copy(&mut self.bias_gradient, tables.unit(BIAS_UNIT));
         for units in &binding.network_units {

@@ -1,0 +1,180 @@
+//! Lenses: the ways in which a model measures how far a source is from a receiver.
+//!
+//! A plain model has one lens: the number of edges on the shortest path. Further lenses look along or against the
+//! direction of edges, along edges of some types only, or at the sum of a weight on the way cut into bins; and in a
+//! graph task what the receivers hear may be summed up or averaged. Every lens has distance functions of its own. The
+//! distances of all lenses, one after the other, are the *slots* of an [`Axis`]; which of them a feature is heard from
+//! is its [`Reach`].
+
+mod axis;
+mod reach;
+mod view;
+
+use serde::{Deserialize, Serialize};
+
+pub use axis::Axis;
+pub use reach::Reach;
+pub use view::{Longest, View};
+
+use crate::error::{Error, Result};
+
+/// Which way edges are followed from a source to a receiver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From source to target, where edges have a direction; else both ways.
+    #[default]
+    Along,
+    /// From target to source.
+    Against,
+    /// Both ways, whatever direction edges have.
+    Ignoring,
+}
+
+impl Direction {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Along => "along",
+            Direction::Against => "against",
+            Direction::Ignoring => "ignoring",
+        }
+    }
+}
+
+/// How what the receivers of a graph hear becomes one number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pool {
+    /// Their sum.
+    #[default]
+    Sum,
+    /// Their mean.
+    Mean,
+}
+
+impl Pool {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pool::Sum => "sum",
+            Pool::Mean => "mean",
+        }
+    }
+}
+
+/// A distance that is the sum of a weight over the edges of the way, cut into bins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bins {
+    /// The column of the edges that holds the weight.
+    pub weight: String,
+    /// Where the bins end, ascending; the first begins at 0. What is beyond the last counts as unreachable.
+    pub ends: Vec<f64>,
+}
+
+impl Bins {
+    /// The bin of a distance, counted from 1; `None` beyond the last.
+    fn bin(&self, distance: f64) -> Option<usize> {
+        let bin = self.ends.partition_point(|end| *end < distance);
+        (bin < self.ends.len()).then_some(bin + 1)
+    }
+
+    /// Where a bin, counted from 1, begins and ends.
+    fn bounds(&self, bin: usize) -> [f64; 2] {
+        [if bin < 2 { 0.0 } else { self.ends[bin - 2] }, self.ends[bin - 1]]
+    }
+}
+
+/// A way of measuring distance.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lens {
+    /// Which way edges are followed.
+    #[serde(default)]
+    pub direction: Direction,
+    /// The types of the edges that are followed; empty: all edges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub types: Vec<String>,
+    /// The sum of a weight in place of the number of edges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bins: Option<Bins>,
+    /// How receivers are pooled in a graph task.
+    #[serde(default)]
+    pub pool: Pool,
+}
+
+/// Most lenses that a model may have.
+const MOST_LENSES: usize = 16;
+/// Most bins of a weighted distance.
+const MOST_BINS: usize = 200;
+
+impl Lens {
+    /// One plain lens.
+    pub fn plain() -> Vec<Lens> {
+        vec![Lens::default()]
+    }
+
+    /// Whether these are one plain lens.
+    pub fn is_plain(lenses: &[Lens]) -> bool {
+        matches!(lenses, [lens] if *lens == Lens::default())
+    }
+
+    /// Names that tell lenses apart; empty for one alone.
+    pub fn names(lenses: &[Lens]) -> Vec<String> {
+        let differ = |of: &dyn Fn(&Lens) -> String| lenses.iter().any(|lens| of(lens) != of(&lenses[0]));
+        let direction = |lens: &Lens| lens.direction.name().to_owned();
+        let types = |lens: &Lens| if lens.types.is_empty() { "all".to_owned() } else { lens.types.join("+") };
+        let bins = |lens: &Lens| lens.bins.as_ref().map_or("hops".to_owned(), |bins| bins.weight.clone());
+        let pool = |lens: &Lens| lens.pool.name().to_owned();
+        let aspects: [&dyn Fn(&Lens) -> String; 4] = [&direction, &types, &bins, &pool];
+        let telling: Vec<_> = aspects.into_iter().filter(|aspect| differ(*aspect)).collect();
+        lenses.iter().map(|lens| telling.iter().map(|aspect| aspect(lens)).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    /// Refuses lenses that make no sense.
+    pub fn check(lenses: &[Lens]) -> Result<()> {
+        if lenses.is_empty() || lenses.len() > MOST_LENSES {
+            return Err(Error::usage(format!("a model of {} lenses", lenses.len()))
+                .remedy(format!("a model measures distance in 1 to {MOST_LENSES} ways")));
+        }
+        for (place, lens) in lenses.iter().enumerate() {
+            if lenses[..place].contains(lens) {
+                return Err(Error::usage("distance is measured in the same way twice").remedy("leave one of them out"));
+            }
+            if let Some(bins) = &lens.bins {
+                let ascending = bins.ends.windows(2).all(|pair| pair[0] < pair[1]);
+                let usable = bins.ends.iter().all(|end| end.is_finite() && *end > 0.0);
+                if bins.ends.is_empty() || bins.ends.len() > MOST_BINS || !ascending || !usable {
+                    return Err(Error::usage(format!("the bins of \"{}\" cannot be used", bins.weight)).remedy(
+                        format!("give where they end, ascending and above 0, at most {MOST_BINS}: for example 1,7,30"),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lenses_are_named_by_what_tells_them_apart() {
+        let mean = Lens { pool: Pool::Mean, ..Lens::default() };
+        assert_eq!(Lens::names(&[Lens::default()]), [""]);
+        assert_eq!(Lens::names(&[Lens::default(), mean.clone()]), ["sum", "mean"]);
+        let against = Lens { direction: Direction::Against, ..Lens::default() };
+        assert_eq!(Lens::names(&[Lens::default(), against]), ["along", "against"]);
+        assert!(Lens::check(&[mean.clone(), mean]).is_err() && Lens::check(&[]).is_err());
+    }
+
+    #[test]
+    fn bins_hold_what_lies_up_to_their_end() {
+        let bins = Bins { weight: "days".to_owned(), ends: vec![1.0, 7.0] };
+        assert_eq!([0.0, 1.0, 1.5, 7.0, 7.1].map(|x| bins.bin(x)), [Some(1), Some(1), Some(2), Some(2), None]);
+        assert_eq!([bins.bounds(1), bins.bounds(2)], [[0.0, 1.0], [1.0, 7.0]]);
+        assert!(Lens::check(&[Lens { bins: Some(bins), ..Lens::default() }]).is_ok());
+        let broken = Bins { weight: "days".to_owned(), ends: vec![2.0, 1.0] };
+        assert!(Lens::check(&[Lens { bins: Some(broken), ..Lens::default() }]).is_err());
+    }
+}

@@ -1,0 +1,87 @@
+//! Reach: the distances from which something is heard.
+
+use serde::{Deserialize, Serialize};
+
+/// Which distances are heard: from one to another, and whether unreachable nodes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Reach {
+    /// The nearest distance that is heard: 0 is the node itself.
+    #[serde(default)]
+    pub from: usize,
+    /// The farthest distance that is heard; `None`: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<usize>,
+    /// Whether nodes without a path are heard.
+    pub unreachable: bool,
+}
+
+impl Reach {
+    /// Everything is heard.
+    pub const ALL: Reach = Reach { from: 0, to: None, unreachable: true };
+    /// Own value only: no guilt by association.
+    pub const OWN: Reach = Reach { from: 0, to: Some(0), unreachable: false };
+    /// Others only: the own value does not count.
+    pub const OTHERS: Reach = Reach { from: 1, to: None, unreachable: true };
+
+    /// Nothing from beyond a distance.
+    pub const fn up_to(distance: usize) -> Reach {
+        Reach { from: 0, to: Some(distance), unreachable: false }
+    }
+
+    /// Whether a distance is heard; `None` is "unreachable".
+    pub fn hears(&self, distance: Option<usize>) -> bool {
+        match distance {
+            None => self.unreachable,
+            Some(distance) => distance >= self.from && self.to.is_none_or(|to| distance <= to),
+        }
+    }
+
+    /// What both hear.
+    pub fn and(&self, other: Reach) -> Reach {
+        let to = match (self.to, other.to) {
+            (Some(one), Some(two)) => Some(one.min(two)),
+            (one, two) => one.or(two),
+        };
+        Reach { from: self.from.max(other.from), to, unreachable: self.unreachable && other.unreachable }
+    }
+
+    /// Whether nothing at all is heard.
+    pub fn is_deaf(&self) -> bool {
+        !self.unreachable && self.to.is_some_and(|to| to < self.from)
+    }
+
+    /// In words: "own value only", "neighbours only", "up to distance 2".
+    pub fn words(&self) -> String {
+        let unreachable = if self.unreachable { "" } else { ", not from unreachable nodes" };
+        match (self.from, self.to) {
+            (0, Some(0)) if !self.unreachable => "own value only".to_owned(),
+            (0, None) if self.unreachable => "all distances".to_owned(),
+            (0, None) => "all distances but unreachable nodes".to_owned(),
+            (1, None) => format!("neighbours only{unreachable}"),
+            (0, Some(to)) => format!("up to distance {to}"),
+            (1, Some(to)) => format!("neighbours only, up to distance {to}"),
+            (from, Some(to)) => format!("distances {from} to {to}"),
+            (from, None) => format!("distance {from} and beyond{unreachable}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_reaches_hear_what_both_hear() {
+        let reaches = [Reach::ALL, Reach::OWN, Reach::OTHERS, Reach::up_to(2), Reach { to: Some(4), ..Reach::OTHERS }];
+        for one in reaches {
+            for two in reaches {
+                for distance in (0..8).map(Some).chain([None]) {
+                    assert_eq!(one.and(two).hears(distance), one.hears(distance) && two.hears(distance));
+                }
+            }
+        }
+        assert!(Reach::OWN.and(Reach::OTHERS).is_deaf() && !Reach::OWN.is_deaf());
+        assert_eq!(Reach::OWN.words(), "own value only");
+        assert_eq!(Reach::OTHERS.and(Reach::up_to(2)).words(), "neighbours only, up to distance 2");
+    }
+}

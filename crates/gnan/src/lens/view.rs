@@ -1,0 +1,204 @@
+//! A view: one graph seen through a lens, and the distances from all of its nodes to receivers.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Bins, Direction, Lens};
+use crate::dataset::Dataset;
+use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
+use crate::error::{Error, Result};
+use crate::files::Values;
+use crate::graph::Graph;
+
+/// A graph seen through a lens.
+pub struct View {
+    graph: Graph,
+    weighted: Option<Weighted>,
+}
+
+/// What leads to every node and how much it weighs, and the bins of the sums.
+struct Weighted {
+    offsets: Vec<usize>,
+    sources: Vec<u32>,
+    weights: Vec<f64>,
+    bins: Bins,
+}
+
+/// The longest distance that occurs, and whether any source is unreachable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Longest {
+    /// The longest finite distance.
+    pub finite: u16,
+    /// Whether a source has no path to a receiver.
+    pub unreachable: bool,
+}
+
+impl Longest {
+    /// Of both.
+    pub fn and(self, other: Longest) -> Longest {
+        Longest { finite: self.finite.max(other.finite), unreachable: self.unreachable || other.unreachable }
+    }
+
+    /// The slot of a distance within its lens.
+    pub fn slot(self, distance: u16) -> u16 {
+        if distance == UNREACHABLE { self.finite + 1 } else { distance }
+    }
+}
+
+impl View {
+    /// A graph of `data` seen through `lens`.
+    pub fn new(data: &Dataset, graph: usize, lens: &Lens) -> Result<View> {
+        let directed = data.directed();
+        if !directed && lens.direction == Direction::Against {
+            return Err(Error::usage("the edges of the data have no direction to go against")
+                .remedy("read them as directed, or measure distance another way"));
+        }
+        if lens.types.is_empty() && lens.bins.is_none() && lens.direction == Direction::Along {
+            return Ok(View { graph: data.graph(graph), weighted: None });
+        }
+        let kept = kept_edges(data, graph, lens)?;
+        let one_way = directed && lens.direction != Direction::Ignoring;
+        let turn = |[source, target]: [u32; 2]| match lens.direction {
+            Direction::Against => [target, source],
+            _ => [source, target],
+        };
+        let edges: Vec<[u32; 2]> = data.edges_of(graph).collect();
+        let nodes = data.nodes_of(graph).len();
+        let kept_pairs = kept.iter().map(|edge| turn(edges[*edge]));
+        let weighted = match &lens.bins {
+            None => None,
+            Some(bins) => {
+                let weights = weights_of(data, graph, &bins.weight)?;
+                let pairs = kept.iter().map(|edge| (turn(edges[*edge]), weights[*edge]));
+                Some(Weighted::new(nodes, pairs, one_way, bins.clone()))
+            }
+        };
+        Ok(View { graph: Graph::new(nodes, kept_pairs, one_way), weighted })
+    }
+
+    /// Number of sources: the length of a row.
+    pub fn sources(&self) -> usize {
+        self.graph.len()
+    }
+
+    /// Fills `rows` (`[receivers, sources]`, at most [`RECEIVERS_AT_ONCE`] receivers) with distances or bins;
+    /// [`UNREACHABLE`] where there is no path.
+    pub fn rows(&self, receivers: &[u32], search: &mut Search, rows: &mut Vec<u16>) -> Result<Longest> {
+        rows.clear();
+        rows.resize(receivers.len() * self.sources(), UNREACHABLE);
+        let finite = match &self.weighted {
+            None => distances_to(&self.graph, receivers, search, rows)?,
+            Some(weighted) => {
+                for (receiver, row) in receivers.iter().zip(rows.chunks_exact_mut(self.sources().max(1))) {
+                    weighted.row(*receiver, row);
+                }
+                weighted.bins.ends.len() as u16
+            }
+        };
+        Ok(Longest { finite, unreachable: rows.contains(&UNREACHABLE) })
+    }
+
+    /// Calls `visit` with every receiver's row, in order.
+    pub fn each_row(&self, receivers: &[u32], mut visit: impl FnMut(u32, &[u16])) -> Result<Longest> {
+        let mut search = Search::default();
+        let mut rows = Vec::new();
+        let mut longest = Longest::default();
+        for batch in receivers.chunks(RECEIVERS_AT_ONCE) {
+            longest = longest.and(self.rows(batch, &mut search, &mut rows)?);
+            for (receiver, row) in batch.iter().zip(rows.chunks_exact(self.sources().max(1))) {
+                visit(*receiver, row);
+            }
+        }
+        Ok(longest)
+    }
+}
+
+/// The edges of a graph, by position in its list, that a lens follows.
+fn kept_edges(data: &Dataset, graph: usize, lens: &Lens) -> Result<Vec<usize>> {
+    let count = data.listed_edges(graph);
+    if lens.types.is_empty() {
+        return Ok((0..count).collect());
+    }
+    let Some((codes, levels)) = data.edge_types(graph) else {
+        return Err(Error::input("the edges of the data have no types")
+            .remedy("give them a column \"type\" in edges.csv, or measure distance over all edges"));
+    };
+    let wanted: Vec<bool> = levels.iter().map(|level| lens.types.contains(level)).collect();
+    if let Some(unknown) = lens.types.iter().find(|name| !levels.contains(name)) {
+        return Err(Error::usage(format!("no edge has the type \"{unknown}\""))
+            .remedy(format!("the types are: {}", levels.join(", "))));
+    }
+    Ok((0..count).filter(|edge| wanted.get(codes[*edge] as usize).copied().unwrap_or(false)).collect())
+}
+
+/// The weight of every edge of a graph.
+fn weights_of<'a>(data: &'a Dataset, graph: usize, name: &str) -> Result<&'a [f64]> {
+    let columns = data.edge_numbers();
+    let found = columns.iter().find(|column| column.name == *name);
+    let Some(Values::Numbers(weights)) = found.map(|column| &column.values) else {
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let remedy = match names.is_empty() {
+            true => "give the edges a column of numbers in edges.csv".to_owned(),
+            false => format!("choose from: {}", names.join(", ")),
+        };
+        return Err(Error::usage(format!("the edges have no numeric column \"{name}\"")).remedy(remedy));
+    };
+    let weights = &weights[data.edge_range(graph)];
+    if weights.iter().any(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+        return Err(Error::input(format!("the column \"{name}\" of the edges holds a value that is no distance"))
+            .remedy("every edge needs a number of at least 0"));
+    }
+    Ok(weights)
+}
+
+impl Weighted {
+    fn new(nodes: usize, edges: impl Iterator<Item = ([u32; 2], f64)>, one_way: bool, bins: Bins) -> Weighted {
+        // By target, so that a search from a receiver goes backwards.
+        let mut incoming: Vec<(u32, u32, f64)> = Vec::new();
+        for ([source, target], weight) in edges.filter(|([source, target], _)| source != target) {
+            incoming.push((target, source, weight));
+            if !one_way {
+                incoming.push((source, target, weight));
+            }
+        }
+        incoming.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
+        incoming.dedup_by_key(|(target, source, _)| (*target, *source));
+        let mut offsets = vec![0; nodes + 1];
+        incoming.iter().for_each(|(target, ..)| offsets[*target as usize + 1] += 1);
+        for node in 0..nodes {
+            offsets[node + 1] += offsets[node];
+        }
+        let sources = incoming.iter().map(|(_, source, _)| *source).collect();
+        let weights = incoming.iter().map(|(.., weight)| *weight).collect();
+        Weighted { offsets, sources, weights, bins }
+    }
+
+    /// The bin of every node's distance to a receiver, 0 for itself (Dijkstra 1959).
+    fn row(&self, receiver: u32, row: &mut [u16]) {
+        let mut distances = vec![f64::INFINITY; row.len()];
+        distances[receiver as usize] = 0.0;
+        // Distances are not negative, so their bits sort as they do.
+        let mut queue = BinaryHeap::from([Reverse((0u64, receiver))]);
+        while let Some(Reverse((bits, node))) = queue.pop() {
+            let distance = f64::from_bits(bits);
+            if distance > distances[node as usize] {
+                continue;
+            }
+            for at in self.offsets[node as usize]..self.offsets[node as usize + 1] {
+                let (source, longer) = (self.sources[at] as usize, distance + self.weights[at]);
+                if longer < distances[source] {
+                    distances[source] = longer;
+                    queue.push(Reverse((longer.to_bits(), source as u32)));
+                }
+            }
+        }
+        for (bin, distance) in row.iter_mut().zip(distances) {
+            *bin = if distance.is_finite() {
+                self.bins.bin(distance).map_or(UNREACHABLE, |bin| bin as u16)
+            } else {
+                UNREACHABLE
+            };
+        }
+        row[receiver as usize] = 0;
+    }
+}

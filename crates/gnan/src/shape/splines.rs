@@ -1,0 +1,252 @@
+//! Many B-splines, each evaluated at its own points: linear in their coefficients.
+//!
+//! ```text
+//! forward    out[p, c]      = sum over the coefficients j that count at point p of weight[p, j] * coefficient[j, c]
+//! backward   gradient[j, c] = sum over points of weight[p, j] * out_gradient[p, c] + smooth * (D^T D coefficients)[j, c]
+//! ```
+//!
+//! Weights depend on points and knots alone and are computed once. `D` takes second differences, twice the distance of a
+//! coefficient from the line through its neighbours: the penalty `smooth / 2 * |D coefficients|^2` costs a line nothing.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::adam::AdamStep;
+use super::aligned::AlignedFloats;
+use super::bank::Moments;
+use super::basis::{Basis, BasisPoint};
+use super::evaluation::Evaluation;
+use super::kernel::LANES;
+
+/// Points that are evaluated by one thread at a time.
+const POINTS_AT_ONCE: usize = 4096;
+
+/// What one spline is, but for its coefficients.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplineForm {
+    basis: Basis,
+    smooth: f64,
+    /// For every second difference how much the three coefficients count.
+    differences: Vec<[f64; 3]>,
+}
+
+impl SplineForm {
+    /// A shape function, with this strength of its smoothness penalty.
+    pub fn shape(basis: Basis, smooth: f64) -> SplineForm {
+        // A spline without its first coefficient is a line, which needs no smoothing.
+        let rows = if basis.anchored { 0..0 } else { 0..basis.full_count().saturating_sub(2) };
+        SplineForm { differences: rows.map(|row| difference(&basis, row)).collect(), basis, smooth }
+    }
+
+    /// A distance function: its first coefficient, "unreachable", is no neighbour of the others.
+    pub fn rho(basis: Basis, smooth: f64) -> SplineForm {
+        let mut form = SplineForm::shape(basis, smooth);
+        form.differences.iter_mut().take(1).for_each(|row| *row = [0.0; 3]);
+        form
+    }
+
+    /// Its basis.
+    pub fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
+    /// Adds the gradient of the penalty to `gradient` (`[coefficients, outputs]`).
+    fn add_penalty(&self, coefficients: &[f32], gradient: &mut [f64], outputs: usize) {
+        if self.smooth == 0.0 {
+            return;
+        }
+        for (row, weights) in self.differences.iter().enumerate() {
+            for c in 0..outputs {
+                let place = |k: usize| (row + k) * outputs + c;
+                let bend: f64 = (0..3).map(|k| weights[k] * f64::from(coefficients[place(k)])).sum();
+                (0..3).for_each(|k| gradient[place(k)] += self.smooth * bend * weights[k]);
+            }
+        }
+    }
+}
+
+/// How the second difference of coefficients `row`, `row + 1` and `row + 2` weighs them.
+fn difference(basis: &Basis, row: usize) -> [f64; 3] {
+    let [before, here, after] = [row, row + 1, row + 2].map(|j| basis.greville(j));
+    let share = (here - before) / (after - before);
+    [2.0 * (1.0 - share), -2.0, 2.0 * share]
+}
+
+/// The coefficients of many splines.
+#[derive(Clone, Debug)]
+pub(crate) struct Splines {
+    outputs: usize,
+    forms: Vec<Arc<SplineForm>>,
+    /// The first coefficient of every spline, and their number.
+    offsets: Vec<usize>,
+    coefficients: AlignedFloats,
+}
+
+impl Splines {
+    /// Splines that are 0 everywhere.
+    pub fn zeros(forms: &[Arc<SplineForm>], outputs: usize) -> Splines {
+        let offsets = offsets(forms);
+        let len = (offsets[forms.len()] * outputs).next_multiple_of(LANES);
+        Splines { outputs, forms: forms.to_vec(), offsets, coefficients: AlignedFloats::zeros(len) }
+    }
+
+    /// Makes every spline the identity.
+    pub fn set_identity(&mut self) {
+        for spline in 0..self.forms.len() {
+            let (form, outputs) = (Arc::clone(&self.forms[spline]), self.outputs);
+            for (coefficient, row) in self.block_mut(spline).chunks_exact_mut(outputs).enumerate() {
+                row.fill(form.basis.greville(coefficient) as f32);
+            }
+        }
+    }
+
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    pub fn forms(&self) -> &[Arc<SplineForm>] {
+        &self.forms
+    }
+
+    fn range(&self, spline: usize) -> Range<usize> {
+        self.offsets[spline] * self.outputs..self.offsets[spline + 1] * self.outputs
+    }
+
+    /// The coefficients of one spline, `[coefficients, outputs]`.
+    pub fn block(&self, spline: usize) -> &[f32] {
+        &self.coefficients.as_slice()[self.range(spline)]
+    }
+
+    /// The coefficients of one spline, to be changed.
+    pub fn block_mut(&mut self, spline: usize) -> &mut [f32] {
+        let range = self.range(spline);
+        &mut self.coefficients.as_mut_slice()[range]
+    }
+
+    /// All coefficients, spline after spline.
+    pub fn numbers(&self) -> &[f32] {
+        &self.coefficients.as_slice()[..self.offsets[self.forms.len()] * self.outputs]
+    }
+
+    /// All coefficients, to be changed.
+    pub fn numbers_mut(&mut self) -> &mut [f32] {
+        let len = self.offsets[self.forms.len()] * self.outputs;
+        &mut self.coefficients.as_mut_slice()[..len]
+    }
+
+    /// Takes over the coefficients of splines of the same forms.
+    pub fn copy_from(&mut self, other: &Splines) {
+        self.coefficients.as_mut_slice().copy_from_slice(other.coefficients.as_slice());
+    }
+
+    /// Evaluates every spline at its points.
+    pub fn forward(&self, evaluation: &mut Evaluation) {
+        let outputs = self.outputs;
+        let coefficients = self.numbers();
+        let points = evaluation.basis_points.par_chunks(POINTS_AT_ONCE);
+        let found = evaluation.outputs.par_chunks_mut(POINTS_AT_ONCE * outputs);
+        points.zip(found).for_each(|(points, found)| {
+            for (point, found) in points.iter().zip(found.chunks_exact_mut(outputs)) {
+                for (c, found) in found.iter_mut().enumerate() {
+                    let term = |(j, weight): (usize, f64)| weight * f64::from(coefficients[j * outputs + c]);
+                    *found = point.terms().map(term).sum::<f64>() as f32;
+                }
+            }
+        });
+    }
+
+    /// Takes the gradient of every output, and that of the penalty, back to the coefficients and moves them by one Adam
+    /// step.
+    pub fn backward(&mut self, evaluation: &Evaluation, out_gradient: &[f32], moments: &mut Moments, step: &AdamStep) {
+        let mut gradient = vec![0.0; self.coefficients.as_slice().len()];
+        let mut rest = &mut gradient[..];
+        let mut parts = Vec::with_capacity(self.forms.len());
+        for spline in 0..self.forms.len() {
+            let (part, others) = rest.split_at_mut(self.range(spline).len());
+            parts.push((spline, part));
+            rest = others;
+        }
+        let work = |(spline, part): (usize, &mut [f32])| self.gradient(spline, evaluation, out_gradient, part);
+        if evaluation.len() * self.outputs < POINTS_AT_ONCE {
+            parts.into_iter().for_each(work);
+        } else {
+            parts.into_par_iter().for_each(work);
+        }
+        let (first, second) = (moments.first.as_mut_slice(), moments.second.as_mut_slice());
+        step.update(self.coefficients.as_mut_slice(), &gradient, first, second);
+    }
+
+    /// Leaves the gradient of one spline's coefficients in `out`.
+    fn gradient(&self, spline: usize, evaluation: &Evaluation, out_gradient: &[f32], out: &mut [f32]) {
+        let outputs = self.outputs;
+        let mut sums = vec![0.0; out.len()];
+        let start = self.offsets[spline];
+        let rows = evaluation.rows(spline);
+        let given = out_gradient[rows.start * outputs..rows.end * outputs].chunks_exact(outputs);
+        for (point, given) in evaluation.basis_points[rows].iter().zip(given) {
+            for (j, weight) in point.terms() {
+                let sums = &mut sums[(j - start) * outputs..][..outputs];
+                sums.iter_mut().zip(given).for_each(|(sum, g)| *sum += weight * f64::from(*g));
+            }
+        }
+        self.forms[spline].add_penalty(self.block(spline), &mut sums, outputs);
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum as f32);
+    }
+}
+
+/// The first coefficient of every spline, and their number.
+pub(super) fn offsets(forms: &[Arc<SplineForm>]) -> Vec<usize> {
+    let mut offsets = vec![0];
+    for form in forms {
+        offsets.push(offsets[offsets.len() - 1] + form.basis.count());
+    }
+    offsets
+}
+
+/// The points of every spline, with coefficients counted over all splines.
+pub(super) fn basis_points(forms: &[Arc<SplineForm>], points: &[Vec<f64>]) -> Vec<BasisPoint> {
+    let starts = offsets(forms);
+    let of_spline = |((form, start), points): ((&Arc<SplineForm>, usize), &Vec<f64>)| {
+        let found = points.iter().map(|z| form.basis.at(*z));
+        found.map(|point| BasisPoint { first: point.first + start as u32, ..point }).collect::<Vec<_>>()
+    };
+    forms.iter().zip(starts).zip(points).flat_map(of_spline).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The gradient of the penalty is that of its formula, and lines cost nothing however knots lie.
+    #[test]
+    fn the_penalty_has_the_gradient_of_its_formula() {
+        let values: Vec<f64> = (0..50).map(|k| f64::from(k * k % 37) * 0.1).collect();
+        let form = SplineForm::shape(Basis::of_values(values, false), 0.7);
+        let count = form.basis.count();
+        let penalty = |c: &[f64]| {
+            let bend = |row: usize| {
+                let [a, b, d] = [0, 1, 2].map(|k| (form.basis.greville(row + k), c[row + k]));
+                2.0 * (a.1 + (d.1 - a.1) * (b.0 - a.0) / (d.0 - a.0) - b.1)
+            };
+            0.35 * (0..count - 2).map(|row| bend(row) * bend(row)).sum::<f64>()
+        };
+        let coefficients: Vec<f32> = (0..count).map(|j| ((j * 5) % 7) as f32 - 3.0).collect();
+        let mut gradient = vec![0.0; count];
+        form.add_penalty(&coefficients, &mut gradient, 1);
+        for j in 0..count {
+            let at = |by: f64| {
+                let mut moved: Vec<f64> = coefficients.iter().map(|c| f64::from(*c)).collect();
+                moved[j] += by;
+                penalty(&moved)
+            };
+            let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert!((difference - gradient[j]).abs() < 1e-6 * (1.0 + difference.abs()), "{j}");
+        }
+        let line: Vec<f32> = (0..count).map(|j| 3.0 - 2.0 * form.basis.greville(j) as f32).collect();
+        let mut gradient = vec![0.0; count];
+        form.add_penalty(&line, &mut gradient, 1);
+        assert!(gradient.iter().all(|g| g.abs() < 1e-5), "{gradient:?}");
+    }
+}
