@@ -67,10 +67,10 @@ impl Training {
         }
         let considered = features.iter().filter(|feature| self.may_pair(feature)).count().min(MOST_FEATURES);
         let there_are = considered * considered.saturating_sub(1) / 2;
-        if self.pairs + named.len() > there_are.max(named.len()) {
+        if self.pairs.saturating_add(named.len()) > there_are.max(named.len()) {
             return Err(Error::usage(format!(
                 "{} pairs are asked for, and the features make {there_are}",
-                self.pairs + named.len()
+                self.pairs.saturating_add(named.len())
             ))
             .remedy(format!(
                 "ask for fewer; at most {MOST_FEATURES} features are considered, none with more than {MOST_LEVELS} levels"
