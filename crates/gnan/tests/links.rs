@@ -204,7 +204,7 @@ fn samples_and_dense_graphs() {
     let tables = random_tables(&mut random, 1, 60, 4.0);
     let sampled = divided(&tables, &LinkDivision { most_pairs: Some(40), ..LinkDivision::default() });
     assert!(sampled.len() <= 40 && sampled.len() > 30, "{}", sampled.len());
-    assert!(sampled.notes().iter().any(|note| note.contains("sample")), "{:?}", sampled.notes());
+    assert!(sampled.links().unwrap().sample().unwrap().contains("a sample of 40"));
     // Nearly everybody knows everybody: pairs without a link are listed, not tried at random.
     let mut dense = random_tables(&mut random, 1, 12, 0.0);
     for one in 0..12u32 {
@@ -233,6 +233,14 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     assert!(refused(&few, usual.clone()).contains("too few"));
     for share in [0.0, 1.0, -1.0, f64::NAN] {
         assert!(refused(&tables, LinkDivision { test_share: Some(share), ..usual.clone() }).contains("test share"));
+    }
+    for share in [0.9, 0.95, 0.999] {
+        // As few edges as may be left: an answer or a refusal, and no panic.
+        let few = Tables { edges: (0..10u32).map(|node| [node, node + 1]).collect(), ..tables.clone() };
+        let division = LinkDivision { test_share: Some(share), ..usual.clone() };
+        if let Err(error) = links(&few, LinkQuestion::Divided(division)) {
+            assert!(error.to_string().contains("--test-share"), "{error}");
+        }
     }
     for negatives in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
         assert!(refused(&tables, LinkDivision { negatives, ..usual.clone() }).contains("for each link"));

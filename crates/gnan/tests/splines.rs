@@ -107,7 +107,7 @@ fn trained_splines_agree_with_the_oracle_and_explain_themselves() {
                     assert!((f64::from(*found) - expected.value).abs() <= tolerated, "{labels:?} {found} {expected:?}");
                 }
                 let explainer = Explainer::new(&model, &data).unwrap();
-                assert!(explainer.explain(&[0, 1, 2, 3, 4]).unwrap().iter().all(|why| why.adds_up()));
+                assert!(explainer.explain(&[0, 1, 2, 3, 4]).unwrap().iter().all(gnan::Explanation::adds_up));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use gnan::catalogue;
-use gnan::dataset::{AskedPair, LinkQuestion, NodeDescription, Problem};
+use gnan::dataset::{AskedPair, LinkQuestion, Links, NodeDescription, Problem};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
 use gnan::{Dataset, DatasetOptions, Error, Model};
 use serde::Serialize;
@@ -13,6 +13,8 @@ use super::LinkArgs;
 use super::heading::DATA;
 use crate::exit::Result;
 use crate::progress::working;
+use crate::screen::talk;
+use crate::style::warning;
 
 /// How files are read.
 #[derive(Args, Clone, Debug, Serialize)]
@@ -215,7 +217,11 @@ impl DataArgs {
                 .into());
         }
         options.links = Some(self.links.options(seed, test_share));
-        self.open_with(&options)
+        let data = self.open_with(&options)?;
+        if let Some(sample) = data.links().and_then(Links::sample) {
+            talk(format!("{}: {sample}", warning("note")));
+        }
+        Ok(data)
     }
 
     /// Opens the data without those descriptions of their nodes that [`tried`](Self::tried) lists.

@@ -12,6 +12,8 @@ mod explain;
 #[cfg(target_os = "linux")]
 mod interrupt;
 mod figures;
+mod hearing;
+mod links;
 mod predict;
 mod search;
 mod walk;

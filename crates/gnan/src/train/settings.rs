@@ -112,6 +112,9 @@ pub struct Training {
     pub rho_groups: Vec<(String, Vec<String>)>,
     /// Association rules: features by name, and the distances from which each is heard.
     pub associations: Vec<(String, Reach)>,
+    /// Multiply rho at every distance by the root of a typical shell's size, so that the mean of a large shell, which
+    /// differs little from node to node, counts as easily as one node.
+    pub scale_shells: bool,
     /// The loss; `None`: the usual one for the targets.
     pub loss: Option<Loss>,
     /// Step size; `None`: by the task.
@@ -129,6 +132,10 @@ pub struct Training {
     pub batch: Option<usize>,
     /// Weigh classes so that each counts the same.
     pub balance_classes: bool,
+    /// How many pairs of features the model is to have, the best by what the additive model leaves.
+    pub pairs: usize,
+    /// Pairs of features that the model is to have in any case.
+    pub named_pairs: Vec<[String; 2]>,
     /// The seed of everything random.
     pub seed: u64,
 }
@@ -153,6 +160,7 @@ impl Default for Training {
             lenses: Lens::plain(),
             rho_groups: Vec::new(),
             associations: Vec::new(),
+            scale_shells: false,
             loss: None,
             learning_rate: None,
             weight_decay: None,
@@ -161,6 +169,8 @@ impl Default for Training {
             patience: None,
             batch: None,
             balance_classes: false,
+            pairs: 0,
+            named_pairs: Vec::new(),
             seed: 0,
         }
     }
@@ -321,6 +331,17 @@ impl Training {
         if !matches!(self.logits, LogitChoice::ByRho) && outcome != Outcome::Binary {
             return Err(Error::usage("the number of logits is a choice for a target of two classes only"));
         }
+        if self.scale_shells
+            && !(train.task() == Task::Node && self.normalise && self.batch.is_none() && Lens::is_plain(&self.lenses))
+        {
+            return Err(Error::usage(
+                "shells are scaled where nodes are predicted by plain distances, normalised, in one batch",
+            )
+            .remedy("leave the scaling of shells out"));
+        }
+        if self.scale_shells && self.output_bias == Some(false) {
+            return Err(Error::usage("scaled shells need an output bias").remedy("leave it to the data"));
+        }
         let targets: Vec<_> = train.targets().iter().map(crate::model::TargetSchema::of).collect();
         let outputs = crate::model::output_count(outcome, &targets, two_logits);
         let batch = self.batch.filter(|batch| *batch < train.len());
@@ -338,7 +359,7 @@ impl Training {
             outcome,
             rho,
             two_logits,
-            output_bias: self.output_bias.unwrap_or(regression || graphs),
+            output_bias: self.output_bias.unwrap_or(regression || graphs || self.scale_shells),
             loss,
             learning_rate: self.learning_rate.unwrap_or(usual_rate) as f32,
             weight_decay: self.weight_decay.unwrap_or_else(|| usual_weight_decay(train, shape)) as f32,

@@ -58,7 +58,7 @@ pub(super) fn candidates(data: &Dataset, pairs: &[AskedPair]) -> Result<Candidat
         .iter()
         .map(|pair| Ok(Candidate { ends: ids.ends(pair)?, part: Part::Unused, link: None }))
         .collect::<Result<_>>()?;
-    Ok(Candidates { messages: data.distinct_edges(), pairs, notes: Vec::new() })
+    Ok(Candidates { messages: data.distinct_edges(), pairs, sample: None })
 }
 
 impl Ids<'_> {

@@ -14,6 +14,7 @@ use crate::dataset::Dataset;
 use crate::dataset::split::VALIDATION_SHARE;
 use crate::error::{Error, Result};
 use crate::files::Part;
+use crate::limits::Limits;
 use crate::random::Stream;
 
 /// Pairs that are no links for each that is one.
@@ -79,20 +80,23 @@ impl LinkDivision {
         let mut order: Vec<u32> = (0..edges.len() as u32).collect();
         Stream::named(self.seed, "links", 0).shuffle(&mut order);
         // Of the shuffled edges the first are tested, then come those that validate, then those to train on.
-        let share = |share: f64, of: usize| ((share * of as f64).round() as usize).clamp(1, of - 1);
+        let share = |share: f64, of: usize| ((share * of as f64).round() as usize).max(1).min(of.saturating_sub(1));
         let test = self.test_share.map_or(0, |test| share(test, edges.len()));
         let valid = share(VALIDATION_SHARE, edges.len() - test);
         let held_out = test + valid;
         let asked = if apart { share(ASKED_SHARE, edges.len() - held_out) } else { edges.len() - held_out };
         let unheard = if apart { held_out + asked } else { held_out };
-        if edges.len() - held_out < 2 || unheard == edges.len() {
+        if valid == 0 || edges.len() - held_out < 2 || unheard == edges.len() {
             return Err(Error::input("no edge is left to train on").remedy("lower --test-share"));
         }
         let mut messages: Vec<[u32; 2]> = order[unheard..].iter().map(|edge| edges[*edge as usize]).collect();
         messages.sort_unstable();
         let counts = [(Part::Train, held_out, asked), (Part::Valid, test, valid), (Part::Test, 0, test)];
-        let (kept, notes) = self.sampled(counts.map(|(_, _, count)| count), messages.len());
+        let (kept, sample) = self.sampled(counts.map(|(_, _, count)| count), messages.len());
         let wanted = kept.map(|count| ((count as f64 * self.negatives).ceil() as usize).max(usize::from(count > 0)));
+        let nodes = (kept.iter().chain(&wanted)).fold(messages.len(), |sum, count| sum.saturating_add(*count));
+        Limits::check(nodes as u64, Limits::default().nodes, "edges and pairs")
+            .map_err(|error| error.remedy("lower --negatives or --most-pairs"))?;
         let mut strangers = strangers(data, &edges, wanted.iter().sum(), self.seed)?.into_iter();
         let mut pairs = Vec::new();
         for (((part, first, _), kept), wanted) in counts.into_iter().zip(kept).zip(wanted) {
@@ -100,20 +104,20 @@ impl LinkDivision {
             pairs.extend(order[first..first + kept].iter().map(of_edge));
             pairs.extend(strangers.by_ref().take(wanted).map(|ends| Candidate { ends, part, link: Some(false) }));
         }
-        Ok(Candidates { messages, pairs, notes })
+        Ok(Candidates { messages, pairs, sample })
     }
 
     /// How many edges of every part are asked about, and what a user should know of it.
-    fn sampled(&self, counts: [usize; 3], messages: usize) -> ([usize; 3], Vec<String>) {
+    fn sampled(&self, counts: [usize; 3], messages: usize) -> ([usize; 3], Option<String>) {
         let all = (counts.iter().sum::<usize>() as f64 * (1.0 + self.negatives)).ceil();
         let fitting = || usize::try_from(MOST_DISTANCES / messages.max(1) as u64).unwrap_or(usize::MAX);
         let most = self.most_pairs.unwrap_or_else(fitting) as f64;
         if all <= most {
-            return (counts, Vec::new());
+            return (counts, None);
         }
         let kept = counts.map(|count| ((count as f64 * most / all).floor() as usize).clamp(count.min(2), count));
         let note = format!("a sample of {most:.0} of {all:.0} pairs is asked about (--most-pairs)");
-        (kept, vec![note])
+        (kept, Some(note))
     }
 }
 

@@ -10,6 +10,7 @@ mod division;
 mod pair_features;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +83,7 @@ pub struct Links {
     /// The nodes of graph `g` of those it was made of are `node_offsets[g]..node_offsets[g + 1]`.
     node_offsets: Vec<usize>,
     schema: LinkSchema,
+    sample: Option<String>,
 }
 
 /// Candidates of some graphs, each with its part and whether it is a link, where that is known.
@@ -89,7 +91,8 @@ struct Candidates {
     /// Message edges, ascending.
     messages: Vec<[u32; 2]>,
     pairs: Vec<Candidate>,
-    notes: Vec<String>,
+    /// What a user should know, where not all pairs are asked about.
+    sample: Option<String>,
 }
 
 struct Candidate {
@@ -129,6 +132,11 @@ impl Links {
     /// What a model remembers.
     pub fn schema(&self) -> &LinkSchema {
         &self.schema
+    }
+
+    /// In words, how many pairs are asked about of how many; `None`: all are.
+    pub fn sample(&self) -> Option<&str> {
+        self.sample.as_deref()
     }
 
     /// Adds the pairs to a checksum.
@@ -225,7 +233,7 @@ impl Dataset {
     }
 
     fn of_candidates(&self, candidates: Candidates, features: &[Feature], schema: LinkSchema) -> Result<Dataset> {
-        let Candidates { messages, pairs, notes } = candidates;
+        let Candidates { messages, pairs, sample } = candidates;
         // As nodes candidates come graph by graph, as items in their own order.
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         order.sort_by_key(|pair| self.graph_of(pairs[*pair].ends[0] as usize));
@@ -254,8 +262,12 @@ impl Dataset {
             let [one, other] = pair.map(|node| self.node_id(node as usize));
             format!("{one}{JOINT}{other}")
         };
+        let node_ids = ends.iter().map(id).collect();
         let incidence = Incidence::new(&ends, self.node_count());
         let divided = parts.iter().any(|part| *part != Part::Unused);
+        let (messages, of_nodes) = (message_counts, self.content.node_offsets.clone());
+        let features = pair_features(features, &incidence);
+        let links = Links { ends, messages, node_offsets: of_nodes, schema, sample };
         let content = Content {
             name: self.content.name.clone(),
             format: self.content.format.clone(),
@@ -264,12 +276,12 @@ impl Dataset {
             graph_ids: self.content.graph_ids.clone(),
             edge_offsets: vec![0; node_offsets.len()],
             node_offsets,
-            node_ids: Some(ends.iter().map(id).collect()),
+            node_ids: Some(node_ids),
             edges: Vec::new(),
             bonds: None,
             edge_labels: None,
             edge_numbers: Vec::new(),
-            features: pair_features(features, &incidence),
+            features,
             targets: vec![Target {
                 name: LINK.to_owned(),
                 unit: None,
@@ -280,11 +292,8 @@ impl Dataset {
             splits: if divided { vec![parts] } else { Vec::new() },
             explicit_hydrogens: self.content.explicit_hydrogens,
             largest_component: self.content.largest_component,
-            notes: [&self.content.notes[..], &notes].concat(),
-            links: Some(
-                Links { ends, messages: message_counts, node_offsets: self.content.node_offsets.clone(), schema }
-                    .into(),
-            ),
+            notes: self.content.notes.clone(),
+            links: Some(Arc::new(links)),
         };
         Ok(Dataset { content: content.into(), items: items.into() })
     }
