@@ -169,7 +169,7 @@ pub struct PairRank {
     pub score: f64,
 }
 
-fn is_plain(lenses: &Vec<Lens>) -> bool {
+fn is_plain(lenses: &[Lens]) -> bool {
     Lens::is_plain(lenses)
 }
 
