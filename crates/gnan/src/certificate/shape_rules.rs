@@ -22,8 +22,15 @@ pub(super) struct RuledFeature<'a> {
     rho: (f64, f64),
     /// The most that a source can be heard, by all lenses together.
     loudest: f64,
+    /// Whether a pair, which keeps to no rule, takes part in what it says.
+    paired: bool,
     /// Rounding of the curve.
     tolerance: f64,
+}
+
+fn in_pair(model: &Model, name: &str) -> bool {
+    let pairs = model.description().features.iter().filter_map(|feature| feature.pair.as_ref());
+    pairs.flat_map(|pair| &pair.members).any(|member| member.feature == name)
 }
 
 impl<'a> RuledFeature<'a> {
@@ -52,6 +59,7 @@ impl<'a> RuledFeature<'a> {
             mean: if mean.is_empty() { vec![0.0; outputs] } else { mean },
             rho: range(rhos.iter().flat_map(|(low, high)| [*low, *high])),
             loudest: rhos.iter().map(|(low, high)| low.abs().max(high.abs())).sum(),
+            paired: in_pair(model, &feature.name),
             tolerance: ROUNDING * largest,
         })
     }
@@ -66,7 +74,11 @@ impl<'a> RuledFeature<'a> {
         found
     }
 
-    fn certificate(&self, promise: String, evidence: String, holds: bool) -> Certificate {
+    fn certificate(&self, promise: String, mut evidence: String, holds: bool) -> Certificate {
+        let holds = holds && !self.paired;
+        if self.paired {
+            evidence.push_str("; but it is part of a pair, which keeps to no rule");
+        }
         Certificate { subject: self.feature.name.clone(), promise, evidence, holds }
     }
 
