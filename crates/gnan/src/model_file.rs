@@ -13,7 +13,8 @@
 //!
 //! Networks are those of the numeric features in the order of the description; a network sees
 //! `(x - shift) / scale`, and `f_k` is its output minus its output at 0. A rho network sees `t = 1 / (1 + distance)` (0
-//! for unreachable) by `rho_scale` in the same way, and its output is rho. A B-spline sees the same as a network would; its
+//! for unreachable) by `rho_scale` in the same way, and its output, times the factor of the distance in
+//! `shell_scale` where there is one, is rho. A B-spline sees the same as a network would; its
 //! degree and knots are in the description, its coefficients, feature after feature, in the tensor.
 //!
 //! A file can lie, so everything is checked at the door: size before reading, version by name, exact tensor names and
@@ -26,12 +27,13 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::links::CLASSES;
-use crate::dataset::{LinkSchema, Outcome};
+use crate::dataset::pair::MOST_LEVELS;
+use crate::dataset::{Bins, LinkSchema, Outcome, Pair};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool};
 use crate::limits::Limits;
-use crate::model::{Description, Model, Parameters, RhoScale, TargetSchema, output_count};
+use crate::model::{Description, FeatureSchema, Model, Parameters, RhoScale, TargetSchema, output_count};
 use crate::output::write_atomically;
 use crate::shape::{Architecture, Bank, BankForm, ShapeKind};
 
@@ -166,6 +168,13 @@ fn check(description: &Description) -> std::result::Result<(), String> {
     if !(shift.is_finite() && scale.is_finite() && scale.abs() > 1e-9) {
         return Err("it has no usable scale of rho".to_owned());
     }
+    let scales = &description.shell_scale;
+    if scales.len() == 1
+        || (!scales.is_empty() && description.lenses.len() != 1)
+        || scales.iter().any(|factor| !(*factor > 0.0 && *factor < 1e9))
+    {
+        return Err("its factors of shells are not usable".to_owned());
+    }
     if let Some(basis) = &description.rho_spline {
         let ends = basis.range() == Some((0.0, 1.0)) && description.rho_scale == RhoScale::PLAIN;
         if !basis.is_usable() || basis.degree != 1 || basis.anchored || basis.flat || !ends {
@@ -176,7 +185,7 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         return Err("its strength of smoothing is no number from 0".to_owned());
     }
     let mut names = BTreeSet::new();
-    for feature in &description.features {
+    for (place, feature) in description.features.iter().enumerate() {
         let broken = |what: &str| Err(format!("feature \"{}\" {what}", feature.name));
         if !names.insert(&feature.name) {
             return broken("occurs twice");
@@ -196,6 +205,11 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         let expected = if feature.kind == Kind::Continuous { [0, description.source_outputs()] } else { [0, 0] };
         if !expected.contains(&effects.len()) || effects.iter().any(|effect| !effect.is_finite()) {
             return broken("has a mean effect that does not fit");
+        }
+        if let Some(pair) = &feature.pair
+            && let Err(what) = check_pair(pair, feature, &description.features[..place])
+        {
+            return broken(what);
         }
         let spline = numeric && description.shape == ShapeKind::Spline;
         if feature.spline.is_some() != spline || feature.spline.as_ref().is_some_and(|basis| !basis.is_usable()) {
@@ -241,10 +255,42 @@ fn check_links(description: &Description, links: &LinkSchema) -> std::result::Re
     links.division.check().map_err(|error| error.to_string())?;
     let known: BTreeSet<(String, &str)> =
         (links.ends.iter()).flat_map(|end| end.pair_features()).map(|(name, kind)| (name, kind.name())).collect();
-    match description.features.iter().find(|feature| !known.contains(&(feature.name.clone(), feature.kind.name()))) {
+    let mut own = description.features.iter().filter(|feature| feature.pair.is_none());
+    match own.find(|feature| !known.contains(&(feature.name.clone(), feature.kind.name()))) {
         Some(feature) => Err(format!("feature \"{}\" is not made of features of the nodes", feature.name)),
         None => Ok(()),
     }
+}
+
+/// Refuses pairs that cannot be made of the features before them.
+fn check_pair(pair: &Pair, feature: &FeatureSchema, before: &[FeatureSchema]) -> std::result::Result<(), &'static str> {
+    let [first, second] = &pair.members;
+    if feature.kind != Kind::Categorical || feature.description.is_some() || feature.missing.is_some() {
+        return Err("is a pair, which is categorical, read from its members and never missing");
+    }
+    if first.feature == second.feature {
+        return Err("is a pair of a feature with itself");
+    }
+    for member in &pair.members {
+        let Some(schema) = before.iter().find(|other| other.name == member.feature && other.pair.is_none()) else {
+            return Err("is a pair of features that do not stand before it");
+        };
+        let fits = match (&member.bins, schema.kind) {
+            (Bins::Edges(edges), Kind::Continuous | Kind::Sparse) => {
+                edges.len() < MOST_LEVELS && edges.iter().all(|x| x.is_finite()) && edges.is_sorted_by(|a, b| a < b)
+            }
+            (Bins::Flag, kind) => kind == Kind::Binary,
+            (Bins::Levels(levels), Kind::Categorical) => {
+                let names: BTreeSet<_> = levels.iter().collect();
+                levels.len() <= MOST_LEVELS && names.len() == levels.len()
+            }
+            _ => false,
+        };
+        if !fits {
+            return Err("is a pair with bins that do not fit its members");
+        }
+    }
+    Ok(())
 }
 
 fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std::result::Result<Parameters, String> {

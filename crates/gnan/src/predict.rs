@@ -69,7 +69,7 @@ impl Model {
                 description
                     .features
                     .iter()
-                    .filter(|feature| feature.kind == Kind::Categorical)
+                    .filter(|feature| feature.kind == Kind::Categorical && feature.pair.is_none())
                     .map(|feature| {
                         (feature.name.clone(), feature.levels.iter().map(|level| level.name.clone()).collect())
                     })

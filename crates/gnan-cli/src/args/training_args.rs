@@ -113,6 +113,20 @@ pub struct TrainingArgs {
     /// Graphs: a function more between what is heard of each feature and the outputs; explained in two stages
     #[arg(long, help_heading = MODEL)]
     pub readout: bool,
+    /// So many pairs of features of one node, each with a value per cell of their grid: those that explain most of what
+    /// the additive model leaves
+    #[arg(long, value_name = "N", default_value_t = Training::default().pairs, help_heading = MODEL)]
+    pub pairs: usize,
+
+    /// A pair by name: "a,b"; may be repeated
+    #[arg(long, value_name = "A,B", value_parser = pair, help_heading = MODEL)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pair: Vec<[String; 2]>,
+
+    /// Let large shells count as easily as single nodes: rho is multiplied by the root of the usual number of nodes at
+    /// each distance
+    #[arg(long, help_heading = MODEL)]
+    pub scale_shells: bool,
 
     /// Do not divide by the number of nodes at each distance
     #[arg(long, help_heading = MODEL)]
@@ -133,7 +147,7 @@ pub struct TrainingArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_decay: Option<f64>,
 
-    /// Strength of the smoothness of splines [default: 0.3 / number of training items]
+    /// Strength of the smoothness of splines [default: 2 / number of training items]
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smooth: Option<f64>,
@@ -172,6 +186,15 @@ pub struct TrainingArgs {
     pub seed: u64,
 }
 
+/// Two names with a comma between them, or the name that a pair has in tables and figures.
+fn pair(words: &str) -> Result<[String; 2], String> {
+    let parts = words.split_once(" × ").or_else(|| words.split_once(','));
+    match parts.map(|(first, second)| [first, second].map(|name| name.trim().to_owned())) {
+        Some(names) if names.iter().all(|name| !name.is_empty()) => Ok(names),
+        _ => Err("two names with a comma between them are needed".to_owned()),
+    }
+}
+
 impl TryFrom<&TrainingArgs> for Training {
     type Error = Error;
 
@@ -199,6 +222,9 @@ impl TryFrom<&TrainingArgs> for Training {
             readout: args.readout,
             normalise: !args.no_normalise,
             output_bias: args.output_bias,
+            pairs: args.pairs,
+            named_pairs: args.pair.clone(),
+            scale_shells: args.scale_shells,
             loss: args.loss.map(|loss| match loss {
                 LossArg::Squared => Loss::Squared,
                 LossArg::Absolute => Loss::Absolute,

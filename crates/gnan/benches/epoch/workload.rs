@@ -88,6 +88,7 @@ impl Workload {
             uncentred: false,
             normalise: true,
             hop_cap: None,
+            shell_scale: Vec::new(),
             silent_unreachable: false,
             lenses: Lens::plain(),
             slots: Vec::new(),

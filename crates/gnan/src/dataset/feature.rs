@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::files::{Column, Kind, MISSING, Values};
 
-use super::NodeDescription;
+use super::{NodeDescription, Pair};
 
 /// A numeric column with at least this share of zeros (and more than two distinct values) is sparse.
 const SPARSE_SHARE_OF_ZEROS: f64 = 0.8;
@@ -26,6 +26,8 @@ pub struct Feature {
     pub values: Values,
     /// How it was computed from the graphs; `None`: it was read.
     pub description: Option<NodeDescription>,
+    /// Which two features it is made of; `None`: it is not a pair.
+    pub pair: Option<Pair>,
 }
 
 /// Which binary columns are one-hot codes of a categorical feature.
@@ -74,7 +76,7 @@ impl Feature {
             (Kind::Continuous, numbers) => Values::Numbers(dense(numbers)),
             (Kind::Binary | Kind::Sparse, numbers) => sparse(numbers),
         };
-        Ok(Feature { name, kind, unit, values, description: None })
+        Ok(Feature { name, kind, unit, values, description: None, pair: None })
     }
 
     /// The same values understood as another kind, as far as that makes sense.
@@ -220,7 +222,8 @@ fn fuse(features: Vec<Feature>, groups: BTreeMap<String, Vec<usize>>, accept: im
         let levels = members.iter().filter_map(|k| prefix_and_level(&features[*k].name)).map(|(_, l)| l.to_owned());
         let values = Values::Categories { codes, levels: levels.collect() };
         members.iter().for_each(|member| dropped[*member] = true);
-        fused.insert(members[0], Feature { name, kind: Kind::Categorical, unit: None, values, description: None });
+        let kind = Kind::Categorical;
+        fused.insert(members[0], Feature { name, kind, unit: None, values, description: None, pair: None });
     }
     let keep = features.into_iter().enumerate();
     keep.filter_map(|(index, feature)| fused.remove(&index).or((!dropped[index]).then_some(feature))).collect()

@@ -22,7 +22,7 @@ const NONE: &str = "none";
 
 impl Candidate {
     /// Names of the options that [`set`](Self::set) knows.
-    pub const OPTIONS: [&str; 19] = [
+    pub const OPTIONS: [&str; 21] = [
         "rho",
         "logits",
         "shape",
@@ -42,6 +42,8 @@ impl Candidate {
         "batch",
         "loss",
         "describe",
+        "pairs",
+        "scale-shells",
     ];
 
     /// Sets an option by its name on the command line. Descriptions are separated by slashes.
@@ -66,6 +68,8 @@ impl Candidate {
             "weight-decay" => training.weight_decay = optional(option, value, USUAL)?,
             "epochs" => training.epochs = optional(option, value, USUAL)?,
             "patience" => training.patience = optional(option, value, USUAL)?,
+            "pairs" => training.pairs = number(option, value)?,
+            "scale-shells" => training.scale_shells = one_of(option, value, &SWITCH)?,
             "describe" if value == NONE => self.describe.clear(),
             "describe" => self.describe = value.split('/').map(str::parse).collect::<Result<_>>()?,
             _ => {
@@ -102,6 +106,8 @@ impl Candidate {
             "weight-decay" => or(training.weight_decay.map(|decay| decay.to_string()), USUAL),
             "epochs" => or(training.epochs.map(|epochs| epochs.to_string()), USUAL),
             "patience" => or(training.patience.map(|patience| patience.to_string()), USUAL),
+            "pairs" => training.pairs.to_string(),
+            "scale-shells" => word_of(training.scale_shells, &SWITCH),
             "describe" if self.describe.is_empty() => NONE.to_owned(),
             "describe" => self.describe.iter().map(ToString::to_string).collect::<Vec<_>>().join("/"),
             _ => String::new(),
@@ -113,7 +119,7 @@ impl Candidate {
         let listed = Self::OPTIONS.iter().map(|option| format!("{option}={}", self.get(option)));
         let training = &self.training;
         let others = format!(
-            "lenses={:?} unreachable={} groups={:?} associations={:?} output-bias={:?} balance={} rules={:?} \
+            "lenses={:?} unreachable={} groups={:?} associations={:?} output-bias={:?} balance={} pairs={:?} rules={:?} \
              rho-monotone={} support={:?}",
             training.lenses,
             training.silent_unreachable,
@@ -121,6 +127,7 @@ impl Candidate {
             training.associations,
             training.output_bias,
             training.balance_classes,
+            training.named_pairs,
             training.rules.iter().map(ToString::to_string).collect::<Vec<_>>(),
             training.rho_monotone,
             self.describe.iter().map(|description| description.least_support).collect::<Vec<_>>()
@@ -214,6 +221,8 @@ mod tests {
             ("batch", "32"),
             ("loss", "absolute"),
             ("describe", "degree/ring+label/environment:2"),
+            ("pairs", "5"),
+            ("scale-shells", "true"),
         ];
         assert_eq!(values.map(|(option, _)| option), Candidate::OPTIONS);
         let mut candidate = Candidate::default();

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
 use crate::lens::{Axis, Pool, Reach};
-use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support};
+use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support, shell_factor};
 use crate::shape::Piecewise;
 
 /// A rho in canonical form.
@@ -193,12 +193,11 @@ impl Canonical {
         }
         let mut names = vec!["bias".to_owned()];
         for feature in &description.features {
-            match feature.kind {
-                Kind::Categorical => {
-                    names.extend(feature.levels.iter().map(|level| format!("{}: {}", feature.name, level.name)));
-                    names.extend(feature.missing.map(|_| format!("{}: missing", feature.name)));
-                }
-                _ => names.push(feature.name.clone()),
+            if feature.has_level_rhos() {
+                names.extend(feature.levels.iter().map(|level| format!("{}: {}", feature.name, level.name)));
+                names.extend(feature.missing.map(|_| format!("{}: missing", feature.name)));
+            } else {
+                names.push(feature.name.clone());
             }
         }
         names
@@ -263,7 +262,7 @@ impl Canonical {
     /// Whether every level of a feature has a rho of its own; then it is centred per distance, on the products.
     pub fn has_level_rhos(&self, k: usize) -> bool {
         let description = self.model.description();
-        description.features[k].kind == Kind::Categorical && description.rho == Rho::PerFeature
+        description.features[k].has_level_rhos() && description.rho == Rho::PerFeature
     }
 
     /// Which of [`rhos`](Self::rhos) the level (of a categorical feature; missing comes last) or curve of a feature is
@@ -432,8 +431,12 @@ fn raw_rho(model: &Model, layout: &Layout, axis: &Axis, r: usize, slot: usize) -
     if !layout.rhos[r].reach.hears(axis.distance(slot)) {
         return vec![0.0; model.outputs()];
     }
+    let description = model.description();
     let function = layout.function(r, axis.lens_of(slot));
-    model.parameters().rhos.evaluate(function, model.description().rho_scale.apply(axis.argument(slot)))
+    let factor = f64::from(shell_factor(&description.shell_scale, axis.distance(slot)));
+    let mut rho = model.parameters().rhos.evaluate(function, description.rho_scale.apply(axis.argument(slot)));
+    rho.iter_mut().for_each(|rho| *rho *= factor);
+    rho
 }
 
 /// Which slots of an axis occurred in training.

@@ -83,7 +83,7 @@ impl<'a> Explainer<'a> {
             said_by: Vec::new(),
             words: Vec::new(),
             unseen: HashMap::new(),
-            label: features.iter().find(|feature| feature.kind == Kind::Categorical).cloned(),
+            label: features.iter().find(|feature| feature.kind == Kind::Categorical && feature.pair.is_none()).cloned(),
             views: if data.graph_count() == 1 { Some(views(model, data, 0)?) } else { None },
         };
         let mut by_feature: Vec<Vec<(u32, Said)>> = Vec::new();

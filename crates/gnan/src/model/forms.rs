@@ -7,6 +7,9 @@ use crate::shape::{Architecture, BankForm, Basis, ShapeKind, SplineForm};
 use super::engine::EngineModel;
 use super::parameters::Layout;
 
+/// A rho is smoothed this much as shape functions are: neighbouring distances may well count differently.
+const RHO_SMOOTH: f64 = 0.5;
+
 /// The forms of both banks of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forms {
@@ -36,7 +39,7 @@ impl EngineModel<'_> {
         let rhos = match self.rho_spline {
             None => BankForm::Networks(self.architecture, layout.rho_functions()),
             Some(basis) => {
-                let form = Arc::new(SplineForm::rho(Basis::clone(basis), self.smooth));
+                let form = Arc::new(SplineForm::rho(Basis::clone(basis), RHO_SMOOTH * self.smooth));
                 BankForm::Splines(vec![form; layout.rho_functions()], outputs)
             }
         };

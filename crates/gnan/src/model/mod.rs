@@ -16,7 +16,7 @@ pub use certificate::Certificate;
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
 pub use forms::Forms;
 pub use novelty::Novelty;
-pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale};
+pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale, shell_factor};
 pub use rules::{Curvature, Direction, FeatureRules, Rules};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
@@ -78,6 +78,9 @@ pub struct Description {
     /// Number of slots of every lens in `receivers`; empty: there is one lens.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<usize>,
+    /// What rho is multiplied by at every distance, "unreachable" last; empty: 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shell_scale: Vec<f64>,
     /// Size of the shape networks.
     pub architecture: Architecture,
     /// The features.
@@ -151,6 +154,19 @@ pub struct TrainingRecord {
     /// What was tried before this model was chosen, and the validation loss of each; empty where there was no choice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<(String, f64)>,
+    /// How much each pair of features explains of what the additive model leaves, the best first; empty where none was
+    /// looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<PairRank>,
+}
+
+/// How well a pair of features did among the candidates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairRank {
+    /// The two features.
+    pub features: [String; 2],
+    /// The share of what the additive model leaves that the pair explains, less what chance would explain.
+    pub score: f64,
 }
 
 fn is_plain(lenses: &Vec<Lens>) -> bool {
@@ -213,6 +229,12 @@ impl Model {
         self
     }
 
+    /// The same model with a record of how its pairs were found.
+    pub fn with_pair_ranks(mut self, ranks: Vec<PairRank>) -> Model {
+        self.description.record.pairs = ranks;
+        self
+    }
+
     /// What the model is.
     pub fn description(&self) -> &Description {
         &self.description
@@ -230,7 +252,14 @@ impl Model {
 
     /// The features of `data` that the model uses, in its own order and kinds.
     pub fn features_of(&self, data: &Dataset) -> Result<Vec<Feature>> {
-        self.description.features.iter().map(|feature| feature.find(data)).collect()
+        let mut found = Vec::with_capacity(self.description.features.len());
+        for feature in &self.description.features {
+            found.push(match &feature.pair {
+                Some(pair) => pair.feature(&found)?,
+                None => feature.find(data)?,
+            });
+        }
+        Ok(found)
     }
 
     /// The statistics of `data` that the model needs.
@@ -293,6 +322,7 @@ impl Description {
             rho_spline: self.rho_spline.as_ref(),
             smooth: self.record.smooth,
             reach: self.reach(),
+            shell_scale: &self.shell_scale,
         }
     }
 

@@ -42,13 +42,23 @@ impl RhoScale {
     }
 }
 
+/// What rho is multiplied by at a distance (`None`: unreachable), by the factors of a model: distance 0, 1, ..., and
+/// "unreachable" last; none: 1. A distance beyond those of training has the factor of the longest.
+pub fn shell_factor(factors: &[f64], distance: Option<usize>) -> f32 {
+    match (factors, distance) {
+        ([finite @ .., _], Some(distance)) if !finite.is_empty() => finite[distance.min(finite.len() - 1)] as f32,
+        ([.., unreachable], _) => *unreachable as f32,
+        ([], _) => 1.0,
+    }
+}
+
 /// Whether all features share one distance function, or each has its own, or groups of them have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rho {
     /// One rho for everything.
     Shared,
-    /// One rho per feature, per level of a categorical feature, and one for the bias.
+    /// One rho per feature, per level of a categorical feature that is not a pair, and one for the bias.
     PerFeature,
     /// One rho per group of features, and one for the bias; features without a group are a group together.
     Grouped,
@@ -78,7 +88,7 @@ pub struct FeatureLayout {
     pub network: Option<usize>,
     /// The first of its free values: one per level, then one for missing where there is one.
     pub first_value: usize,
-    /// The rho of its first level; the levels of a categorical feature (missing last) have one each.
+    /// The rho of its first level; the levels of a categorical feature (missing last) have one each, but for a pair.
     pub first_rho: usize,
 }
 
@@ -132,7 +142,7 @@ impl Layout {
                 }
                 Rho::PerFeature => {
                     let first = layout.rhos.len();
-                    for _ in 0..if categorical { values } else { 1 } {
+                    for _ in 0..if feature.has_level_rhos() { values } else { 1 } {
                         layout.rhos.push(RhoRow { function: layout.functions, reach });
                         layout.functions += 1;
                     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::describe::RARE;
-use crate::dataset::{Dataset, Feature, NodeDescription, Outcome, Target};
+use crate::dataset::{Dataset, Feature, NodeDescription, Outcome, Pair, Target};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Task, Values};
 use crate::lens::Reach;
@@ -78,6 +78,9 @@ pub struct FeatureSchema {
     /// How it is computed from the graphs; `None`: it is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<NodeDescription>,
+    /// Which two features it is made of, and how they are cut; `None`: it is not a pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair: Option<Pair>,
     /// Training values too rare for a level of their own: they share the level [`RARE`], as unseen ones do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rare: Vec<String>,
@@ -186,6 +189,7 @@ impl FeatureSchema {
             scale,
             levels,
             description: feature.description.clone(),
+            pair: feature.pair.clone(),
             rare,
             rho_group: None,
             reach: None,
@@ -220,7 +224,8 @@ impl FeatureSchema {
         self.spline = Some(Basis::of_values(values, self.rules.bound.is_some()));
     }
 
-    /// The column of new data that plays the part of this feature, with its kind; a described feature is computed.
+    /// The column of new data that plays the part of this feature, with its kind; a described feature is computed. A pair
+    /// is made of features that were found: see [`Pair::feature`].
     pub fn find(&self, data: &Dataset) -> Result<Feature> {
         if let Some(description) = &self.description {
             return Ok(self.with_rare_pooled(data.describe(description)?));
@@ -243,6 +248,12 @@ impl FeatureSchema {
                 .remedy(format!("add the column; there are: {}", names.join(", "))));
         };
         found.with_kind(self.kind)
+    }
+
+    /// Whether each of its levels has a rho of its own where features have: a category's do, the cells of a pair share
+    /// one.
+    pub fn has_level_rhos(&self) -> bool {
+        self.kind == Kind::Categorical && self.pair.is_none()
     }
 
     /// The share of training nodes in each level of a categorical feature, the missing level last where there is one.

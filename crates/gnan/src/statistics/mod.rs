@@ -27,6 +27,9 @@ const MOST_CELLS_PER_NODE: f64 = 0.25;
 /// Most pairs of receiver and source whose distance is held in memory.
 const MOST_PAIRS: u64 = 6_000_000_000;
 
+/// Receivers by which the typical size of a shell is judged.
+const TYPICAL_RECEIVERS: usize = 512;
+
 /// Which statistics are wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatisticsOptions {
@@ -318,6 +321,32 @@ impl Statistics {
             })
             .collect()
     }
+}
+
+/// For every slot the root of the size of a typical shell of the receivers, `1 / sqrt(mean of 1 / n_i(l))`, by at most
+/// [`TYPICAL_RECEIVERS`] of them: the mean of such a shell varies that much less than one node does.
+pub fn shell_scale(data: &Dataset, slots: usize) -> Result<Vec<f64>> {
+    let every = data.len().div_ceil(TYPICAL_RECEIVERS).max(1);
+    let some: Vec<usize> = (0..data.len()).step_by(every).collect();
+    let (mut shares, mut receivers) = (vec![0.0; slots], vec![0.0f64; slots]);
+    for group in receiver_groups(&data.subset(&some)) {
+        let view = View::new(data, group.graph, &Lens::default())?;
+        view.each_row(&group.receivers, |_, row| {
+            let mut sizes = vec![0.0; slots];
+            for distance in row {
+                sizes[if *distance == UNREACHABLE { slots - 1 } else { usize::from(*distance).min(slots - 2) }] += 1.0;
+            }
+            for (slot, size) in sizes.into_iter().enumerate().filter(|(_, size)| *size > 0.0) {
+                shares[slot] += 1.0 / size;
+                receivers[slot] += 1.0;
+            }
+        })?;
+    }
+    Ok(shares
+        .iter()
+        .zip(receivers)
+        .map(|(share, count)| if *share > 0.0 { (count / share).sqrt() } else { 1.0 })
+        .collect())
 }
 
 /// Receivers of one graph, at most as many as one search serves.

@@ -18,6 +18,7 @@ impl Fit<'_> {
     /// Folds gain and target scale into the parameters and writes the description.
     pub(super) fn finish(mut self, ended: Ended, history: Vec<Point>) -> Fitted {
         std::mem::swap(&mut self.parameters, &mut self.best);
+        self.fold_centre();
         let gains = std::mem::take(&mut self.gains);
         match self.training.readout {
             true => self.settle_readout(gains[0]),
@@ -48,6 +49,7 @@ impl Fit<'_> {
             silent_unreachable: self.training.silent_unreachable,
             slots: if self.slots.len() > 1 { self.slots } else { Vec::new() },
             lenses: self.training.lenses.clone(),
+            shell_scale: self.shell_scale,
             architecture: self.settled.architecture,
             features: self.features,
             targets: data.targets().iter().map(TargetSchema::of).collect(),
@@ -112,6 +114,7 @@ impl Fit<'_> {
             balance_classes: self.training.balance_classes,
             target_scale: self.scale.pairs(),
             tried: Vec::new(),
+            pairs: Vec::new(),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::random::Stream;
 use crate::shape::{Architecture, Basis, ShapeKind};
-use crate::statistics::Statistics;
+use crate::statistics::{self, Statistics};
 
 use super::finish::Point;
 use super::prepared::Prepared;
@@ -65,6 +65,9 @@ impl Training {
             Some(valid) => (train, valid.labelled()),
             None => train.hold_out(self.seed)?,
         };
+        if self.wants_pairs() {
+            return self.fit_with_pairs(prepared, &train, &valid, monitor);
+        }
         let mut candidates = Vec::new();
         for rho in self.rho_candidates(&train) {
             for two_logits in self.logit_candidates(outcome, rho) {
@@ -129,6 +132,10 @@ pub(super) struct Fit<'a> {
     pub rho_scale: RhoScale,
     pub rho_spline: Option<Basis>,
     projection: Projection,
+    /// What rho is multiplied by at every slot; empty: 1.
+    pub shell_scale: Vec<f64>,
+    /// The mean of the training outputs, which is taken out before the output bias is added; empty: nothing is.
+    centre: Vec<f32>,
     pub engine: Engine,
     pub parameters: Parameters,
     /// The weights with the lowest validation loss so far.
@@ -153,6 +160,8 @@ impl<'a> Fit<'a> {
         let reach = training.reach(train);
         let layout = Layout::new(&features, settled.rho, reach, training.lenses.len());
         let gain = source_gain(train);
+        let slots = statistics.axis().slots();
+        let shell_scale = if training.scale_shells { statistics::shell_scale(train, slots)? } else { Vec::new() };
         let receivers = heard_receivers(&statistics, train)?;
         let rho_spline = (settled.rho_shape == ShapeKind::Spline).then(|| {
             let axis = statistics.axis();
@@ -173,6 +182,7 @@ impl<'a> Fit<'a> {
             rho_spline: rho_spline.as_ref(),
             smooth: settled.smooth,
             reach,
+            shell_scale: &shell_scale,
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
@@ -198,6 +208,8 @@ impl<'a> Fit<'a> {
             rho_spline,
             gains,
             projection,
+            centre: vec![0.0; if training.scale_shells { settled.architecture.outputs } else { 0 }],
+            shell_scale,
             state: OptimiserState::new(&parameters),
             stopping: Stopping::new(settled),
             best: parameters.clone(),
@@ -286,7 +298,12 @@ impl<'a> Fit<'a> {
                 self.train_loss(Some(gradient));
             }
             let step = self.step();
-            self.engine.step(&mut self.train.rows, gradient, &mut self.parameters, &mut self.state, step);
+            if self.centre.is_empty() {
+                self.engine.gradients(&mut self.train.rows, gradient);
+            } else {
+                self.engine.centred_gradients(&mut self.train.rows, gradient);
+            }
+            self.engine.step_of(0, &mut self.parameters, &mut self.state, step);
             self.projection.apply(&mut self.parameters);
             return None;
         };
@@ -325,11 +342,25 @@ impl<'a> Fit<'a> {
     }
 
     fn train_loss(&mut self, gradient: Option<&mut [f32]>) -> f64 {
-        part_loss(&self.engine, self.settled, &self.parameters, &mut self.train, gradient)
+        self.engine.outputs(&mut self.train.rows, &mut self.train.outputs);
+        if !self.centre.is_empty() {
+            self.centre = column_means(&self.train.outputs, self.centre.len());
+        }
+        part_loss(self.settled, &self.parameters, &self.centre, &mut self.train, gradient)
     }
 
     fn valid_loss(&mut self) -> f64 {
-        part_loss(&self.engine, self.settled, &self.parameters, &mut self.valid, None)
+        self.engine.outputs(&mut self.valid.rows, &mut self.valid.outputs);
+        part_loss(self.settled, &self.parameters, &self.centre, &mut self.valid, None)
+    }
+
+    /// What was taken out of the outputs while training belongs to the output bias.
+    pub(super) fn fold_centre(&mut self) {
+        if !self.centre.is_empty() {
+            self.engine.tables(&self.parameters, false);
+            self.train_loss(None);
+            self.parameters.output_bias.iter_mut().zip(&self.centre).for_each(|(bias, mean)| *bias -= mean);
+        }
     }
 
     /// The chief metric on the validation part, from the outputs last computed.
@@ -345,15 +376,17 @@ impl<'a> Fit<'a> {
     }
 }
 
+/// The loss of the outputs of a part, as the engine left them.
 fn part_loss(
-    engine: &Engine,
     settled: &Settled,
     parameters: &Parameters,
+    centre: &[f32],
     part: &mut PartState,
     gradient: Option<&mut [f32]>,
 ) -> f64 {
-    engine.outputs(&mut part.rows, &mut part.outputs);
-    add_output_bias(&mut part.outputs, &parameters.output_bias);
+    let mut bias = parameters.output_bias.clone();
+    bias.iter_mut().zip(centre).for_each(|(bias, mean)| *bias -= mean);
+    add_output_bias(&mut part.outputs, &bias);
     settled.loss.evaluate(&part.outputs, &part.goals, gradient)
 }
 
@@ -363,7 +396,17 @@ pub(super) fn add_output_bias(outputs: &mut [f32], bias: &[f32]) {
     }
 }
 
-fn learn_features(training: &Training, shape: ShapeKind, train: &Dataset) -> Vec<FeatureSchema> {
+/// The mean of every column, added up in f64.
+pub(super) fn column_means(rows: &[f32], columns: usize) -> Vec<f32> {
+    let mut sums = vec![0.0f64; columns];
+    for row in rows.chunks_exact(columns) {
+        sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
+    }
+    let count = (rows.len() / columns).max(1) as f64;
+    sums.into_iter().map(|sum| (sum / count) as f32).collect()
+}
+
+pub(super) fn learn_features(training: &Training, shape: ShapeKind, train: &Dataset) -> Vec<FeatureSchema> {
     let mut graph_of_node = vec![u32::MAX; train.node_count()];
     for graph in train.graphs() {
         train.sources_of(graph).for_each(|node| graph_of_node[node] = graph as u32);

@@ -5,6 +5,7 @@ mod fit;
 mod hearing;
 mod lane_loss;
 mod loss;
+pub mod pairs;
 mod prepared;
 mod projection;
 mod readout;

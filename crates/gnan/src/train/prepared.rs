@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Pair};
 use crate::error::Result;
 use crate::model::Rho;
 use crate::statistics::Statistics;
@@ -20,6 +20,11 @@ impl Prepared {
     /// Prepares the labelled items of `data`.
     pub fn new(data: &Dataset, training: &Training) -> Prepared {
         Prepared { data: data.labelled(), training: training.clone(), statistics: Default::default() }
+    }
+
+    /// The same items with pairs as further features.
+    pub(super) fn paired(&self, pairs: &[Pair], training: &Training) -> Result<Prepared> {
+        Ok(Prepared::new(&self.data.paired(pairs)?, training))
     }
 
     /// The statistics for a shared rho, or one per feature or group.

@@ -17,7 +17,7 @@ use crate::random::Stream;
 use crate::statistics::Statistics;
 
 use super::finish::mean_effects;
-use super::fit::{add_output_bias, gain_of, source_gain};
+use super::fit::{add_output_bias, column_means, gain_of, source_gain};
 use super::lane_loss::{LaneGoals, LaneLoss};
 use super::projection::Projection;
 use super::settings::Settled;
@@ -284,18 +284,30 @@ impl<'a> Group<'a> {
             self.members.iter().map(|member| running(member).then_some(&member.parameters)).collect();
         self.engine.tables_of(&parameters, true);
         self.engine.outputs(&mut self.rows, &mut self.outputs);
-        let mut bias = vec![0.0; self.lanes];
+        let mut bias = self.centre();
         let replicates = self.goals.replicates();
         for (replicate, member) in self.members.iter().enumerate() {
             let lanes = bias[replicate..].iter_mut().step_by(replicates);
-            lanes.zip(&member.parameters.output_bias).for_each(|(lane, b0)| *lane = *b0);
+            lanes.zip(&member.parameters.output_bias).for_each(|(lane, b0)| *lane += *b0);
         }
         add_output_bias(&mut self.outputs, &bias);
         self.goals.evaluate(&self.outputs, &mut self.gradient)
     }
 
+    /// What is added to every lane so that its mean is 0; nothing where shells are not scaled.
+    fn centre(&self) -> Vec<f32> {
+        if self.retraining.description.shell_scale.is_empty() {
+            return vec![0.0; self.lanes];
+        }
+        column_means(&self.outputs, self.lanes).into_iter().map(|mean| -mean).collect()
+    }
+
     fn step(&mut self) {
-        self.engine.gradients(&mut self.rows, &self.gradient);
+        if self.retraining.description.shell_scale.is_empty() {
+            self.engine.gradients(&mut self.rows, &self.gradient);
+        } else {
+            self.engine.centred_gradients(&mut self.rows, &self.gradient);
+        }
         let settled = &self.retraining.settled;
         for (replicate, member) in self.members.iter_mut().enumerate().filter(|(_, member)| member.ended.is_none()) {
             let step = settled.step(member.stopping.rate());
@@ -313,6 +325,8 @@ impl<'a> Group<'a> {
         });
         let best: Vec<Option<&Parameters>> = self.members.iter().map(|member| Some(&member.best)).collect();
         self.engine.tables_of(&best, false);
+        self.engine.outputs(&mut self.rows, &mut self.outputs);
+        let centre = self.centre();
         let replicates = self.goals.replicates();
         let by_lane: Vec<f32> = (0..self.lanes).map(|lane| gains[lane / replicates]).collect();
         let means = mean_effects(&self.engine, data, &description.features, &by_lane);
@@ -322,6 +336,8 @@ impl<'a> Group<'a> {
                 feature.mean_effect = means.iter().skip(replicate).step_by(replicates).copied().collect();
             }
             let mut parameters = member.best;
+            let moved = centre.iter().skip(replicate).step_by(replicates);
+            parameters.output_bias.iter_mut().zip(moved).for_each(|(bias, moved)| *bias += moved);
             parameters.scale_sources(gains);
             scale.restore(&mut parameters.output_bias);
             if !parameters.is_finite() {

@@ -31,7 +31,7 @@ pub const NODE_WEIGHT_DECAY: f64 = 5e-4;
 /// Default strength of L2 for a graph task, times the number of graphs.
 pub const GRAPH_WEIGHT_DECAY: f64 = 0.1;
 /// Default strength of the smoothness penalty of splines, times the number of items.
-pub const SMOOTH: f64 = 0.3;
+pub const SMOOTH: f64 = 2.0;
 /// A node task with at least this many training labels gets a rho per feature by default.
 pub const WELL_LABELLED: usize = 1000;
 /// Widest hidden layer that is accepted.
@@ -110,6 +110,9 @@ pub struct Training {
     pub rho_groups: Vec<(String, Vec<String>)>,
     /// Association rules: features by name, and the distances from which each is heard.
     pub associations: Vec<(String, Reach)>,
+    /// Multiply rho at every distance by the root of a typical shell's size, so that the mean of a large shell, which
+    /// differs little from node to node, counts as easily as one node.
+    pub scale_shells: bool,
     /// The loss; `None`: the usual one for the targets.
     pub loss: Option<Loss>,
     /// Step size; `None`: by the task.
@@ -127,6 +130,10 @@ pub struct Training {
     pub batch: Option<usize>,
     /// Weigh classes so that each counts the same.
     pub balance_classes: bool,
+    /// How many pairs of features the model is to have, the best by what the additive model leaves.
+    pub pairs: usize,
+    /// Pairs of features that the model is to have in any case.
+    pub named_pairs: Vec<[String; 2]>,
     /// The seed of everything random.
     pub seed: u64,
 }
@@ -151,6 +158,7 @@ impl Default for Training {
             lenses: Lens::plain(),
             rho_groups: Vec::new(),
             associations: Vec::new(),
+            scale_shells: false,
             loss: None,
             learning_rate: None,
             weight_decay: None,
@@ -159,6 +167,8 @@ impl Default for Training {
             patience: None,
             batch: None,
             balance_classes: false,
+            pairs: 0,
+            named_pairs: Vec::new(),
             seed: 0,
         }
     }
@@ -319,6 +329,17 @@ impl Training {
         if !matches!(self.logits, LogitChoice::ByRho) && outcome != Outcome::Binary {
             return Err(Error::usage("the number of logits is a choice for a target of two classes only"));
         }
+        if self.scale_shells
+            && !(train.task() == Task::Node && self.normalise && self.batch.is_none() && Lens::is_plain(&self.lenses))
+        {
+            return Err(Error::usage(
+                "shells are scaled where nodes are predicted by plain distances, normalised, in one batch",
+            )
+            .remedy("leave the scaling of shells out"));
+        }
+        if self.scale_shells && self.output_bias == Some(false) {
+            return Err(Error::usage("scaled shells need an output bias").remedy("leave it to the data"));
+        }
         let targets: Vec<_> = train.targets().iter().map(crate::model::TargetSchema::of).collect();
         let outputs = crate::model::output_count(outcome, &targets, two_logits);
         let batch = self.batch.filter(|batch| *batch < train.len());
@@ -336,7 +357,7 @@ impl Training {
             outcome,
             rho,
             two_logits,
-            output_bias: self.output_bias.unwrap_or(regression || graphs),
+            output_bias: self.output_bias.unwrap_or(regression || graphs || self.scale_shells),
             loss,
             learning_rate: self.learning_rate.unwrap_or(usual_rate) as f32,
             weight_decay: self.weight_decay.unwrap_or_else(|| usual_weight_decay(train)) as f32,

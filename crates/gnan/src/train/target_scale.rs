@@ -38,6 +38,11 @@ impl TargetScale {
         scale
     }
 
+    /// No scale: targets stay as they are.
+    pub(super) fn none(targets: usize) -> TargetScale {
+        TargetScale { regression: false, shift: vec![0.0; targets], scale: vec![1.0; targets] }
+    }
+
     /// The scale of an earlier training, as [`pairs`](Self::pairs) wrote it down.
     pub(super) fn from_pairs(pairs: &[(f64, f64)]) -> TargetScale {
         let (shift, scale) = pairs.iter().copied().unzip();

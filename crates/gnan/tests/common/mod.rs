@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "every test file uses another part of these helpers")]
 
-use gnan::dataset::Outcome;
+use gnan::dataset::{Feature, Outcome, Pair, PairMember};
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
 use gnan::lens::{Direction, Lens, Pool, Reach};
 use gnan::model::{
@@ -337,6 +337,15 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
     let mut features: Vec<FeatureSchema> =
         data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
+    if let [first, second, ..] = data.features()
+        && random.below(3) == 0
+    {
+        let levels = |k: usize| features[k].levels.iter().map(|level| level.name.clone()).collect::<Vec<_>>();
+        let member = |feature: &Feature, k: usize| PairMember::of(feature, &levels(k), |_| true).expect("bins");
+        let pair = Pair { members: [member(first, 0), member(second, 1)] };
+        let feature = pair.feature(data.features()).expect("a pair");
+        features.push(FeatureSchema::learn(&feature, &graph_of_node, data.task()));
+    }
     let targets = shape.goal.targets();
     let outputs = output_count(shape.goal.outcome, &targets, shape.goal.two_logits);
     let architecture = Architecture { layers: shape.layers, hidden: shape.hidden, outputs };
@@ -370,6 +379,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
         uncentred: false,
         normalise: shape.normalise,
         hop_cap: shape.hop_cap,
+        shell_scale: if lenses.len() == 1 && random.below(3) == 0 { vec![1.0, 1.5, 2.5, 0.5] } else { Vec::new() },
         silent_unreachable: shape.hearing.silent_unreachable,
         architecture,
         features,

@@ -219,6 +219,39 @@ struct FileFeature {
     rule: Option<FileReach>,
     /// Its shape function, where that is a spline.
     spline: Option<FileSpline>,
+    /// The two features it is made of, each with its name and bins as the file has them.
+    pair: Option<[(String, serde_json::Value); 2]>,
+}
+
+impl FileFeature {
+    /// Whether every level has a distance function of its own, where features have: the cells of a pair share one.
+    fn has_level_rhos(&self) -> bool {
+        self.scale.is_none() && self.pair.is_none()
+    }
+}
+
+/// The name of the bin that a value falls into; `None`: a category that training had not seen.
+fn bin_name(bins: &serde_json::Value, value: &Value) -> Option<String> {
+    let edges: Option<Vec<f64>> =
+        bins["edges"].as_array().map(|edges| edges.iter().map(|edge| edge.as_f64().expect("an edge")).collect());
+    match (value, edges) {
+        (Value::Missing, _) => Some("missing".to_owned()),
+        (Value::Number(number), None) => Some(if *number == 0.0 { "0" } else { "1" }.to_owned()),
+        (Value::Number(number), Some(edges)) => {
+            let below = edges.iter().rev().find(|edge| **edge <= *number);
+            let above = edges.iter().find(|edge| **edge > *number);
+            Some(match (below, above) {
+                (None, None) => "any".to_owned(),
+                (None, Some(above)) => format!("< {above}"),
+                (Some(below), Some(above)) => format!("{below} to {above}"),
+                (Some(below), None) => format!("≥ {below}"),
+            })
+        }
+        (Value::Category(name), _) => {
+            let levels = bins["levels"].as_array().expect("levels");
+            levels.iter().any(|level| level.as_str() == Some(name)).then(|| name.clone())
+        }
+    }
 }
 
 /// A spline, as the file describes it, without its coefficients.
@@ -358,6 +391,7 @@ pub struct FileModel {
     /// The ways of measuring distance.
     pub lenses: Vec<FileLens>,
     rho_shift: f64,
+    shell_scale: Vec<f64>,
     rho_scale: f64,
     per_feature: bool,
     features: Vec<FileFeature>,
@@ -477,11 +511,16 @@ impl FileModel {
                     unreachable: feature["reach"]["unreachable"].as_bool().expect("yes or no"),
                 }),
                 spline,
+                pair: feature["pair"]["members"].as_array().map(|members| {
+                    [0, 1].map(|at| {
+                        (members[at]["feature"].as_str().expect("a name").to_owned(), members[at]["bins"].clone())
+                    })
+                }),
             });
             networks += usize::from(!categorical);
             value_count += free_values;
             if per_feature {
-                rho_count += if categorical { free_values } else { 1 };
+                rho_count += if features[features.len() - 1].has_level_rhos() { free_values } else { 1 };
             }
         }
         rho_count += groups.len();
@@ -503,7 +542,7 @@ impl FileModel {
         let mut rho_splines = Vec::new();
         for _ in 0..if description["rho_spline"].is_null() { 0 } else { functions } {
             let first = rho_splines.iter().map(FileSpline::stored).sum();
-            rho_splines.push(FileSpline::read(&description["rho_spline"], first, smooth));
+            rho_splines.push(FileSpline::read(&description["rho_spline"], first, 0.5 * smooth));
         }
         let count = |parts: &[usize]| tensors[parts[0]].shape[0];
         assert_eq!(count(&shape_parts), if shape_splines { coefficients } else { networks });
@@ -520,6 +559,10 @@ impl FileModel {
             silent_unreachable: description["silent_unreachable"].as_bool().unwrap_or(false),
             lenses,
             rho_shift: description["rho_scale"]["shift"].as_f64().expect("a number"),
+            shell_scale: match description["shell_scale"].as_array() {
+                Some(factors) => factors.iter().map(|factor| factor.as_f64().expect("a factor")).collect(),
+                None => Vec::new(),
+            },
             rho_scale: description["rho_scale"]["scale"].as_f64().expect("a number"),
             per_feature,
             features,
@@ -637,10 +680,19 @@ impl FileModel {
         };
         let argument = (t - self.rho_shift) / self.rho_scale;
         let index = lens * self.rho_count + index;
-        if let Some(spline) = self.rho_splines.get(index) {
-            return self.spline(self.rho_parts[0], spline, argument);
-        }
-        self.network(&self.rho_parts, index, argument, self.masks.as_ref().map(|masks| &masks.rhos[index][..]))
+        let function = match self.rho_splines.get(index) {
+            Some(spline) => self.spline(self.rho_parts[0], spline, argument),
+            None => {
+                self.network(&self.rho_parts, index, argument, self.masks.as_ref().map(|masks| &masks.rhos[index][..]))
+            }
+        };
+        let last = self.shell_scale.len().saturating_sub(1);
+        let factor = match distance {
+            _ if self.shell_scale.is_empty() => 1.0,
+            None => self.shell_scale[last],
+            Some(distance) => self.shell_scale[distance.min(last - 1)],
+        };
+        function.into_iter().map(|rho| factor * rho).collect()
     }
 
     /// `b`, with its rho.
@@ -663,7 +715,7 @@ impl FileModel {
         };
         // The levels of a categorical feature have a rho each; a missing number is heard with the feature's rho.
         let own_rho = |level: usize| match feature.scale {
-            None if self.per_feature => feature.first_rho + level,
+            None if self.per_feature && feature.has_level_rhos() => feature.first_rho + level,
             _ => feature.first_rho,
         };
         let unseen = || match feature.scale {
@@ -702,8 +754,20 @@ impl FileModel {
     pub fn said(&self, case: &Case, node: usize) -> Vec<Term> {
         let mut terms = vec![self.bias_term()];
         for (place, feature) in self.features.iter().enumerate() {
-            let column = case.features.iter().find(|column| column.name == feature.name).expect("the feature");
-            terms.extend(self.feature_terms(place, &column.values[node]));
+            let value_of = |name: &String| {
+                &case.features.iter().find(|column| column.name == *name).expect("the feature").values[node]
+            };
+            let value = match &feature.pair {
+                None => value_of(&feature.name).clone(),
+                Some(members) => {
+                    let [first, second] = members.each_ref().map(|(name, bins)| bin_name(bins, value_of(name)));
+                    // A cell with an unseen category is unseen, whatever it is called.
+                    Value::Category(
+                        first.zip(second).map_or("?".to_owned(), |(first, second)| format!("{first} & {second}")),
+                    )
+                }
+            };
+            terms.extend(self.feature_terms(place, &value));
         }
         terms
     }

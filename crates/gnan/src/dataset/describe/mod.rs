@@ -200,6 +200,7 @@ impl Dataset {
             unit: None,
             values: categories(words),
             description: Some(NodeDescription { label: label.map(|label| label.name.clone()), ..description.clone() }),
+            pair: None,
         })
     }
 

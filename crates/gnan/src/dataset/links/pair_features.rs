@@ -104,6 +104,7 @@ fn pair_features_of(feature: &Feature, incidence: &Incidence<'_>) -> Vec<Feature
             unit: feature.unit.clone(),
             values,
             description: feature.description.clone(),
+            pair: None,
         })
         .collect()
 }
@@ -148,7 +149,7 @@ mod tests {
 
     fn of_pairs(kind: Kind, values: Values, pairs: &[[u32; 2]]) -> Vec<(String, Kind, Values)> {
         let nodes = values.len();
-        let feature = Feature { name: "x".to_owned(), kind, unit: None, values, description: None };
+        let feature = Feature { name: "x".to_owned(), kind, unit: None, values, description: None, pair: None };
         let found = pair_features(&[feature], &Incidence::new(pairs, nodes));
         found.into_iter().map(|feature| (feature.name, feature.kind, feature.values)).collect()
     }

@@ -168,9 +168,9 @@ impl Part<'_> {
         self.place.first_value + level
     }
 
-    /// The rho of a level: a categorical feature has one for each, unless all features share one.
+    /// The rho of a level: a categorical feature that is not a pair has one for each, unless all features share one.
     fn rho(&self, level: usize) -> usize {
-        let own = self.rho == Rho::PerFeature && self.is_categorical();
+        let own = self.rho == Rho::PerFeature && self.feature.has_level_rhos();
         self.place.first_rho + if own { level } else { 0 }
     }
 

@@ -65,6 +65,8 @@ pub struct EngineModel<'a> {
     pub smooth: f64,
     /// Rho is 0 at other distances.
     pub reach: Reach,
+    /// What rho is multiplied by at every distance; empty: 1.
+    pub shell_scale: &'a [f64],
 }
 
 /// Some rows of the statistics, copied out so that they are contiguous, with working memory for them.
@@ -124,7 +126,7 @@ impl Engine {
         let (binding, points) = Binding::new(model, &layout, &statistics);
         let forms = model.forms(&layout);
         let shape_points = Evaluation::new(&forms.shapes, &points);
-        let heard = Heard::new(&layout, axis);
+        let heard = Heard::new(&layout, axis, model.shell_scale);
         let argument = |slot: &usize| model.rho_scale.apply(axis.argument(*slot));
         let arguments: Vec<Vec<f64>> =
             heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()).collect();
@@ -257,5 +259,18 @@ impl Engine {
         }
         let outputs = self.readout.as_ref().map_or(self.tables.lanes, Readout::output_count);
         self.output_bias_gradient = column_sums(out_gradient, outputs);
+    }
+
+    /// The same where the mean of all rows is taken out of the outputs before the output bias is added: what moves all
+    /// outputs alike moves nothing but the output bias.
+    pub fn centred_gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
+        let sums = column_sums(out_gradient, self.tables.lanes);
+        let count = rows.len().max(1) as f32;
+        let mut projected = out_gradient.to_vec();
+        for row in projected.chunks_exact_mut(sums.len()) {
+            row.iter_mut().zip(&sums).for_each(|(g, sum)| *g -= sum / count);
+        }
+        self.gradients(rows, &projected);
+        self.output_bias_gradient = sums;
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! T[u, c]        found[u, c] - found[reference, c], where u is a point of a network; else its free value or bias
-//! rho[r, l, c]   the distance function of rho r by the lens of slot l, at its distance; 0 where r does not hear
+//! rho[r, l, c]   the distance function of rho r by the lens of slot l, at its distance, times the factor of that; 0 where r does not hear
 //! ```
 //!
 //! With several replicates, `c` runs over the lanes of all of them.
 
 use crate::lens::Axis;
-use crate::model::parameters::{Layout, Parameters, RhoRow};
+use crate::model::parameters::{Layout, Parameters, RhoRow, shell_factor};
 use crate::statistics::BIAS_UNIT;
 
 use super::binding::Binding;
@@ -56,12 +56,14 @@ pub(super) struct Heard {
     slots: usize,
     /// `[rhos, slots]`: the point of a distance function, counted over all of them; `None`: rho is 0.
     points: Vec<Option<u32>>,
+    /// For every slot what rho is multiplied by.
+    factors: Vec<f32>,
     /// For every distance function the slots at which it is needed.
     pub slots_of_function: Vec<Vec<usize>>,
 }
 
 impl Heard {
-    pub(super) fn new(layout: &Layout, axis: &Axis) -> Heard {
+    pub(super) fn new(layout: &Layout, axis: &Axis, shell_scale: &[f64]) -> Heard {
         let slots = axis.slots();
         let mut slots_of_function = vec![Vec::new(); layout.rho_functions()];
         for slot in 0..slots {
@@ -87,7 +89,8 @@ impl Heard {
                 row.reach.hears(axis.distance(slot)).then_some((firsts[function] + place) as u32)
             }));
         }
-        Heard { slots, points, slots_of_function }
+        let factors = (0..slots).map(|slot| shell_factor(shell_scale, axis.distance(slot))).collect();
+        Heard { slots, points, factors, slots_of_function }
     }
 
     /// The point of a rho at a slot; `None`: it is not heard there.
@@ -101,9 +104,12 @@ impl Replicate {
     pub(super) fn fill_tables(&self, parameters: &Parameters, binding: &Binding, heard: &Heard, tables: &mut Tables) {
         let (lanes, width) = (&self.lanes, tables.lanes);
         let copy = |to: &mut [f32], from: &[f32]| lanes.of(to).zip(from).for_each(|(to, from)| *to = *from);
-        for (rho, point) in tables.rhos.chunks_exact_mut(width).zip(&heard.points) {
+        for ((rho, point), factor) in
+            tables.rhos.chunks_exact_mut(width).zip(&heard.points).zip(heard.factors.iter().cycle())
+        {
             if let Some(point) = point {
-                copy(rho, &self.rho_points.outputs()[*point as usize * lanes.outputs..]);
+                let found = &self.rho_points.outputs()[*point as usize * lanes.outputs..];
+                lanes.of(rho).zip(found).for_each(|(to, from)| *to = from * factor);
             }
         }
         copy(tables.unit_mut(BIAS_UNIT), &parameters.bias);
@@ -137,10 +143,12 @@ impl Replicate {
         let copy =
             |to: &mut [f32], from: &[f32]| to.iter_mut().zip(lanes.from(from)).for_each(|(to, from)| *to = *from);
         self.rho_gradient.fill(0.0);
-        for (rho, point) in tables.rhos.chunks_exact(width).zip(&heard.points) {
+        for ((rho, point), factor) in
+            tables.rhos.chunks_exact(width).zip(&heard.points).zip(heard.factors.iter().cycle())
+        {
             if let Some(point) = point {
                 let sum = &mut self.rho_gradient[*point as usize * outputs..][..outputs];
-                sum.iter_mut().zip(lanes.from(rho)).for_each(|(sum, g)| *sum += g);
+                sum.iter_mut().zip(lanes.from(rho)).for_each(|(sum, g)| *sum += g * factor);
             }
         }
         copy(&mut self.bias_gradient, tables.unit(BIAS_UNIT));
