@@ -56,7 +56,8 @@ pub fn waterfall(description: &Description, why: &Explanation, output: usize, wi
 
 /// The contributions by feature; the feature that names the nodes is divided by its levels, which says more.
 fn terms(description: &Description, why: &Explanation, output: usize) -> Vec<Term> {
-    let named = description.features.iter().position(|feature| feature.kind == Kind::Categorical && feature.pair.is_none());
+    let named =
+        description.features.iter().position(|feature| feature.kind == Kind::Categorical && feature.pair.is_none());
     let mut terms = Vec::new();
     for (k, (name, amount)) in why.features.iter().zip(why.by_feature(output)).enumerate() {
         if named != Some(k) || why.labels.is_empty() {

@@ -157,7 +157,10 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         return Err("it has no usable scale of rho".to_owned());
     }
     let scales = &description.shell_scale;
-    if scales.len() == 1 || (!scales.is_empty() && description.lenses.len() != 1) || scales.iter().any(|factor| !(*factor > 0.0 && *factor < 1e9)) {
+    if scales.len() == 1
+        || (!scales.is_empty() && description.lenses.len() != 1)
+        || scales.iter().any(|factor| !(*factor > 0.0 && *factor < 1e9))
+    {
         return Err("its factors of shells are not usable".to_owned());
     }
     if let Some(basis) = &description.rho_spline {

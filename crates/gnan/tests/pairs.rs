@@ -88,7 +88,8 @@ fn a_pair_survives_its_file_and_its_explanations_add_up() {
         let explanation = read.explain(&data, 3).expect("an explanation");
         assert!(explanation.features.iter().any(|feature| feature == "word × a"));
         let width = model.outputs();
-        let shown = model.description().shown(&outputs[3 * width..4 * width].iter().map(|y| f64::from(*y)).collect::<Vec<_>>());
+        let shown =
+            model.description().shown(&outputs[3 * width..4 * width].iter().map(|y| f64::from(*y)).collect::<Vec<_>>());
         let sum = explanation.by_feature(0).iter().sum::<f64>() + explanation.structure(0) + explanation.base[0];
         assert!((sum - shown[0]).abs() < 1e-4, "{sum} against {}", shown[0]);
     }
@@ -104,7 +105,10 @@ fn what_makes_no_sense_is_refused_before_any_work() {
         (named("a", "a"), "with itself"),
         (Training { pairs: 7, ..quick() }, "7 pairs are asked for, and the features make 6"),
         (Training { pairs: usize::MAX, ..quick() }, "pairs are asked for"),
-        (Training { named_pairs: [named("a", "b").named_pairs, named("b", "a").named_pairs].concat(), ..quick() }, "twice"),
+        (
+            Training { named_pairs: [named("a", "b").named_pairs, named("b", "a").named_pairs].concat(), ..quick() },
+            "twice",
+        ),
         (Training { scale_shells: true, ..quick() }, "shells are scaled where nodes are predicted"),
     ] {
         let refusal = refusal(training);
@@ -139,9 +143,17 @@ fn new_data_are_cut_by_the_edges_of_training() {
     let pair = Pair { members: [member("a", Bins::Edges(vec![-0.5, 0.5])), member("b", Bins::Edges(vec![0.0]))] };
     let feature = pair.feature(data.features()).expect("a feature");
     let Values::Categories { codes, levels } = &feature.values else { panic!("not categories") };
-    let [Values::Numbers(a), Values::Numbers(b)] = [0, 2].map(|k| &data.features()[k].values) else { panic!("numbers") };
+    let [Values::Numbers(a), Values::Numbers(b)] = [0, 2].map(|k| &data.features()[k].values) else {
+        panic!("numbers")
+    };
     for (node, code) in codes.iter().enumerate() {
-        let first = if a[node] < -0.5 { "< -0.5" } else if a[node] < 0.5 { "-0.5 to 0.5" } else { "≥ 0.5" };
+        let first = if a[node] < -0.5 {
+            "< -0.5"
+        } else if a[node] < 0.5 {
+            "-0.5 to 0.5"
+        } else {
+            "≥ 0.5"
+        };
         let second = if b[node] < 0.0 { "< 0" } else { "≥ 0" };
         assert_eq!(levels[*code as usize], format!("{first} & {second}"));
     }

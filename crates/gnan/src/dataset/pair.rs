@@ -258,9 +258,6 @@ mod tests {
     fn a_level_cannot_pass_for_another_cell() {
         assert_eq!(quoted("high"), "high");
         assert_eq!(quoted("missing"), "\"missing\"");
-        assert_ne!(
-            Pair::cell_name(&quoted("a & b"), &quoted("c")),
-            Pair::cell_name(&quoted("a"), &quoted("b & c"))
-        );
+        assert_ne!(Pair::cell_name(&quoted("a & b"), &quoted("c")), Pair::cell_name(&quoted("a"), &quoted("b & c")));
     }
 }

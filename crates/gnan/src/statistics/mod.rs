@@ -337,7 +337,11 @@ pub fn shell_scale(data: &Dataset, slots: usize) -> Result<Vec<f64>> {
             }
         })?;
     }
-    Ok(shares.iter().zip(receivers).map(|(share, count)| if *share > 0.0 { (count / share).sqrt() } else { 1.0 }).collect())
+    Ok(shares
+        .iter()
+        .zip(receivers)
+        .map(|(share, count)| if *share > 0.0 { (count / share).sqrt() } else { 1.0 })
+        .collect())
 }
 
 /// Receivers of one graph, at most as many as one search serves.

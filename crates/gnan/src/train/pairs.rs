@@ -124,8 +124,7 @@ impl Training {
             ranks.truncate(RANKS_KEPT.max(self.pairs));
         }
         let (paired_train, paired) = (train.paired(&chosen)?, prepared.paired(&chosen, self)?);
-        let mut fitted =
-            additive.fit_prepared(&paired, &paired_train, Some(&paired_train.view_of(valid)), monitor)?;
+        let mut fitted = additive.fit_prepared(&paired, &paired_train, Some(&paired_train.view_of(valid)), monitor)?;
         fitted.model = fitted.model.with_pair_ranks(ranks);
         (fitted.train, fitted.valid) = (train.view_of(&fitted.train), train.view_of(&fitted.valid));
         Ok(fitted)

@@ -320,9 +320,12 @@ impl Training {
             return Err(Error::usage("the number of logits is a choice for a target of two classes only"));
         }
         if self.scale_shells
-            && !(train.task() == Task::Node && self.normalise && self.batch.is_none() && Lens::is_plain(&self.lenses)) {
-            return Err(Error::usage("shells are scaled where nodes are predicted by plain distances, normalised, in one batch")
-                .remedy("leave the scaling of shells out"));
+            && !(train.task() == Task::Node && self.normalise && self.batch.is_none() && Lens::is_plain(&self.lenses))
+        {
+            return Err(Error::usage(
+                "shells are scaled where nodes are predicted by plain distances, normalised, in one batch",
+            )
+            .remedy("leave the scaling of shells out"));
         }
         if self.scale_shells && self.output_bias == Some(false) {
             return Err(Error::usage("scaled shells need an output bias").remedy("leave it to the data"));

@@ -742,7 +742,9 @@ impl FileModel {
                 Some(members) => {
                     let [first, second] = members.each_ref().map(|(name, bins)| bin_name(bins, value_of(name)));
                     // A cell with an unseen category is unseen, whatever it is called.
-                    Value::Category(first.zip(second).map_or("?".to_owned(), |(first, second)| format!("{first} & {second}")))
+                    Value::Category(
+                        first.zip(second).map_or("?".to_owned(), |(first, second)| format!("{first} & {second}")),
+                    )
                 }
             };
             terms.extend(self.feature_terms(place, &value));

@@ -104,7 +104,8 @@ impl Replicate {
     pub(super) fn fill_tables(&self, parameters: &Parameters, binding: &Binding, heard: &Heard, tables: &mut Tables) {
         let (lanes, width) = (&self.lanes, tables.lanes);
         let copy = |to: &mut [f32], from: &[f32]| lanes.of(to).zip(from).for_each(|(to, from)| *to = *from);
-        for ((rho, point), factor) in tables.rhos.chunks_exact_mut(width).zip(&heard.points).zip(heard.factors.iter().cycle())
+        for ((rho, point), factor) in
+            tables.rhos.chunks_exact_mut(width).zip(&heard.points).zip(heard.factors.iter().cycle())
         {
             if let Some(point) = point {
                 let found = &self.rho_points.outputs()[*point as usize * lanes.outputs..];
@@ -142,7 +143,9 @@ impl Replicate {
         let copy =
             |to: &mut [f32], from: &[f32]| to.iter_mut().zip(lanes.from(from)).for_each(|(to, from)| *to = *from);
         self.rho_gradient.fill(0.0);
-        for ((rho, point), factor) in tables.rhos.chunks_exact(width).zip(&heard.points).zip(heard.factors.iter().cycle()) {
+        for ((rho, point), factor) in
+            tables.rhos.chunks_exact(width).zip(&heard.points).zip(heard.factors.iter().cycle())
+        {
             if let Some(point) = point {
                 let sum = &mut self.rho_gradient[*point as usize * outputs..][..outputs];
                 sum.iter_mut().zip(lanes.from(rho)).for_each(|(sum, g)| *sum += g * factor);
