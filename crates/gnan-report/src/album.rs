@@ -1,5 +1,7 @@
 //! The album: a model's own figures, made from its overview. What is drawn is the canonical form and nothing else.
 
+mod pair;
+
 use gnan::explain::{Canonical, LITTLE_SUPPORT, Overview, Point};
 use gnan::files::{Kind, Task};
 use gnan::lens::Lens;
@@ -30,6 +32,8 @@ const GRID: usize = 25;
 const TYPICAL: [f64; 2] = [0.1, 0.9];
 /// Features that have a heatmap of values of their own.
 const VALUE_HEATMAPS: usize = 3;
+/// Pairs that have a heatmap.
+const PAIR_HEATMAPS: usize = 12;
 
 /// A figure with its name and what to see in it.
 #[derive(Clone, Debug)]
@@ -66,6 +70,7 @@ impl<'a> Album<'a> {
         figures.extend(self.importance());
         figures.push(self.rho());
         figures.push(self.shapes());
+        figures.extend(self.order.iter().filter_map(|k| self.pair_heatmap(*k)).take(PAIR_HEATMAPS));
         figures.push(self.heatmap());
         // The levels of categorical features are rows of the heatmap of features already.
         let curves = self.order.iter().filter(|k| self.overview.features[**k].curve.is_some());
@@ -190,7 +195,8 @@ impl<'a> Album<'a> {
 
     /// Every shape function, with one y-axis.
     pub fn shapes(&self) -> Figure {
-        let features = self.order.iter().map(|k| self.shape_function(*k)).collect();
+        // A pair has a heatmap of its own.
+        let features = self.order.iter().filter(|k| !self.is_pair(**k)).map(|k| self.shape_function(*k)).collect();
         let unit = format!("f ({})", self.unit());
         let scene = Shapes {
             title: "What a node says about itself: shape functions".to_owned(),
@@ -346,7 +352,8 @@ impl<'a> Album<'a> {
             }
             found.dedup_by(|a, b| a.0 == b.0);
         }
-        for level in &feature.levels {
+        let levels = if self.is_pair(k) { self.extreme_cells(k) } else { feature.levels.iter().collect() };
+        for level in levels {
             let point = level.point(feature.kind);
             let name = match &point {
                 Point::Number(_) => feature.name.clone(),
