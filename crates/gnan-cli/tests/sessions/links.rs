@@ -29,7 +29,7 @@ fn pairs_are_predicted_and_explained_by_name() {
     why.shows("by edge").shows("distance 1").shows("age (sum)");
     let document = desk.json("explain links.gnan people --id p40-p7");
     assert_eq!(document["id"], "p40–p7");
-    desk.works("explain links.gnan people --verify --all").shows("add up");
+    desk.works("explain links.gnan people --verify --all").shows("adds up");
     desk.works("explain links.gnan people").shows("importance by distance").shows("pair");
     desk.works("plot links.gnan people --id p0-p1 --format svg -o drawn");
     assert!(desk.exists("drawn/graph.svg") && desk.exists("drawn/waterfall.svg"));
