@@ -32,7 +32,11 @@ impl LedgerTable {
     /// Base, structure (about which `structure` says something), terms and rest, and under a line their total; no
     /// amount is off by two units of the last decimal, and they add up.
     pub fn new(ledger: &Ledger, structure: &str, total_name: &str) -> LedgerTable {
-        let noun = term_noun(ledger.by);
+        LedgerTable::named(ledger, structure, total_name, term_noun(ledger.by))
+    }
+
+    /// The same; terms are called by a noun.
+    pub fn named(ledger: &Ledger, structure: &str, total_name: &str, noun: &str) -> LedgerTable {
         let line = |name: &str, amount: f64, remark: &str| Line {
             name: shorten(name, NAME_WIDTH),
             amount,

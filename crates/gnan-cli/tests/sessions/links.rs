@@ -73,6 +73,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     desk.gnan("train people --task link --target label").expect(2).says("leave --target");
     desk.gnan("train people --task link --directed").expect(2).says("--undirected");
     desk.gnan("train people --task link --hop-cap 0").expect(2).says("--hop-cap");
+    desk.gnan("train people --task link --pairs 2").expect(2).says("--pairs");
     desk.gnan("train people --negatives 2").expect(2).says("--task link");
     desk.gnan("evaluate people --task link --folds 3").expect(2).says("--seeds");
     desk.works("train people --target label --epochs 2 --hidden 16 --layers 1 -o nodes.gnan");

@@ -43,6 +43,10 @@ impl Training {
 
     /// Refuses pairs that the features do not allow, before any work starts.
     pub(super) fn check_pairs(&self, train: &Dataset) -> Result<()> {
+        if train.links().is_some() {
+            return Err(Error::usage("pairs of features are for graphs and nodes: a link has two ends already")
+                .remedy("leave --pairs out"));
+        }
         let features = train.features();
         let mut named = BTreeSet::new();
         for [first, second] in &self.named_pairs {

@@ -7,7 +7,7 @@ use gnan::model::Description;
 
 use super::lines::has;
 use super::outputs::{Output, every, foremost, most_probable};
-use crate::ledger::LedgerTable;
+use crate::ledger::{LedgerTable, term_noun};
 use crate::style::{BOLD, count, dim, harmless, heading, number, warning};
 use crate::table::shorten;
 
@@ -90,7 +90,11 @@ impl Ledgers<'_> {
             Task::Graph => "the shape of the graph alone",
             Task::Node => "the shape of its surroundings alone",
         };
-        let mut table = LedgerTable::new(&ledger, structure, "total");
+        let noun = match by {
+            By::Node if self.description.links.is_some() => "edge",
+            by => term_noun(by),
+        };
+        let mut table = LedgerTable::named(&ledger, structure, "total", noun);
         let remark = match ledger.probability {
             Some(p) => format!("what the model says{}", percent(Some(p))),
             None => "what the model says".to_owned(),

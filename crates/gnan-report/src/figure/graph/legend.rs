@@ -47,7 +47,7 @@ impl Sheet<'_> {
         let thing = if figure.molecule { "atom" } else { "node" };
         let what = match figure.by {
             By::Source if !figure.rings.is_empty() => {
-                format!("what the {thing}'s own features add at the node in the middle; rings are distances from it")
+                "what the own features of each source add in the middle; rings are distances from it".to_owned()
             }
             By::Source => format!("what the {thing}'s own features add (as source)"),
             By::Receiver => format!("what the {thing} hears from all sources (as receiver)"),
