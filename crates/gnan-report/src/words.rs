@@ -3,7 +3,7 @@
 use gnan::dataset::Outcome;
 use gnan::files::Task;
 use gnan::lens::{Direction, Lens, Pool};
-use gnan::model::{Description, PairRank, Rho};
+use gnan::model::{Description, PairRank, Rho, SelectionStep};
 use gnan::model_file::parameter_count;
 use gnan::shape::ShapeKind;
 
@@ -165,4 +165,27 @@ pub fn ending(description: &Description) -> String {
 /// A setting without needless zeros.
 fn short(value: f64) -> String {
     format!("{value:.3e}").parse::<f64>().map_or_else(|_| value.to_string(), |rounded| rounded.to_string())
+}
+
+/// The path over strengths by which features were selected, a line each; the kept one is marked.
+pub fn selection(description: &Description) -> Vec<String> {
+    let record = &description.record;
+    let line = |step: &SelectionStep| {
+        let metric = step.metric.as_ref().map(|(name, value)| format!(", {name} {value:.4}")).unwrap_or_default();
+        let kept = if step.features == description.features.len() { "  <- kept" } else { "" };
+        let features = count(step.features as u64);
+        format!(
+            "{features} features (penalty {}): validation loss {:.4}{metric}{kept}",
+            short(step.strength),
+            step.valid_loss
+        )
+    };
+    let mut lines: Vec<String> = record.selection.iter().map(line).collect();
+    if !record.removed.is_empty() {
+        let named: Vec<&str> = record.removed.iter().map(String::as_str).take(8).collect();
+        let more = record.removed.len() - named.len();
+        let more = if more > 0 { format!(" and {} more", count(more as u64)) } else { String::new() };
+        lines.push(format!("removed: {}{more}", one_line(&named.join(", "))));
+    }
+    lines
 }

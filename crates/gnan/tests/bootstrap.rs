@@ -44,7 +44,7 @@ fn lanes_equal_single_models() {
             .collect();
         let gradient: Vec<f32> = (0..data.len() * outputs * replicates).map(|_| random.normal() as f32).collect();
         let adam = Adam { learning_rate: 0.0, beta1: 0.0, ..Adam::default() };
-        let settings = StepSettings { adam, output_bias: true };
+        let settings = StepSettings { adam, output_bias: true, group_penalty: 0.0 };
 
         let engine_model = || model.description().engine_model();
         let mut together = Engine::replicated(engine_model(), Arc::clone(&statistics), 0.5, replicates);

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use gnan::model::FeatureRules;
 use gnan::shape::ShapeKind;
-use gnan::train::{LogitChoice, Loss, RhoChoice};
+use gnan::train::{LogitChoice, Loss, RhoChoice, Selection};
 use gnan::{Error, Training};
 use serde::Serialize;
 
@@ -128,6 +128,12 @@ pub struct TrainingArgs {
     #[arg(long, help_heading = MODEL)]
     pub scale_shells: bool,
 
+    /// Do without features that are of no use: a path over strengths of a penalty, judged on validation data; with a number,
+    /// that strength alone
+    #[arg(long, value_name = "X", num_args = 0..=1, require_equals = true, default_missing_value = "path", value_parser = selection, help_heading = MODEL)]
+    #[serde(skip)]
+    pub select: Option<Selection>,
+
     /// Do not divide by the number of nodes at each distance
     #[arg(long, help_heading = MODEL)]
     pub no_normalise: bool,
@@ -196,6 +202,15 @@ fn pair(words: &str) -> Result<[String; 2], String> {
     }
 }
 
+fn selection(text: &str) -> std::result::Result<Selection, String> {
+    match text {
+        "path" => Ok(Selection::Path),
+        number => {
+            number.parse().map(Selection::Strength).map_err(|_| "give a strength, or nothing for a path".to_owned())
+        }
+    }
+}
+
 impl TryFrom<&TrainingArgs> for Training {
     type Error = Error;
 
@@ -221,6 +236,7 @@ impl TryFrom<&TrainingArgs> for Training {
                 Some(LogitsArg::Auto) => LogitChoice::Auto,
             },
             readout: args.readout,
+            select: args.select.unwrap_or_default(),
             normalise: !args.no_normalise,
             output_bias: args.output_bias,
             pairs: args.pairs,

@@ -110,6 +110,9 @@ fn describe(model: &Model, shown: usize) -> String {
     let sources = counted(record.nodes, if description.links.is_some() { "message edge" } else { "node" });
     facts.fact("trained on", format!("{}: {} items{valid}, {sources}", record.data, count(record.train_items)));
     facts.fact("training", words::settings(description));
+    for (place, line) in words::selection(description).into_iter().enumerate() {
+        facts.fact(if place == 0 { "selected" } else { "" }, line);
+    }
     for (place, line) in words::pairs(description).into_iter().take(PAIRS_SHOWN).enumerate() {
         facts.fact(if place == 0 { "pairs" } else { "" }, line);
     }

@@ -305,6 +305,9 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
     facts.fact("data", sizes);
     facts.fact("model", words::architecture(description));
     facts.fact("training", words::settings(description));
+    for (place, line) in words::selection(description).into_iter().enumerate() {
+        facts.fact(if place == 0 { "selected" } else { "" }, line);
+    }
     for (place, line) in words::pairs(description).into_iter().take(PAIRS_SHOWN).enumerate() {
         facts.fact(if place == 0 { "pairs" } else { "" }, line);
     }

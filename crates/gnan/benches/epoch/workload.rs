@@ -178,7 +178,7 @@ impl Run<'_> {
     /// Forward, backward and Adam, once over all items.
     pub fn epoch(&mut self) {
         let adam = Adam { weight_decay: 5e-4, ..Adam::default() };
-        let settings = StepSettings { adam, output_bias: true };
+        let settings = StepSettings { adam, output_bias: true, group_penalty: 0.0 };
         self.epochs += 1;
         let Some(batch) = self.workload.batch else {
             self.engine.tables(&self.parameters, true);

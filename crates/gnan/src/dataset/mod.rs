@@ -414,6 +414,14 @@ impl Dataset {
         &self.content.features
     }
 
+    /// The same data with some of the features: those that are kept.
+    pub fn with_features(&self, kept: &[bool]) -> Dataset {
+        let mut content = (*self.content).clone();
+        let mut next = kept.iter();
+        content.features.retain(|_| next.next().copied().unwrap_or(false));
+        Dataset { content: Arc::new(content), items: Arc::clone(&self.items) }
+    }
+
     /// The targets of the whole content; their values are indexed by item.
     pub fn targets(&self) -> &[Target] {
         &self.content.targets

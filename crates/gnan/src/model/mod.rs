@@ -154,6 +154,12 @@ pub struct TrainingRecord {
     /// What was tried before this model was chosen, and the validation loss of each; empty where there was no choice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<(String, f64)>,
+    /// The path over strengths by which features were selected; empty where they were not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub selection: Vec<SelectionStep>,
+    /// The features that were removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
     /// How much each pair of features explains of what the additive model leaves, the best first; empty where none was
     /// looked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -188,6 +194,19 @@ impl TrainingRecord {
 
 /// What the output of a model before its readout is called.
 pub const HEARD: &str = "heard";
+
+/// A set of features on the path over strengths of the group penalty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SelectionStep {
+    /// The strength that left them.
+    pub strength: f64,
+    /// How many they are.
+    pub features: usize,
+    /// The validation loss of a model of these features alone.
+    pub valid_loss: f64,
+    /// Its chief metric on the validation items.
+    pub metric: Option<(String, f64)>,
+}
 
 /// A trained model.
 #[derive(Clone, Debug)]
@@ -226,6 +245,12 @@ impl Model {
     /// The same model with these certificates.
     pub fn with_certificates(mut self, certificates: Vec<Certificate>) -> Model {
         self.description.certificates = certificates;
+        self
+    }
+
+    /// The same model with a record of how its features were selected, and which were removed.
+    pub fn selected(mut self, path: Vec<SelectionStep>, removed: Vec<String>) -> Model {
+        (self.description.record.selection, self.description.record.removed) = (path, removed);
         self
     }
 

@@ -207,6 +207,30 @@ impl Parameters {
         }
     }
 
+    /// Divides every distance function by a factor per output and multiplies what is heard with it by the same: the model
+    /// stays what it is. `level_rhos` says of which features every level has a rho of its own.
+    pub(crate) fn balance(&mut self, layout: &Layout, level_rhos: &[bool], factors: &[Vec<f32>]) {
+        let outputs = self.bias.len();
+        for function in 0..layout.rho_functions() {
+            let inverse: Vec<f32> = factors[function % layout.functions].iter().map(|factor| 1.0 / factor).collect();
+            self.rhos.scale_outputs_of(function, &inverse);
+        }
+        let times = |numbers: &mut [f32], factors: &[f32]| {
+            numbers.iter_mut().zip(factors).for_each(|(number, factor)| *number *= factor);
+        };
+        times(&mut self.bias, &factors[0]);
+        for (k, place) in layout.features.iter().enumerate() {
+            if let Some(network) = place.network {
+                self.shapes.scale_outputs_of(network, &factors[layout.rhos[place.first_rho].function]);
+            }
+            let end = layout.features.get(k + 1).map_or(layout.values, |next| next.first_value);
+            for (level, value) in (place.first_value..end).enumerate() {
+                let rho = place.first_rho + if level_rhos[k] { level } else { 0 };
+                times(&mut self.values[value * outputs..][..outputs], &factors[layout.rhos[rho].function]);
+            }
+        }
+    }
+
     /// Takes over the numbers of parameters of the same layout, without allocating.
     pub fn copy_from(&mut self, other: &Parameters) {
         self.shapes.copy_from(&other.shapes);

@@ -57,6 +57,16 @@ impl AdamStep {
         self
     }
 
+    /// The learning rate.
+    pub fn rate(&self) -> f64 {
+        f64::from(self.adam.learning_rate)
+    }
+
+    /// What a step is divided by where the second moment is this.
+    pub fn metric(&self, second: f64) -> f64 {
+        second.sqrt() * f64::from(self.root_scale) + f64::from(self.adam.epsilon)
+    }
+
     /// Moves `weights` along `gradient`.
     pub fn update(&self, weights: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32]) {
         Arch::new().dispatch(Update { step: *self, weights, gradient, first, second });

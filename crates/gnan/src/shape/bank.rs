@@ -288,6 +288,30 @@ impl Bank {
         }
     }
 
+    /// All parameters, function after function.
+    pub(crate) fn all(&self) -> &[f32] {
+        self.numbers()
+    }
+
+    /// All parameters, to be changed.
+    pub(crate) fn all_mut(&mut self) -> &mut [f32] {
+        match &mut self.0 {
+            Functions::Networks(networks) => networks.numbers_mut(),
+            Functions::Splines(splines) => splines.numbers_mut(),
+        }
+    }
+
+    /// Which of all parameters make a function constant where they are 0: output weights, or coefficients.
+    pub(crate) fn group_of(&self, function: usize) -> std::ops::Range<usize> {
+        match &self.0 {
+            Functions::Networks(networks) => {
+                let (first, weights) = (networks.range(function).start, networks.architecture().output_weight());
+                first + weights.start..first + weights.end
+            }
+            Functions::Splines(splines) => splines.range(function),
+        }
+    }
+
     fn numbers(&self) -> &[f32] {
         match &self.0 {
             Functions::Networks(networks) => networks.numbers(),

@@ -17,6 +17,7 @@ mod piecewise;
 mod splines;
 
 pub use adam::Adam;
+pub(crate) use adam::AdamStep;
 pub use aligned::AlignedFloats;
 pub use bank::{Bank, BankForm, Moments, ShapeKind};
 pub use basis::{Basis, BasisPoint};

@@ -48,7 +48,7 @@ impl Networks {
         self.count
     }
 
-    fn range(&self, network: usize) -> Range<usize> {
+    pub(super) fn range(&self, network: usize) -> Range<usize> {
         let len = self.architecture.block_len();
         network * len..(network + 1) * len
     }
@@ -72,6 +72,11 @@ impl Networks {
     /// All parameters, network after network.
     pub fn numbers(&self) -> &[f32] {
         self.parameters.as_slice()
+    }
+
+    /// All parameters, to be changed.
+    pub fn numbers_mut(&mut self) -> &mut [f32] {
+        self.parameters.as_mut_slice()
     }
 
     /// Evaluates every network at its points; with `keep`, for a backward pass to follow.

@@ -112,7 +112,7 @@ impl Splines {
         &self.forms
     }
 
-    fn range(&self, spline: usize) -> Range<usize> {
+    pub(super) fn range(&self, spline: usize) -> Range<usize> {
         self.offsets[spline] * self.outputs..self.offsets[spline + 1] * self.outputs
     }
 

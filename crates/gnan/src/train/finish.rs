@@ -114,6 +114,8 @@ impl Fit<'_> {
             balance_classes: self.training.balance_classes,
             target_scale: self.scale.pairs(),
             tried: Vec::new(),
+            selection: Vec::new(),
+            removed: Vec::new(),
             pairs: Vec::new(),
         }
     }

@@ -22,6 +22,11 @@ impl Prepared {
         Prepared { data: data.labelled(), training: training.clone(), statistics: Default::default() }
     }
 
+    /// The items.
+    pub(super) fn data(&self) -> &Dataset {
+        &self.data
+    }
+
     /// The same items with pairs as further features.
     pub(super) fn paired(&self, pairs: &[Pair], training: &Training) -> Result<Prepared> {
         Ok(Prepared::new(&self.data.paired(pairs)?, training))

@@ -69,6 +69,18 @@ pub enum LogitChoice {
     Auto,
 }
 
+/// Which features a model does without.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Selection {
+    /// None.
+    #[default]
+    Off,
+    /// Those that a path over strengths of a group penalty shows to be of no use on validation items.
+    Path,
+    /// Those that a group penalty of this strength switches off.
+    Strength(f64),
+}
+
 /// Everything that can be chosen about training.
 ///
 /// ```
@@ -98,6 +110,8 @@ pub struct Training {
     pub logits: LogitChoice,
     /// Put a readout function between what is heard of each feature in a graph and the outputs.
     pub readout: bool,
+    /// Which features to do without.
+    pub select: Selection,
     /// Divide by the number of nodes in a shell.
     pub normalise: bool,
     /// Train an output bias `b0`; `None`: for graph tasks and for regression.
@@ -153,6 +167,7 @@ impl Default for Training {
             rho: RhoChoice::default(),
             logits: LogitChoice::default(),
             readout: false,
+            select: Selection::Off,
             normalise: true,
             output_bias: None,
             hop_cap: None,
@@ -236,7 +251,7 @@ impl Settled {
     /// The settings of a step at this learning rate.
     pub(crate) fn step(&self, learning_rate: f32) -> StepSettings {
         let adam = Adam { learning_rate, weight_decay: self.weight_decay, ..Adam::default() };
-        StepSettings { adam, output_bias: self.output_bias }
+        StepSettings { adam, output_bias: self.output_bias, group_penalty: 0.0 }
     }
 }
 
@@ -304,6 +319,14 @@ impl Training {
                 "a promise about predictions beside a readout, which stands between a feature and the prediction"
                     .to_owned(),
                 "leave out the readout or the constraints",
+            );
+        }
+        if let Selection::Strength(strength) = self.select
+            && !(strength > 0.0 && strength.is_finite())
+        {
+            return refuse(
+                format!("a selection of strength {strength}"),
+                "it must be above 0; leave the number out for a path",
             );
         }
         Lens::check(&self.lenses)?;

@@ -18,6 +18,7 @@
 mod binding;
 mod cells;
 mod gather;
+mod group_penalty;
 mod lanes;
 mod readout;
 mod replicate;
@@ -35,6 +36,7 @@ use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
 use binding::Binding;
 use cells::{CellTerm, ItemCells};
+use group_penalty::Groups;
 use readout::{ItemReadout, Readout};
 use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
@@ -101,6 +103,7 @@ pub struct Engine {
     replicates: Vec<Replicate>,
     tables: Tables,
     heard: Heard,
+    groups: Groups,
     cells: CellTerm,
     shells: Option<ShellTerm>,
     readout: Option<Readout>,
@@ -142,6 +145,7 @@ impl Engine {
             tables: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
             table_gradient: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
             heard,
+            groups: Groups::new(&layout),
             cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
             readout: model.readout.map(|outputs| Readout::new(forms.readouts, outputs, &statistics)),

@@ -3,6 +3,7 @@
 use crate::model::parameters::Parameters;
 use crate::shape::{Adam, Bank, Moments};
 
+use super::group_penalty::Groups;
 use super::{Engine, Rows};
 
 /// Free values, and coefficients of splines, are single numbers where a network has thousands: their steps are this much
@@ -16,6 +17,8 @@ pub struct StepSettings {
     pub adam: Adam,
     /// Whether the output bias is trained.
     pub output_bias: bool,
+    /// Strength of the penalty that switches features off; 0: none.
+    pub group_penalty: f32,
 }
 
 /// Adam's memory for all parameters of a model.
@@ -43,6 +46,11 @@ impl OptimiserState {
         }
     }
 
+    /// Of the first moments of every feature's weights the norm over the root of their number.
+    pub(super) fn group_norms(&self, groups: &Groups, parameters: &Parameters) -> Vec<f64> {
+        groups.norms(parameters, self.shapes.first.as_slice(), &self.rest[0])
+    }
+
     /// The first moments: shape functions, distance functions, values, bias and output bias, readout functions.
     pub fn first_moments(&self) -> [&[f32]; 4] {
         let [shapes, rhos, readouts] = [&self.shapes, &self.rhos, &self.readouts].map(|of| of.first.as_slice());
@@ -51,6 +59,16 @@ impl OptimiserState {
 }
 
 impl Engine {
+    /// For every feature the norm of the weights that switch it off, over the root of their number: 0 if it is off.
+    pub fn group_norms(&self, parameters: &Parameters) -> Vec<f64> {
+        self.groups.norms(parameters, parameters.shapes.all(), &parameters.values)
+    }
+
+    /// The same of the gradient that a state holds.
+    pub fn group_gradients(&self, parameters: &Parameters, state: &OptimiserState) -> Vec<f64> {
+        state.group_norms(&self.groups, parameters)
+    }
+
     /// One Adam step along the gradient that `out_gradient` (`[rows, outputs]`, of the outputs with gain) gives for
     /// the rows last passed to [`outputs`](Self::outputs).
     pub fn step(
@@ -62,6 +80,17 @@ impl Engine {
         settings: StepSettings,
     ) {
         self.gradients(rows, out_gradient);
+        self.step_along(rows, parameters, state, settings);
+    }
+
+    /// One Adam step along the gradient that was left for these rows.
+    pub fn step_along(
+        &mut self,
+        rows: &Rows,
+        parameters: &mut Parameters,
+        state: &mut OptimiserState,
+        settings: StepSettings,
+    ) {
         self.step_of(0, parameters, state, settings);
         if let Some(items) = &rows.readout {
             let step = settings.adam.step(state.steps);
@@ -92,6 +121,10 @@ impl Engine {
         let (values, outputs) = (parameters.values.len(), replicate.lanes.outputs);
         let [first, second] = &mut state.rest;
         faster.update(&mut parameters.values, &replicate.value_gradient, &mut first[..values], &mut second[..values]);
+        if settings.group_penalty > 0.0 {
+            let steps = [&shape_step, &faster];
+            self.groups.shrink(parameters, &state.shapes, &second[..values], steps, settings.group_penalty);
+        }
         let place = values..values + outputs;
         faster.update(&mut parameters.bias, &replicate.bias_gradient, &mut first[place.clone()], &mut second[place]);
         if settings.output_bias {
