@@ -1,7 +1,10 @@
 //! The album: a model's own figures, made from its overview. What is drawn is the canonical form and nothing else.
 
+mod pair;
+
 use gnan::explain::{Canonical, LITTLE_SUPPORT, Overview, Point};
 use gnan::files::{Kind, Task};
+use gnan::lens::Lens;
 use gnan::model::{Rho as RhoKind, Support as Behind};
 
 use crate::bands::Bands;
@@ -29,6 +32,8 @@ const GRID: usize = 25;
 const TYPICAL: [f64; 2] = [0.1, 0.9];
 /// Features that have a heatmap of values of their own.
 const VALUE_HEATMAPS: usize = 3;
+/// Pairs that have a heatmap.
+const PAIR_HEATMAPS: usize = 12;
 
 /// A figure with its name and what to see in it.
 #[derive(Clone, Debug)]
@@ -65,6 +70,7 @@ impl<'a> Album<'a> {
         figures.extend(self.importance());
         figures.push(self.rho());
         figures.push(self.shapes());
+        figures.extend(self.order.iter().filter_map(|k| self.pair_heatmap(*k)).take(PAIR_HEATMAPS));
         figures.push(self.heatmap());
         // The levels of categorical features are rows of the heatmap of features already.
         let curves = self.order.iter().filter(|k| self.overview.features[**k].curve.is_some());
@@ -179,7 +185,8 @@ impl<'a> Album<'a> {
             name: "rho".to_owned(),
             caption: format!(
                 "How much of what a node says arrives at another, by the number of edges between them; 1 is the largest \
-                 seen in training. {each}Below: how many nodes hear something from there.{}",
+                 seen in training. {each}{}Below: how many nodes hear something from there.{}",
+                bins_in_words(&self.canonical),
                 self.bands.words()
             ),
             scene: scene.scene(self.width),
@@ -188,7 +195,8 @@ impl<'a> Album<'a> {
 
     /// Every shape function, with one y-axis.
     pub fn shapes(&self) -> Figure {
-        let features = self.order.iter().map(|k| self.shape_function(*k)).collect();
+        // A pair has a heatmap of its own.
+        let features = self.order.iter().filter(|k| !self.is_pair(**k)).map(|k| self.shape_function(*k)).collect();
         let unit = format!("f ({})", self.unit());
         let scene = Shapes {
             title: "What a node says about itself: shape functions".to_owned(),
@@ -344,7 +352,8 @@ impl<'a> Album<'a> {
             }
             found.dedup_by(|a, b| a.0 == b.0);
         }
-        for level in &feature.levels {
+        let levels = if self.is_pair(k) { self.extreme_cells(k) } else { feature.levels.iter().collect() };
+        for level in levels {
             let point = level.point(feature.kind);
             let name = match &point {
                 Point::Number(_) => feature.name.clone(),
@@ -513,6 +522,18 @@ fn by_importance(overview: &Overview) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
     order
+}
+
+/// What the numbers of bins stand for, where distance is a sum of weights.
+fn bins_in_words(canonical: &Canonical) -> String {
+    let axis = canonical.axis();
+    let of_lens = |(lens, way): (usize, &Lens)| {
+        let bins = way.bins.as_ref()?;
+        let names = axis.range(lens).filter_map(|slot| Some((axis.distance(slot)?, axis.name(slot))));
+        let names = names.filter(|(bin, _)| *bin > 0).map(|(bin, name)| format!("{bin} is {name}"));
+        Some(format!("Distances are bins of {}: {}. ", bins.weight, names.collect::<Vec<_>>().join(", ")))
+    };
+    canonical.description().lenses.iter().enumerate().filter_map(of_lens).collect()
 }
 
 fn estimate(value: f64, interval: Option<[f64; 2]>) -> Estimate {

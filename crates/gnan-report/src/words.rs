@@ -3,7 +3,7 @@
 use gnan::dataset::Outcome;
 use gnan::files::Task;
 use gnan::lens::{Direction, Lens, Pool};
-use gnan::model::{Description, Rho};
+use gnan::model::{Description, PairRank, Rho};
 use gnan::model_file::parameter_count;
 use gnan::shape::ShapeKind;
 
@@ -78,6 +78,22 @@ fn lenses(description: &Description) -> String {
         true => String::new(),
         false => format!(", distance {}", lenses.iter().map(one).collect::<Vec<_>>().join(" and ")),
     }
+}
+
+/// How the pairs of features did among the candidates, the best first, and which of them the model has.
+pub fn pairs(description: &Description) -> Vec<String> {
+    let has = |features: &[String; 2]| {
+        let pairs = description.features.iter().filter_map(|feature| feature.pair.as_ref());
+        pairs
+            .map(|pair| pair.members.each_ref().map(|member| &member.feature))
+            .any(|[a, b]| [a, b] == [&features[0], &features[1]] || [b, a] == [&features[0], &features[1]])
+    };
+    let line = |rank: &PairRank| {
+        let name = rank.features.each_ref().map(|name| one_line(name)).join(" × ");
+        let taken = if has(&rank.features) { "" } else { ", left out" };
+        format!("{name}: explains {:.2} % of what the features alone leave{taken}", 100.0 * rank.score)
+    };
+    description.record.pairs.iter().map(line).collect()
 }
 
 /// What the model looks like: "rho per feature, one logit, 3 layers of 64, 52,000 parameters".

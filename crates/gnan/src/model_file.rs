@@ -181,6 +181,10 @@ fn check(description: &Description) -> std::result::Result<(), String> {
             return Err("it has no usable knots of rho".to_owned());
         }
     }
+    let promises = description.rho_monotone || description.features.iter().any(|feature| feature.rules.promise());
+    if promises && (description.rho_spline.is_none() || description.readout) {
+        return Err("it promises what its distance functions cannot keep".to_owned());
+    }
     if !(description.record.smooth.is_finite() && description.record.smooth >= 0.0) {
         return Err("its strength of smoothing is no number from 0".to_owned());
     }

@@ -136,7 +136,7 @@ fn outputs_agree_where_cells_and_channels_meet() {
             let model = random_model(&mut random, shape, &training);
             let case = mixed_case(&mut random, &[60, 1, 0, 17]);
             let [channels, cells] = channels_and_cells(&model, &case);
-            assert!(channels == 5 && cells == 4, "{channels} channels and {cells} features in cells");
+            assert!(channels == 5 && cells >= 4, "{channels} channels and {cells} features in cells");
             let deviation = compare(&model, &case);
             assert!(deviation <= OUTPUT_TOLERANCE, "{shape:?}: {deviation:e}");
             let deviation = deviation

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case};
 use gnan::explain::{Explainer, Value};
 use gnan::files::{Column, Values};
+use gnan::lens::{Lens, Pool};
 use gnan::model::{Description, Direction};
 use gnan::random::Stream;
 use gnan::shape::ShapeKind;
@@ -193,6 +194,15 @@ fn rules_are_kept_everywhere() {
     }
 }
 
+/// A source that is heard twice, through two lenses, counts for no more than it may.
+#[test]
+fn bounds_hold_through_several_lenses() {
+    let (_, data) = data(15, true, Labels::Number);
+    let lenses = [Pool::Sum, Pool::Mean].map(|pool| Lens { pool, ..Lens::default() }).to_vec();
+    let model = Training { lenses, ..ruled(RhoChoice::Shared) }.fit(&data).unwrap();
+    assert!(model.check_certificates().iter().all(|certificate| certificate.holds));
+}
+
 /// Without the rules the same data break them: the tests above look at something.
 #[test]
 fn without_rules_noise_breaks_them() {
@@ -304,7 +314,7 @@ fn files_that_lie_about_knots_are_refused() {
     let (_, data) = data(60, true, Labels::Number);
     let model = splines().epochs(2).fit(&data).unwrap();
     type Lie = fn(&mut Description);
-    let lies: [Lie; 9] = [
+    let lies: [Lie; 11] = [
         |d| d.features[0].spline.as_mut().unwrap().knots.reverse(),
         |d| d.features[0].spline.as_mut().unwrap().knots[1] = f64::MAX,
         |d| d.features[0].spline.as_mut().unwrap().degree = 9,
@@ -314,6 +324,8 @@ fn files_that_lie_about_knots_are_refused() {
         |d| d.rho_spline.as_mut().unwrap().knots[0] = -1.0,
         |d| d.rho_scale.scale = 2.0,
         |d| d.record.smooth = -1.0,
+        |d| (d.readout, d.rho_monotone) = (true, true),
+        |d| (d.rho_spline, d.rho_monotone) = (None, true),
     ];
     for (index, lie) in lies.into_iter().enumerate() {
         let mut description = model.description().clone();

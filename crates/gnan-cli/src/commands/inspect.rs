@@ -19,6 +19,8 @@ use crate::screen::{print, print_json};
 use crate::style::{count, counted, dim, heading, number, warning};
 use crate::table::{Align, Table, shorten};
 
+/// Ranked pairs that are shown.
+const PAIRS_SHOWN: usize = 10;
 const EXAMPLES: &str = examples!(
     "gnan inspect model.gnan",
     "gnan inspect model.gnan --all",
@@ -108,6 +110,9 @@ fn describe(model: &Model, shown: usize) -> String {
     let sources = counted(record.nodes, if description.links.is_some() { "message edge" } else { "node" });
     facts.fact("trained on", format!("{}: {} items{valid}, {sources}", record.data, count(record.train_items)));
     facts.fact("training", words::settings(description));
+    for (place, line) in words::pairs(description).into_iter().take(PAIRS_SHOWN).enumerate() {
+        facts.fact(if place == 0 { "pairs" } else { "" }, line);
+    }
     facts.fact("ended", words::ending(description));
     if let (Some(first), Some(best)) = (record.history.first(), best_point(description)) {
         let losses = |point: (usize, f64, f64)| format!("{} / {}", number(point.1), number(point.2));

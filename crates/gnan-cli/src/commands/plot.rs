@@ -153,8 +153,8 @@ fn album(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<F
             Error::usage(format!("the model has no feature \"{}\"", crate::style::harmless(&name)))
                 .remedy(known.remedy(&name))
         })?;
-        figures.retain(|figure| !figure.name.starts_with("value-by-distance"));
-        figures.extend(wanted.into_iter().filter_map(|k| album.value_heatmap(k)));
+        figures.retain(|figure| !figure.name.starts_with("value-by-distance") && !figure.name.starts_with("pair-"));
+        figures.extend(wanted.into_iter().filter_map(|k| album.pair_heatmap(k).or_else(|| album.value_heatmap(k))));
     }
     Ok(figures)
 }

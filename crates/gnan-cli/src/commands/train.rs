@@ -28,6 +28,8 @@ use gnan::baseline::{self, baseline};
 use gnan_report::text::one_line;
 use gnan_report::words;
 
+/// Ranked pairs that are shown.
+const PAIRS_SHOWN: usize = 10;
 const EXAMPLES: &str = examples!(
     "gnan train solubility -o solubility.gnan",
     "gnan train my-tables/ --target toxic --test-share 0.2",
@@ -303,6 +305,9 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
     facts.fact("data", sizes);
     facts.fact("model", words::architecture(description));
     facts.fact("training", words::settings(description));
+    for (place, line) in words::pairs(description).into_iter().take(PAIRS_SHOWN).enumerate() {
+        facts.fact(if place == 0 { "pairs" } else { "" }, line);
+    }
     facts.fact("ended", format!("{} ({})", words::ending(description), duration(outcome.seconds)));
     if outcome.fitted.tried.len() > 1 {
         for (place, (name, loss)) in outcome.fitted.tried.iter().take(TRIED_SHOWN).enumerate() {

@@ -29,7 +29,7 @@ fn association_rules_are_certified_and_certificates_are_checked_again() {
     let desk = town();
     desk.works(&format!("train town --target risk --own-only faith --hop-cap-of debt=1 {QUICK}"));
     let shown = desk.works("inspect model.gnan");
-    let shown = shown.shows("faith").shows("own value only");
+    let shown = shown.shows("faith").shows("faith of another node never counts");
     assert!(shown.stdout.contains("exactly 0"), "{}", shown.stdout);
     let document = desk.json("explain model.gnan town --id p5");
     let outputs = document["outputs"].as_object().expect("outputs");

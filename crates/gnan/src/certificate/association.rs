@@ -52,12 +52,28 @@ fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<u
     }
     Certificate {
         subject: subject.to_owned(),
-        promise: format!("is heard from nowhere else: {}", reach.words()),
+        promise: promise(reach),
         evidence: format!(
-            "rho is {} at the {} other distances looked at, and a farther one is never asked",
+            "rho is {} at every such distance ({} were looked at)",
             if largest == 0.0 { "exactly 0".to_owned() } else { format!("up to {}", short(largest)) },
             silent.len()
         ),
         holds: largest == 0.0,
     }
+}
+
+/// What a reach promises: "of another node never counts".
+fn promise(reach: Reach) -> String {
+    let mut silent = Vec::new();
+    match (reach.from, reach.to) {
+        (0, Some(0)) if !reach.unreachable => return "of another node never counts".to_owned(),
+        (0, _) => {}
+        (1, _) => silent.push("of the node itself".to_owned()),
+        (from, _) => silent.push(format!("of a node nearer than {from} edges")),
+    }
+    silent.extend(reach.to.map(|to| format!("of a node farther than {to} edges")));
+    if !reach.unreachable && reach.to.is_none() {
+        silent.push("of an unreachable node".to_owned());
+    }
+    format!("{} never counts", silent.join(" or "))
 }

@@ -45,7 +45,8 @@ impl Model {
         self.with_certificates(certificates)
     }
 
-    /// A distance function over `t = 1 / (1 + distance)` from 0, unreachable, to 1, the node itself: the values at its knots, by output.
+    /// A distance function over `t = 1 / (1 + distance)` from 0, unreachable, to 1, the node itself: the values at its knots,
+    /// by output.
     fn rho_values(&self, rho: usize) -> Vec<Vec<f64>> {
         let scale = self.description().rho_scale;
         let curve = self.parameters().rhos.curve(rho).of_unscaled(scale.shift, scale.scale);
@@ -53,10 +54,10 @@ impl Model {
         (0..self.outputs()).map(|c| points.iter().map(|(_, values)| values[c]).collect()).collect()
     }
 
-    /// The lowest and the highest value of a rho at any distance, by any lens.
-    fn rho_range(&self, layout: &Layout, rho: usize) -> (f64, f64) {
+    /// The lowest and the highest value of a rho at any distance by every lens.
+    fn rho_ranges(&self, layout: &Layout, rho: usize) -> Vec<(f64, f64)> {
         let functions = (0..layout.lenses).map(|lens| layout.function(rho, lens));
-        range(functions.flat_map(|function| self.rho_values(function)).flatten())
+        functions.map(|function| range(self.rho_values(function).into_iter().flatten())).collect()
     }
 
     fn certify_monotone_rhos(&self, rhos: usize) -> Certificate {

@@ -20,6 +20,8 @@ pub(super) struct RuledFeature<'a> {
     mean: Vec<f64>,
     /// The lowest and the highest value of its rho, at any distance.
     rho: (f64, f64),
+    /// The most that a source can be heard, by all lenses together.
+    loudest: f64,
     /// Rounding of the curve.
     tolerance: f64,
 }
@@ -37,6 +39,7 @@ impl<'a> RuledFeature<'a> {
         let raw = shapes.curve(spline);
         let largest = raw.values.iter().flatten().fold(0.0f64, |largest, value| largest.max(value.abs()));
         let unchanged = vec![1.0; outputs];
+        let rhos = model.rho_ranges(layout, place.first_rho);
         let missing = match feature.missing {
             Some(_) => &model.parameters().values[place.first_value * outputs..][..outputs],
             None => &[],
@@ -47,7 +50,8 @@ impl<'a> RuledFeature<'a> {
             curve: raw.rescaled(&shapes.evaluate(spline, 0.0), &unchanged).of_unscaled(scale.shift, scale.scale),
             missing: missing.iter().map(|value| f64::from(*value)).collect(),
             mean: if mean.is_empty() { vec![0.0; outputs] } else { mean },
-            rho: model.rho_range(layout, place.first_rho),
+            rho: range(rhos.iter().flat_map(|(low, high)| [*low, *high])),
+            loudest: rhos.iter().map(|(low, high)| low.abs().max(high.abs())).sum(),
             tolerance: ROUNDING * largest,
         })
     }
@@ -144,8 +148,7 @@ impl<'a> RuledFeature<'a> {
             let (low, high) = range(said.map(|said| said - mean));
             largest = largest.max(low.abs()).max(high.abs());
         }
-        let loudest = self.rho.0.abs().max(self.rho.1.abs());
-        let counts = largest * loudest;
+        let counts = largest * self.loudest;
         let stays = self.outer_slopes().all(|slope| slope == 0.0);
         let beyond = if stays { "and stays what it is beyond its range" } else { "but grows beyond its range" };
         let evidence = format!("it counts for at most {}, {beyond}; {}", short(counts), self.rho_words());

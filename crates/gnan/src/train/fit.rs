@@ -186,10 +186,11 @@ impl<'a> Fit<'a> {
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
-        let parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
+        let mut parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
         let scale = TargetScale::new(train, settled);
         let gains = if training.readout { vec![gain] } else { scale.gains(gain, outputs) };
         let projection = Projection::new(&features, &layout, settled.rho_monotone, &gains);
+        projection.apply(&mut parameters);
         let class_weights = if training.balance_classes { class_weights(train, settled.outcome) } else { Vec::new() };
         let part = |data: &Dataset, repeated: bool| -> Result<PartState> {
             let positions = statistics.rows_of(data)?;

@@ -226,8 +226,10 @@ impl<'a> Group<'a> {
         let lanes = settled.architecture.outputs * counts.len();
         let (forms, outputs) = (description.forms(), settled.architecture.outputs);
         let gains = retraining.scale.gains(retraining.gain, outputs);
+        let projection = Projection::new(&description.features, layout, settled.rho_monotone, &gains);
         let member = |start: &u64| {
-            let parameters = Parameters::random(layout, &forms, outputs, *start);
+            let mut parameters = Parameters::random(layout, &forms, outputs, *start);
+            projection.apply(&mut parameters);
             Member {
                 start: *start,
                 best: parameters.clone(),
@@ -243,7 +245,7 @@ impl<'a> Group<'a> {
             members: starts.iter().map(member).collect(),
             outputs: vec![0.0; retraining.rows.len() * lanes],
             gradient: vec![0.0; retraining.rows.len() * lanes],
-            projection: Projection::new(&description.features, layout, settled.rho_monotone, &gains),
+            projection,
             gains,
             retraining,
             engine,

@@ -288,7 +288,8 @@ impl Global<'_> {
         let rows = self.rows(k, feature);
         let unit = feature.unit.as_deref().map(|unit| format!(" in {}", harmless(unit))).unwrap_or_default();
         let support = support_words(feature.support, description.task, self.nouns());
-        let mut words = format!("{}{unit}, {support}", feature.kind.name());
+        let kind = if description.features[k].pair.is_some() { "pair" } else { feature.kind.name() };
+        let mut words = format!("{kind}{unit}, {support}");
         if let Some(importance) = &self.overview.importance {
             let sizes: Vec<String> =
                 self.shown().iter().take(MOST_OUTPUTS).map(|o| number(importance.by_feature[k][o.shown.0])).collect();
