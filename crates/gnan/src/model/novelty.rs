@@ -5,6 +5,9 @@ use crate::files::{MISSING, Values};
 
 use super::{Description, FeatureSchema};
 
+/// More features than this are counted, not named.
+const MOST_SENTENCES: usize = 8;
+
 /// Counts over the nodes of the graphs that predictions were made for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Novelty {
@@ -19,8 +22,15 @@ impl Novelty {
         for graph in data.graphs() {
             wanted[data.sources_of(graph)].fill(true);
         }
+        let noun = if data.links().is_some() { "edge" } else { "node" };
         let pairs = description.features.iter().zip(features);
-        Novelty { sentences: pairs.flat_map(|(schema, feature)| of_feature(schema, feature, &wanted)).collect() }
+        let mut sentences: Vec<String> =
+            pairs.flat_map(|(schema, feature)| of_feature(schema, feature, &wanted, noun)).collect();
+        if let Some(more) = sentences.len().checked_sub(MOST_SENTENCES).filter(|more| *more > 1) {
+            sentences.truncate(MOST_SENTENCES);
+            sentences.push(format!("{more} more findings of this kind about other features"));
+        }
+        Novelty { sentences }
     }
 
     /// Adds distances that training had not seen, given the longest by every lens and whether any node is unreachable.
@@ -43,7 +53,7 @@ impl Novelty {
     }
 }
 
-fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool]) -> Vec<String> {
+fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool], noun: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     let name = &schema.name;
     let missing = match &feature.values {
@@ -73,20 +83,22 @@ fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool]) -> Vec
                 let effect = if schema.rare_level().is_some() { "counts as rare" } else { "contributes 0" };
                 sentences.push(format!(
                     "{name}: {} with a category unseen in training ({}{more}), which {effect}",
-                    nodes(total),
+                    counted(total, noun),
                     names.join(", ")
                 ));
             }
             missing
         }
-        Values::Numbers(values) => numbers(schema, values.iter().zip(wanted), &mut sentences),
+        Values::Numbers(values) => numbers(schema, values.iter().zip(wanted), noun, &mut sentences),
         Values::Sparse { rows, values, .. } => {
-            numbers(schema, values.iter().zip(rows.iter().map(|row| &wanted[*row as usize])), &mut sentences)
+            numbers(schema, values.iter().zip(rows.iter().map(|row| &wanted[*row as usize])), noun, &mut sentences)
         }
     };
     if missing > 0 && schema.missing.is_none() {
-        sentences
-            .push(format!("{name}: {} with a missing value, unseen in training, which contributes 0", nodes(missing)));
+        sentences.push(format!(
+            "{name}: {} with a missing value, unseen in training, which contributes 0",
+            counted(missing, noun)
+        ));
     }
     sentences
 }
@@ -95,6 +107,7 @@ fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool]) -> Vec
 fn numbers<'a>(
     schema: &FeatureSchema,
     values: impl Iterator<Item = (&'a f64, &'a bool)>,
+    noun: &str,
     sentences: &mut Vec<String>,
 ) -> usize {
     let Some(scale) = &schema.scale else { return 0 };
@@ -110,7 +123,7 @@ fn numbers<'a>(
         sentences.push(format!(
             "{}: {} outside the training range {} to {}: the curve is extrapolated",
             schema.name,
-            nodes(outside),
+            counted(outside, noun),
             readable(scale.min),
             readable(scale.max)
         ));
@@ -118,8 +131,8 @@ fn numbers<'a>(
     missing
 }
 
-fn nodes(count: usize) -> String {
-    if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// A number to five significant digits.
