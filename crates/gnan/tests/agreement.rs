@@ -320,7 +320,13 @@ impl GradientCheck<'_> {
         let mut state = OptimiserState::new(&parameters);
         let adam = Adam { learning_rate: 0.0, weight_decay: 0.0, beta1: 0.0, ..Adam::default() };
         let before = self.model.to_bytes().expect("bytes");
-        engine.step(&mut rows, &gradient, &mut parameters, &mut state, StepSettings { adam, output_bias: true, group_penalty: 0.0 });
+        engine.step(
+            &mut rows,
+            &gradient,
+            &mut parameters,
+            &mut state,
+            StepSettings { adam, output_bias: true, group_penalty: 0.0 },
+        );
         let after = Model::from_parts(self.model.description().clone(), parameters.clone());
         assert_eq!(before, after.to_bytes().expect("bytes"), "a step of size 0 moved the parameters");
 

@@ -360,7 +360,13 @@ fn gradients_are_those_of_the_line_graph() {
         engine.outputs(&mut rows, &mut vec![0.0; weights.len()]);
         let mut state = OptimiserState::new(&parameters);
         let adam = Adam { learning_rate: 0.0, weight_decay: 0.0, beta1: 0.0, ..Adam::default() };
-        engine.step(&mut rows, &weights, &mut parameters, &mut state, StepSettings { adam, output_bias: true, group_penalty: 0.0 });
+        engine.step(
+            &mut rows,
+            &weights,
+            &mut parameters,
+            &mut state,
+            StepSettings { adam, output_bias: true, group_penalty: 0.0 },
+        );
         let gradient: Vec<f64> = state.first_moments().into_iter().flatten().map(|g| f64::from(*g)).collect();
         let loss = |parameters: &Parameters| -> f64 {
             let moved = Model::from_parts(model.description().clone(), parameters.clone());

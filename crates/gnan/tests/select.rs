@@ -23,7 +23,8 @@ fn town() -> (Case, Dataset) {
     let number = |node: usize| if let Value::Number(x) = case.features[3].values[node] { x } else { 0.0 };
     let of_category = |node: usize| case.features[12].values[node] == case.features[12].values[0];
     let says = |node: usize| 2.0 * number(node) + if of_category(node) { 1.5 } else { -1.5 };
-    let classes: Vec<Option<usize>> = (0..400).map(|node| Some(usize::from(says(node) + 0.5 * random.normal() > 0.0))).collect();
+    let classes: Vec<Option<usize>> =
+        (0..400).map(|node| Some(usize::from(says(node) + 0.5 * random.normal() > 0.0))).collect();
     let data = dataset(&case, vec![class_column("target", 2, &classes)]);
     (case, data)
 }
@@ -77,8 +78,12 @@ fn strengths_that_make_no_sense_and_mixed_wishes_are_refused() {
     refused(training(Selection::Strength(0.0)), "strength 0");
     refused(training(Selection::Strength(1e9)), "removes no feature, or all of them");
     refused(Training { pairs: 2, ..training(Selection::Path) }, "plain models");
-    refused(Training { associations: vec![("number1".to_owned(), gnan::lens::Reach::OWN)], ..training(Selection::Path) }, "rules");
+    refused(
+        Training { associations: vec![("number1".to_owned(), gnan::lens::Reach::OWN)], ..training(Selection::Path) },
+        "rules",
+    );
     let nothing = data.subset(&[]);
-    let error = training(Selection::Path).fit_watched(&data, Some(&nothing), &mut |_| std::ops::ControlFlow::Continue(()));
+    let error =
+        training(Selection::Path).fit_watched(&data, Some(&nothing), &mut |_| std::ops::ControlFlow::Continue(()));
     assert!(error.expect_err("refused").to_string().contains("nothing to validate"));
 }
