@@ -202,7 +202,7 @@ fn pair(words: &str) -> Result<[String; 2], String> {
     }
 }
 
-fn selection(text: &str) -> std::result::Result<Selection, String> {
+fn selection(text: &str) -> Result<Selection, String> {
     match text {
         "path" => Ok(Selection::Path),
         number => {
