@@ -62,7 +62,7 @@ fn constraints_come_from_a_file_and_are_refused_with_a_reason() {
     desk.gnan(&format!("{line} --shape network")).expect(2).says("--shape");
     desk.gnan(&format!("{line} --logits two")).expect(2).says("one logit");
     desk.gnan("train tables --constrain charge:sideways").expect(2).says("sideways").says("concave");
-    desk.gnan("train tables --target toxic --constrain nothing:up").expect(2).says("charge");
+    desk.gnan("train tables --target toxic --force --constrain nothing:up").expect(2).says("charge");
     desk.gnan("train tables --shape spline --rho-shape spline --dropout 0.5").expect(2).says("dropout");
 }
 
