@@ -148,8 +148,7 @@ pub struct TrainingArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f64>,
 
-    /// Strength of L2 [default: 0.1 / number of graphs; for nodes 0.03 below 1,000 labels, else 0.0005; with
-    /// splines a tenth, but for the 0.03]
+    /// Strength of L2 [default: 0.1 / number of graphs; for nodes 0.03 below 1,000 labels, else 0.0005]
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_decay: Option<f64>,

@@ -30,8 +30,6 @@ pub const FEW_LABELS_WEIGHT_DECAY: f64 = 3e-2;
 pub const NODE_WEIGHT_DECAY: f64 = 5e-4;
 /// Default strength of L2 for a graph task, times the number of graphs.
 pub const GRAPH_WEIGHT_DECAY: f64 = 0.1;
-/// Where labels are not few, splines have this share of the default strength of L2.
-pub const SPLINE_WEIGHT_DECAY: f64 = 0.1;
 /// Default strength of the smoothness penalty of splines, times the number of items.
 pub const SMOOTH: f64 = 2.0;
 /// A node task with at least this many training labels gets a rho per feature by default.
@@ -385,7 +383,7 @@ impl Training {
             output_bias: self.output_bias.unwrap_or(regression || graphs || self.scale_shells),
             loss,
             learning_rate: self.learning_rate.unwrap_or(usual_rate) as f32,
-            weight_decay: self.weight_decay.unwrap_or_else(|| usual_weight_decay(train, shape)) as f32,
+            weight_decay: self.weight_decay.unwrap_or_else(|| usual_weight_decay(train)) as f32,
             dropout: self.dropout as f32,
             batch,
             epochs: self.epochs.unwrap_or(longer * EPOCHS),
@@ -419,12 +417,11 @@ impl Training {
     }
 }
 
-/// L2 by the amount of data: few labels need much. Else splines, which are kept smooth, need little.
-fn usual_weight_decay(train: &Dataset, shape: ShapeKind) -> f64 {
-    let share = if shape == ShapeKind::Spline { SPLINE_WEIGHT_DECAY } else { 1.0 };
+/// L2 by the amount of data: few labels need much.
+fn usual_weight_decay(train: &Dataset) -> f64 {
     match train.task() {
-        Task::Graph => share * GRAPH_WEIGHT_DECAY / train.len().max(1) as f64,
+        Task::Graph => GRAPH_WEIGHT_DECAY / train.len().max(1) as f64,
         Task::Node if train.len() < WELL_LABELLED => FEW_LABELS_WEIGHT_DECAY,
-        Task::Node => share * NODE_WEIGHT_DECAY,
+        Task::Node => NODE_WEIGHT_DECAY,
     }
 }
