@@ -11,6 +11,7 @@ mod explain;
 #[cfg(target_os = "linux")]
 mod interrupt;
 mod figures;
+mod pairs;
 mod predict;
 mod search;
 mod walk;

@@ -18,6 +18,7 @@
 mod binding;
 mod cells;
 mod gather;
+mod grid;
 mod lanes;
 mod replicate;
 mod shells;
@@ -34,6 +35,7 @@ use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
 use binding::Binding;
 use cells::{CellTerm, ItemCells};
+use grid::Grid;
 use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
 use step::column_sums;
@@ -85,6 +87,7 @@ impl Rows {
 pub struct Engine {
     statistics: Arc<Statistics>,
     binding: Binding,
+    grid: Grid,
     gain: f32,
     replicates: Vec<Replicate>,
     tables: Tables,
@@ -124,6 +127,7 @@ impl Engine {
             ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), bias, offsets)
         });
         Engine {
+            grid: Grid::new(model.features, &layout),
             gain,
             replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
             tables: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
