@@ -46,6 +46,8 @@ pub struct Nouns {
 
 /// The usual nouns.
 pub const NODES: Nouns = Nouns { node: "node", graph: "graph" };
+/// Of links.
+pub const EDGES: Nouns = Nouns { node: "edge", graph: "graph" };
 
 /// The rows as a table: of effects, which have signs, or of sizes.
 pub fn amounts_table(first: &str, rows: &[Row], outputs: &[String], signed: bool) -> Table {
@@ -129,7 +131,13 @@ pub fn level_rows(
 
 /// A curve at the centres of the bins under it (all, or those of the lowest, middle and highest values and the quartiles),
 /// or without bins at evenly spaced values.
-pub fn curve_rows(curve: &ShapeCurve, all: bool, task: Task, choose: impl Fn(&[f64]) -> Vec<f64>) -> Vec<Row> {
+pub fn curve_rows(
+    curve: &ShapeCurve,
+    all: bool,
+    task: Task,
+    nouns: Nouns,
+    choose: impl Fn(&[f64]) -> Vec<f64>,
+) -> Vec<Row> {
     let nodes: u64 = curve.bins.iter().map(|bin| bin.support.nodes).sum();
     if nodes == 0 {
         let (Some((from, _)), Some((to, _))) = (curve.points.first(), curve.points.last()) else { return Vec::new() };
@@ -159,7 +167,7 @@ pub fn curve_rows(curve: &ShapeCurve, all: bool, task: Task, choose: impl Fn(&[f
         Row {
             name,
             values: choose(&value_at(curve, centre)),
-            remark: support_words(bin.support, task, NODES),
+            remark: support_words(bin.support, task, nouns),
             is_sum: false,
         }
     };
@@ -227,13 +235,13 @@ mod tests {
         let bins = vec![bin(0.0, 1), bin(1.0, 50), bin(2.0, 0), bin(3.0, 30), bin(4.0, 20)];
         let curve = ShapeCurve { points: vec![(0.0, vec![0.0]), (5.0, vec![10.0])], bins };
         let names = |all| -> Vec<String> {
-            curve_rows(&curve, all, Task::Graph, <[f64]>::to_vec).into_iter().map(|row| row.name).collect()
+            curve_rows(&curve, all, Task::Graph, NODES, <[f64]>::to_vec).into_iter().map(|row| row.name).collect()
         };
         assert_eq!(names(false), ["0 to 1", "1 to 2", "3 to 4", "4 to 5"]);
         assert_eq!(names(true).len(), 5);
-        assert_eq!(curve_rows(&curve, true, Task::Graph, <[f64]>::to_vec)[2].values, [5.0]);
+        assert_eq!(curve_rows(&curve, true, Task::Graph, NODES, <[f64]>::to_vec)[2].values, [5.0]);
         let bare = ShapeCurve { bins: Vec::new(), ..curve };
-        let rows = curve_rows(&bare, false, Task::Graph, <[f64]>::to_vec);
+        let rows = curve_rows(&bare, false, Task::Graph, NODES, <[f64]>::to_vec);
         assert_eq!(rows.iter().map(|row| row.values[0]).collect::<Vec<_>>(), [0.0, 2.5, 5.0, 7.5, 10.0]);
     }
 }

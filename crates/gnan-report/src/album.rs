@@ -4,6 +4,7 @@ mod pair;
 
 use gnan::explain::{Canonical, LITTLE_SUPPORT, Overview, Point};
 use gnan::files::{Kind, Task};
+use gnan::lens::Lens;
 use gnan::model::{Rho as RhoKind, Support as Behind};
 
 use crate::bands::Bands;
@@ -184,7 +185,8 @@ impl<'a> Album<'a> {
             name: "rho".to_owned(),
             caption: format!(
                 "How much of what a node says arrives at another, by the number of edges between them; 1 is the largest \
-                 seen in training. {each}Below: how many nodes hear something from there.{}",
+                 seen in training. {each}{}Below: how many nodes hear something from there.{}",
+                bins_in_words(&self.canonical),
                 self.bands.words()
             ),
             scene: scene.scene(self.width),
@@ -520,6 +522,18 @@ fn by_importance(overview: &Overview) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
     order
+}
+
+/// What the numbers of bins stand for, where distance is a sum of weights.
+fn bins_in_words(canonical: &Canonical) -> String {
+    let axis = canonical.axis();
+    let of_lens = |(lens, way): (usize, &Lens)| {
+        let bins = way.bins.as_ref()?;
+        let names = axis.range(lens).filter_map(|slot| Some((axis.distance(slot)?, axis.name(slot))));
+        let names = names.filter(|(bin, _)| *bin > 0).map(|(bin, name)| format!("{bin} is {name}"));
+        Some(format!("Distances are bins of {}: {}. ", bins.weight, names.collect::<Vec<_>>().join(", ")))
+    };
+    canonical.description().lenses.iter().enumerate().filter_map(of_lens).collect()
 }
 
 fn estimate(value: f64, interval: Option<[f64; 2]>) -> Estimate {

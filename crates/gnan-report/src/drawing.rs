@@ -5,7 +5,7 @@ use gnan::files::{BondOrder, Molecule};
 use gnan::graph::Graph;
 
 use crate::figure::graph::{By, Edge, GraphFigure, Label, Node, Ring};
-use crate::placement::{MOST_NODES, molecule, part, rings, stress};
+use crate::placement::{MOST_NODES, line, molecule, part, rings, stress};
 use crate::text;
 
 /// What a drawing is called and what its contributions are.
@@ -42,28 +42,62 @@ pub fn graph(data: &Dataset, graph: usize, contributions: &[f64], words: Words) 
 pub fn neighbourhood(data: &Dataset, receiver: usize, contributions: &[f64], words: Words) -> GraphFigure {
     let graph = data.graph_of(receiver);
     let nodes = data.nodes_of(graph);
-    let structure = data.graph(graph);
-    let arranged = rings::rings(&structure, receiver - nodes.start, contributions);
-    let mut figure = GraphFigure::default();
-    for ((&node, &place), &distance) in arranged.nodes.iter().zip(&arranged.places).zip(&arranged.distances) {
-        let id = data.node_id(nodes.start + node);
-        let tooltip = match distance {
-            0 => format!("node {id}, the receiver"),
-            distance => format!("node {id}, at distance {distance}"),
-        };
-        figure.nodes.push(Node { place, label: Label::Words(id), contribution: value(contributions, node), tooltip });
-    }
-    figure.edges = plain_edges(&structure, &arranged.nodes);
-    let on_path =
-        |[one, other]: [usize; 2]| arranged.parents[one] == Some(other) || arranged.parents[other] == Some(one);
-    figure.edges.iter_mut().for_each(|edge| edge.faint = !on_path(edge.nodes));
-    figure.rings = arranged.radii.iter().zip(1..).map(|(&radius, distance)| Ring { radius, distance }).collect();
+    let id = |node: usize| data.node_id(nodes.start + node);
+    let (mut figure, arranged) =
+        on_rings(&data.graph(graph), receiver - nodes.start, contributions, |node| format!("node {}", id(node)), id);
     let others =
         [("nodes, farther or weaker", &arranged.left_out), ("nodes without a path to it", &arranged.unreachable)];
     for (which, nodes) in others.into_iter().filter(|(_, nodes)| !nodes.is_empty()) {
         figure.notes.push(left_out(nodes.iter().copied(), contributions, which, &words.unit));
     }
     named(figure, words)
+}
+
+/// A pair of nodes that may be linked, with what each message edge of its graph contributes to it.
+pub fn pair(data: &Dataset, receiver: usize, contributions: &[f64], words: Words) -> GraphFigure {
+    let graph = data.graph_of(receiver);
+    let sources = data.sources_of(graph);
+    let Some(near) = line::nearest_edges(data, receiver, contributions) else {
+        return named(GraphFigure::default(), words);
+    };
+    // The pair comes after the edges.
+    let middle = near.edges.len();
+    let id = |place: usize| data.node_id(near.edges.get(place).map_or(receiver, |edge| sources.start + edge));
+    let own: Vec<f64> = near.edges.iter().map(|edge| value(contributions, *edge)).chain([0.0]).collect();
+    let name = |place: usize| format!("{} {}", if place == middle { "pair" } else { "edge" }, id(place));
+    let (mut figure, arranged) = on_rings(&near.line_graph, middle, &own, name, id);
+    let drawn: Vec<usize> = arranged.nodes.iter().filter_map(|place| near.edges.get(*place).copied()).collect();
+    let others: Vec<usize> = near.others(&drawn, sources.len());
+    if !others.is_empty() {
+        figure.notes.push(left_out(others.into_iter(), contributions, "edges, farther or weaker", &words.unit));
+    }
+    named(figure, words)
+}
+
+/// A receiver and its strongest sources on rings; `name` says what a node is, `id` labels it.
+fn on_rings(
+    structure: &Graph,
+    receiver: usize,
+    contributions: &[f64],
+    name: impl Fn(usize) -> String,
+    id: impl Fn(usize) -> String,
+) -> (GraphFigure, rings::Rings) {
+    let arranged = rings::rings(structure, receiver, contributions);
+    let mut figure = GraphFigure::default();
+    for ((&node, &place), &distance) in arranged.nodes.iter().zip(&arranged.places).zip(&arranged.distances) {
+        let tooltip = match distance {
+            0 => format!("{}, the receiver", name(node)),
+            distance => format!("{}, at distance {distance}", name(node)),
+        };
+        let id = id(node);
+        figure.nodes.push(Node { place, label: Label::Words(id), contribution: value(contributions, node), tooltip });
+    }
+    figure.edges = plain_edges(structure, &arranged.nodes);
+    let on_path =
+        |[one, other]: [usize; 2]| arranged.parents[one] == Some(other) || arranged.parents[other] == Some(one);
+    figure.edges.iter_mut().for_each(|edge| edge.faint = !on_path(edge.nodes));
+    figure.rings = arranged.radii.iter().zip(1..).map(|(&radius, distance)| Ring { radius, distance }).collect();
+    (figure, arranged)
 }
 
 fn named(figure: GraphFigure, Words { title, output, unit, by }: Words) -> GraphFigure {

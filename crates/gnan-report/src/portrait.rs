@@ -60,7 +60,8 @@ fn terms(description: &Description, why: &Explanation, output: usize) -> Vec<Ter
         description.features.iter().position(|feature| feature.kind == Kind::Categorical && feature.pair.is_none());
     let mut terms = Vec::new();
     for (k, (name, amount)) in why.features.iter().zip(why.by_feature(output)).enumerate() {
-        if named != Some(k) || why.labels.is_empty() {
+        // The edges that a pair hears are labelled by their distance, not by a level.
+        if named != Some(k) || why.labels.is_empty() || description.links.is_some() {
             terms.push(Term { name: name.clone(), value: amount, detail: String::new() });
             continue;
         }
@@ -105,9 +106,14 @@ pub fn picture(
     };
     let figure = match description.task {
         Task::Graph => drawing::graph(data, item, &contributions, words),
+        Task::Node if data.links().is_some() => drawing::pair(data, item, &contributions, words),
         Task::Node => drawing::neighbourhood(data, item, &contributions, words),
     };
     let caption = match (description.task, by) {
+        (Task::Node, _) if data.links().is_some() => {
+            "What is heard: the pair in the middle, edges on rings by distance, joined where they share an end; the area \
+             of a disc is the size of what that edge adds, its colour the sign."
+        }
         (Task::Node, _) => {
             "Who is heard: the node in the middle, others on rings by distance; the area of a disc is the size of what \
              that node adds, its colour the sign."

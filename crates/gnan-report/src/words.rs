@@ -33,7 +33,11 @@ pub fn prediction(description: &Description) -> String {
         .collect();
     let more = description.targets.len().saturating_sub(targets.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let of = if description.task == Task::Graph { "graphs" } else { "nodes" };
+    let of = match description.task {
+        _ if description.links.is_some() => "pairs of nodes",
+        Task::Graph => "graphs",
+        Task::Node => "nodes",
+    };
     format!("{}{more} of {of}, {}", targets.join(", "), outcome(description.outcome))
 }
 
@@ -106,8 +110,9 @@ pub fn architecture(description: &Description) -> String {
         None => String::new(),
     };
     let normalise = if description.normalise { "" } else { ", not normalised" };
+    let readout = if description.readout { ", readout" } else { "" };
     format!(
-        "rho {}{}{logits}, {}{cap}{normalise}, {} parameters",
+        "rho {}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
         rho(description.rho),
         lenses(description),
         shapes(description),

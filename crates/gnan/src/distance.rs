@@ -16,9 +16,11 @@ pub const RECEIVERS_AT_ONCE: usize = 64;
 /// A level pulls when its frontier has more than this share of all edges.
 const PULL_SHARE: usize = 8;
 
-/// Working memory of [`distances_to`], kept between calls.
+/// Working memory of a search, kept between calls.
 #[derive(Default)]
 pub struct Search {
+    /// Distances to nodes, from which those to edges follow.
+    nodes: Vec<u16>,
     seen: Vec<u64>,
     frontier: Vec<u64>,
     next: Vec<u64>,
@@ -32,23 +34,35 @@ pub struct Search {
 /// # Panics
 /// If there are more than 64 receivers or `rows` has another length.
 pub fn distances_to(graph: &Graph, receivers: &[u32], search: &mut Search, rows: &mut [u16]) -> Result<u16> {
+    distances_to_any(graph, receivers.as_chunks::<1>().0, search, rows)
+}
+
+/// The same for receivers of several nodes each: the distance to the nearest of them.
+fn distances_to_any<const N: usize>(
+    graph: &Graph,
+    receivers: &[[u32; N]],
+    search: &mut Search,
+    rows: &mut [u16],
+) -> Result<u16> {
     let nodes = graph.len();
     assert!(receivers.len() <= RECEIVERS_AT_ONCE && rows.len() == receivers.len() * nodes);
     rows.fill(UNREACHABLE);
-    let Search { seen, frontier, next, active, touched } = search;
+    let Search { seen, frontier, next, active, touched, .. } = search;
     for bits in [&mut *seen, &mut *frontier, &mut *next] {
         bits.clear();
         bits.resize(nodes, 0);
     }
     active.clear();
     for (bit, receiver) in receivers.iter().enumerate() {
-        let node = *receiver as usize;
-        rows[bit * nodes + node] = 0;
-        if frontier[node] == 0 {
-            active.push(*receiver);
+        for start in receiver {
+            let node = *start as usize;
+            rows[bit * nodes + node] = 0;
+            if frontier[node] == 0 {
+                active.push(*start);
+            }
+            frontier[node] |= 1 << bit;
+            seen[node] |= 1 << bit;
         }
-        frontier[node] |= 1 << bit;
-        seen[node] |= 1 << bit;
     }
     let all = if receivers.len() == 64 { u64::MAX } else { (1 << receivers.len()) - 1 };
     let edges: usize = (0..nodes).map(|node| graph.predecessors(node).len()).sum();
@@ -101,4 +115,47 @@ pub fn distances_to(graph: &Graph, receivers: &[u32], search: &mut Search, rows:
         }
         std::mem::swap(active, touched);
     }
+}
+
+/// Fills `rows` (`[pairs, edges]`) with the distance in the line graph from every edge to each of at most 64 pairs of
+/// nodes, and returns the largest finite one: 0 for the pair itself, else 1 + the smallest distance between their ends.
+///
+/// The line graph is not built: a search from both ends of a pair finds the nearer end of every edge. An edge that joins
+/// the pair itself shortens nothing, because both its ends are where the search begins.
+///
+/// # Panics
+/// If there are more than 64 pairs or `rows` has another length.
+pub fn line_distances_to(
+    graph: &Graph,
+    edges: &[[u32; 2]],
+    pairs: &[[u32; 2]],
+    search: &mut Search,
+    rows: &mut [u16],
+) -> Result<u16> {
+    assert!(rows.len() == pairs.len() * edges.len());
+    let mut to_nodes = std::mem::take(&mut search.nodes);
+    to_nodes.resize(pairs.len() * graph.len(), 0);
+    let found = distances_to_any(graph, pairs, search, &mut to_nodes);
+    let mut longest = 0;
+    let to_nodes_of = to_nodes.chunks_exact(graph.len().max(1));
+    for ((pair, to_nodes), row) in pairs.iter().zip(to_nodes_of).zip(rows.chunks_exact_mut(edges.len().max(1))) {
+        for (edge, distance) in edges.iter().zip(row) {
+            let [one, other] = edge.map(|node| to_nodes[node as usize]);
+            let itself = edge == pair || [edge[1], edge[0]] == *pair;
+            *distance = match one.min(other) {
+                0 if itself => 0,
+                UNREACHABLE => UNREACHABLE,
+                nearer => nearer + 1,
+            };
+            if *distance == UNREACHABLE && one.min(other) != UNREACHABLE {
+                return Err(Error::limit("two edges are more than 65,533 edges apart"));
+            }
+            if *distance != UNREACHABLE {
+                longest = longest.max(*distance);
+            }
+        }
+    }
+    search.nodes = to_nodes;
+    found?;
+    Ok(longest)
 }

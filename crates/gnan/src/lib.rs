@@ -3,19 +3,20 @@
 //! Data flow left to right, and a module uses only what stands to its left (and errors, limits, random numbers):
 //!
 //! ```text
-//! files -> dataset -> graph -> distance -> lens -> statistics -> shape -> model -> train -> model file -> explain -> bootstrap
-//!                                                          predict, evaluate: metric, baseline
+//! files -> dataset -> graph -> distance -> lens -> statistics -> shape -> model -> predict, explain -> certificate -> train
+//!       -> model file -> evaluate, bootstrap, selftest                    judged by: metric, confidence, baseline
 //! ```
 //!
 //! - [`files`] turn whatever is on disk into tables; [`dataset`] says what they mean: features, targets, splits.
 //! - [`catalogue`]: the data sets of the paper, where to get them and what the paper says of each.
 //! - [`graph`] and [`distance`]: who can hear whom, and from how far. [`lens`]: the ways of measuring it.
 //!   [`statistics`]: everything training needs to know of that, summed up once.
-//! - [`shape`]: the univariate networks and their gradients. [`model`]: features, distances and networks bound together
-//!   by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
+//! - [`shape`]: the univariate networks and splines, and their gradients. [`model`]: features, distances and functions
+//!   bound together by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
 //! - [`predict`] and [`evaluate`] use models; [`metric`], [`confidence`] and [`baseline`] judge them.
-//! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up. [`bootstrap`]: how
-//!   far its numbers can be trusted. [`selftest`]: plants truths and recovers them.
+//! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up. [`certificate`]:
+//!   what a model promises, checked on the finished model. [`bootstrap`]: how far its numbers can be trusted.
+//!   [`selftest`]: plants truths and recovers them.
 
 pub mod error;
 pub mod limits;
@@ -36,11 +37,12 @@ pub mod model;
 pub mod metric;
 pub mod confidence;
 pub mod baseline;
+pub mod predict;
+pub mod explain;
+pub mod certificate;
 pub mod train;
 pub mod model_file;
-pub mod predict;
 pub mod evaluate;
-pub mod explain;
 pub mod reproduce;
 pub mod bootstrap;
 pub mod selftest;

@@ -29,7 +29,8 @@ pub struct Metrics {
 }
 
 /// The order in which metrics are shown; the first one present is the chief one.
-pub const ORDER: [&str; 8] = ["accuracy", "balanced_accuracy", "roc_auc", "f1", "log_loss", "r2", "mae", "rmse"];
+pub const ORDER: [&str; 9] =
+    ["accuracy", "balanced_accuracy", "roc_auc", "average_precision", "f1", "log_loss", "r2", "mae", "rmse"];
 
 impl Metrics {
     /// The metric that a progress bar shows.
@@ -155,6 +156,11 @@ fn classification(judged: &[(Vec<f64>, usize)], classes: usize) -> BTreeMap<&'st
     };
     let sum: f64 = judged_classes.iter().map(|class| f1(*class)).sum();
     metrics.insert("f1", sum / judged_classes.len() as f64);
+    if classes == 2
+        && let Some(precision) = average_precision(judged.iter().map(|(p, target)| (p[1], *target == 1)).collect())
+    {
+        metrics.insert("average_precision", precision);
+    }
     // Two classes: of the positive one; more: the mean of one class against the rest.
     let wanted: Vec<usize> = if classes == 2 { vec![1] } else { present };
     let aucs: Vec<f64> = wanted
@@ -185,6 +191,23 @@ pub fn roc_auc(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
     Some(wins / (positives * negatives))
 }
 
+/// The mean over the positives of the precision among what is ranked at least as high as they are.
+pub fn average_precision(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
+    let positives = ranked.iter().filter(|(_, positive)| *positive).count() as f64;
+    if positives == 0.0 || positives == ranked.len() as f64 {
+        return None;
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (mut above, mut hits, mut sum) = (0.0, 0.0, 0.0);
+    for tie in ranked.chunk_by(|a, b| a.0 == b.0) {
+        let positive = tie.iter().filter(|(_, positive)| *positive).count() as f64;
+        above += tie.len() as f64;
+        hits += positive;
+        sum += positive * hits / above;
+    }
+    Some(sum / positives)
+}
+
 fn regression(judged: &[(f64, f64)]) -> BTreeMap<&'static str, f64> {
     let mut metrics = BTreeMap::new();
     if judged.is_empty() {
@@ -212,6 +235,14 @@ mod tests {
         let ranked = vec![(0.4, true), (0.9, true), (0.6, false), (0.4, false), (0.1, false)];
         assert!((roc_auc(ranked).unwrap() - 4.5 / 6.0).abs() < 1e-12);
         assert_eq!(roc_auc(vec![(0.1, true)]), None);
+    }
+
+    /// Ranked 0.9 y, 0.6 n, then y and n tied at 0.4: (1/1 + 2/4) / 2.
+    #[test]
+    fn average_precision_by_hand() {
+        let ranked = vec![(0.4, true), (0.9, true), (0.6, false), (0.4, false), (0.1, false)];
+        assert!((average_precision(ranked).unwrap() - 0.75).abs() < 1e-12);
+        assert_eq!(average_precision(vec![(0.1, true)]), None);
     }
 
     #[test]

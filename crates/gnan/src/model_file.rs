@@ -9,6 +9,7 @@
 //! | `rho.*` | the same for the distance functions |
 //! | `values` | `[levels, outputs]`: categorical levels and missing values, by feature |
 //! | `bias`, `output_bias` | `[outputs]`: `b` and `b0` |
+//! | `readout.*` | as `shape.*`, where there is a readout: the structure's function, then one per feature; then what sources say has one output |
 //!
 //! Networks are those of the numeric features in the order of the description; a network sees
 //! `(x - shift) / scale`, and `f_k` is its output minus its output at 0. A rho network sees `t = 1 / (1 + distance)` (0
@@ -25,13 +26,14 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
+use crate::dataset::links::CLASSES;
 use crate::dataset::pair::MOST_LEVELS;
-use crate::dataset::{Bins, Outcome, Pair};
+use crate::dataset::{Bins, LinkSchema, Outcome, Pair};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool};
 use crate::limits::Limits;
-use crate::model::{Description, FeatureSchema, Model, Parameters, RhoScale, output_count};
+use crate::model::{Description, FeatureSchema, Model, Parameters, RhoScale, TargetSchema, output_count};
 use crate::output::write_atomically;
 use crate::shape::{Architecture, Bank, BankForm, ShapeKind};
 
@@ -117,7 +119,14 @@ fn tensors_of(model: &Model) -> Tensors {
     let (parameters, forms) = (model.parameters(), model.description().forms());
     let mut tensors = Tensors::new();
     let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
-    for (prefix, form, bank) in [("shape", forms.shapes, &parameters.shapes), ("rho", forms.rhos, &parameters.rhos)] {
+    let banks = [
+        ("shape", forms.shapes, &parameters.shapes),
+        ("rho", forms.rhos, &parameters.rhos),
+        ("readout", forms.readouts, &parameters.readouts),
+    ];
+    for (prefix, form, bank) in
+        banks.into_iter().filter(|(prefix, ..)| *prefix != "readout" || model.description().readout)
+    {
         for ((name, dimensions), values) in form.tensors().into_iter().zip(bank.tensors()) {
             tensors.insert(format!("{prefix}.{name}"), (dimensions, bytes(&values)));
         }
@@ -125,7 +134,7 @@ fn tensors_of(model: &Model) -> Tensors {
     let outputs = parameters.bias.len();
     tensors.insert("values".into(), (vec![parameters.values.len() / outputs, outputs], bytes(&parameters.values)));
     tensors.insert("bias".into(), (vec![outputs], bytes(&parameters.bias)));
-    tensors.insert("output_bias".into(), (vec![outputs], bytes(&parameters.output_bias)));
+    tensors.insert("output_bias".into(), (vec![parameters.output_bias.len()], bytes(&parameters.output_bias)));
     tensors
 }
 
@@ -152,6 +161,9 @@ fn check(description: &Description) -> std::result::Result<(), String> {
     if outputs == 0 || !counts.contains(&outputs) {
         return Err(format!("{outputs} outputs do not fit its targets"));
     }
+    if let Some(links) = &description.links {
+        check_links(description, links)?;
+    }
     let RhoScale { shift, scale } = description.rho_scale;
     if !(shift.is_finite() && scale.is_finite() && scale.abs() > 1e-9) {
         return Err("it has no usable scale of rho".to_owned());
@@ -168,6 +180,10 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         if !basis.is_usable() || basis.degree != 1 || basis.anchored || basis.flat || !ends {
             return Err("it has no usable knots of rho".to_owned());
         }
+    }
+    let promises = description.rho_monotone || description.features.iter().any(|feature| feature.rules.promise());
+    if promises && (description.rho_spline.is_none() || description.readout) {
+        return Err("it promises what its distance functions cannot keep".to_owned());
     }
     if !(description.record.smooth.is_finite() && description.record.smooth >= 0.0) {
         return Err("its strength of smoothing is no number from 0".to_owned());
@@ -190,7 +206,7 @@ fn check(description: &Description) -> std::result::Result<(), String> {
             _ => return broken("has a scale that does not fit its kind"),
         }
         let effects = &feature.mean_effect;
-        let expected = if feature.kind == Kind::Continuous { [0, outputs] } else { [0, 0] };
+        let expected = if feature.kind == Kind::Continuous { [0, description.source_outputs()] } else { [0, 0] };
         if !expected.contains(&effects.len()) || effects.iter().any(|effect| !effect.is_finite()) {
             return broken("has a mean effect that does not fit");
         }
@@ -222,6 +238,9 @@ fn check(description: &Description) -> std::result::Result<(), String> {
     {
         return Err("its distances do not fit the ways in which they are measured".to_owned());
     }
+    if description.readout && description.task == Task::Node {
+        return Err("it has a readout in a task about nodes".to_owned());
+    }
     if description.task == Task::Node && description.lenses.iter().any(|lens| lens.pool == Pool::Mean) {
         return Err("it pools nodes in a task about nodes".to_owned());
     }
@@ -229,6 +248,22 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         return Err("it does not say which distances occurred in training".to_owned());
     }
     Ok(())
+}
+
+/// Refuses a model of links whose features are not made of those of the ends of pairs.
+fn check_links(description: &Description, links: &LinkSchema) -> std::result::Result<(), String> {
+    let link = |target: &TargetSchema| target.classes.as_deref() == Some(&CLASSES.map(str::to_owned));
+    if description.task != Task::Node || description.directed || !description.targets.iter().all(link) {
+        return Err("it predicts links and something else".to_owned());
+    }
+    links.division.check().map_err(|error| error.to_string())?;
+    let known: BTreeSet<(String, &str)> =
+        (links.ends.iter()).flat_map(|end| end.pair_features()).map(|(name, kind)| (name, kind.name())).collect();
+    let mut own = description.features.iter().filter(|feature| feature.pair.is_none());
+    match own.find(|feature| !known.contains(&(feature.name.clone(), feature.kind.name()))) {
+        Some(feature) => Err(format!("feature \"{}\" is not made of features of the nodes", feature.name)),
+        None => Ok(()),
+    }
 }
 
 /// Refuses pairs that cannot be made of the features before them.
@@ -265,7 +300,7 @@ fn check_pair(pair: &Pair, feature: &FeatureSchema, before: &[FeatureSchema]) ->
 fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std::result::Result<Parameters, String> {
     let layout = description.layout();
     let forms = description.forms();
-    let outputs = description.architecture.outputs;
+    let (outputs, source_outputs) = (description.architecture.outputs, description.source_outputs());
     let mut expected = BTreeSet::new();
     let mut read = |name: String, shape: &[usize]| -> std::result::Result<Vec<f32>, String> {
         let tensor = tensors.tensor(&name).map_err(|_| format!("tensor \"{name}\" is missing"))?;
@@ -287,12 +322,14 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
     };
     let shapes = bank("shape", &forms.shapes)?;
     let rhos = bank("rho", &forms.rhos)?;
+    let readouts = if description.readout { bank("readout", &forms.readouts)? } else { Bank::zeros(&forms.readouts) };
     let parameters = Parameters {
         shapes,
         rhos,
-        values: read("values".to_owned(), &[layout.values, outputs])?,
-        bias: read("bias".to_owned(), &[outputs])?,
+        values: read("values".to_owned(), &[layout.values, source_outputs])?,
+        bias: read("bias".to_owned(), &[source_outputs])?,
         output_bias: read("output_bias".to_owned(), &[outputs])?,
+        readouts,
     };
     match tensors.names().iter().find(|name| !expected.contains(**name)) {
         Some(extra) => Err(format!("tensor \"{extra}\" does not belong in it")),
@@ -304,5 +341,6 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
 pub fn parameter_count(description: &Description) -> usize {
     let layout = description.layout();
     let (forms, outputs) = (description.forms(), description.architecture.outputs);
-    forms.shapes.parameters() + forms.rhos.parameters() + (layout.values + 2) * outputs
+    let own = (layout.values + 1) * description.source_outputs() + outputs;
+    forms.shapes.parameters() + forms.rhos.parameters() + forms.readouts.parameters() + own
 }

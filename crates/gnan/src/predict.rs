@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::dataset::{Dataset, DatasetOptions, OneHot, Outcome, Problem, Target};
+use crate::dataset::{
+    Dataset, DatasetOptions, LinkOptions, LinkQuestion, LinkSchema, OneHot, Outcome, Problem, Target,
+};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
-use crate::model::{Model, Novelty};
+use crate::model::{Description, Model, Novelty};
 
 /// Pairs of receiver and source that are handled at a time when nodes are predicted.
 const PAIRS_AT_ONCE: usize = 200_000_000;
@@ -50,6 +52,9 @@ impl Model {
     /// How new data must be opened for this model: its task, direction and targets, which may be absent.
     pub fn data_options(&self) -> DatasetOptions {
         let description = self.description();
+        if let Some(schema) = &description.links {
+            return link_options(description, schema);
+        }
         let mut options = DatasetOptions {
             targets: description.targets.iter().map(|target| target.name.clone()).collect(),
             task: Some(description.task),
@@ -81,18 +86,15 @@ impl Model {
     /// Logits or values for every item of `data`.
     pub fn outputs_on(&self, data: &Dataset) -> Result<Outputs> {
         let description = self.description();
-        if data.task() != description.task {
-            let words = |task| if task == Task::Graph { "graphs" } else { "nodes" };
-            return Err(Error::input(format!(
-                "the model predicts {}, the data have targets of {}",
-                words(description.task),
-                words(data.task())
-            )));
+        let own = items_word(description.task, description.links.is_some());
+        let found = items_word(data.task(), data.links().is_some());
+        if own != found {
+            return Err(Error::input(format!("the model predicts {own}, the data have targets of {found}")));
         }
         let features = self.features_of(data)?;
         let width = self.outputs();
         let mut values = vec![0.0; data.len() * width];
-        let largest = data.graphs().into_iter().map(|graph| data.nodes_of(graph).len()).max().unwrap_or(1).max(1);
+        let largest = data.graphs().into_iter().map(|graph| data.sources_of(graph).len()).max().unwrap_or(1).max(1);
         let at_once = match data.task() {
             Task::Graph => data.len().max(1),
             Task::Node => (PAIRS_AT_ONCE / largest).clamp(64, 1 << 20),
@@ -208,4 +210,28 @@ impl Model {
         };
         self.description().targets.iter().map(align).collect()
     }
+}
+
+/// What is predicted, in a word.
+fn items_word(task: Task, links: bool) -> &'static str {
+    match task {
+        _ if links => "links",
+        Task::Graph => "graphs",
+        Task::Node => "nodes",
+    }
+}
+
+/// How data must be opened for a model of links: divided as its training data were.
+fn link_options(description: &Description, schema: &LinkSchema) -> DatasetOptions {
+    let question = LinkQuestion::Divided(schema.division.clone());
+    let one_hot = schema.ends.iter().filter(|end| end.kind == Kind::Categorical && end.description.is_none());
+    let mut options = DatasetOptions {
+        links: Some(LinkOptions { question, ends: Some(schema.ends.clone()) }),
+        one_hot: OneHot::Exactly(one_hot.map(|end| (end.name.clone(), end.levels.clone())).collect()),
+        ..DatasetOptions::default()
+    };
+    options.read.directed = Some(false);
+    options.read.explicit_hydrogens = description.explicit_hydrogens;
+    options.read.largest_component = description.largest_component;
+    options
 }

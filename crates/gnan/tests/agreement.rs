@@ -51,7 +51,7 @@ fn outputs_agree_on_random_graphs() {
     let (mut largest, mut graphs) = (0.0f64, 0);
     for seed in 0..1200 {
         let mut random = Stream::named(seed, "outputs agree", 0);
-        let shape = random_model_shape(&mut random);
+        let shape = ModelShape { readout: seed % 4 == 0, ..random_model_shape(&mut random) };
         let graph_task = random.below(2) == 0;
         let mut plan = random_plan(&mut random);
         let training = CaseShape { graph_task, graphs: 3, nodes: [1, 12] };
@@ -130,6 +130,7 @@ fn outputs_agree_where_cells_and_channels_meet() {
                 hop_cap,
                 hearing: Hearing::PLAIN,
                 splines: [false; 2],
+                readout: false,
             };
             let training = mixed_case(&mut random, &[60]);
             let model = random_model(&mut random, shape, &training);
@@ -175,6 +176,7 @@ fn outputs_agree_on_a_long_chain() {
                     hop_cap: None,
                     hearing: Hearing::PLAIN,
                     splines: [false; 2],
+                    readout: false,
                 };
                 let deviation = compare(&random_model(&mut random, shape, &case), &case);
                 println!("chain: graph task {graph_task}, directed {directed}, {rho:?}: {deviation:e}");
@@ -223,6 +225,7 @@ fn outputs_agree_on_a_large_graph() {
             hop_cap: None,
             hearing: Hearing::PLAIN,
             splines: [false; 2],
+            readout: false,
         };
         let (file, model) = through_file(&random_model(&mut random, shape, &case));
         let outputs = model.outputs_on(&dataset_for(&case, &model).subset(&chosen)).expect("outputs");
@@ -321,22 +324,26 @@ impl GradientCheck<'_> {
         let after = Model::from_parts(self.model.description().clone(), parameters.clone());
         assert_eq!(before, after.to_bytes().expect("bytes"), "a step of size 0 moved the parameters");
 
-        let [shapes, rhos, rest] = state.first_moments();
-        let architecture = self.model.description().architecture;
+        let [shapes, rhos, rest, readouts] = state.first_moments();
         let of_tensor = |name: &str| -> Vec<f64> {
-            let (values, outputs) = (parameters.values.len(), outputs);
+            let (values, own) = (parameters.values.len(), parameters.bias.len());
             let rest = |range: std::ops::Range<usize>| rest[range].iter().map(|g| f64::from(*g)).collect();
             match name {
                 "values" => rest(0..values),
-                "bias" => rest(values..values + outputs),
-                "output_bias" => rest(values + outputs..values + 2 * outputs),
+                "bias" => rest(values..values + own),
+                "output_bias" => rest(values + own..values + own + outputs),
                 _ => {
                     let (prefix, part) = name.split_once('.').expect("a prefix");
-                    let blocks = if prefix == "shape" { shapes } else { rhos };
+                    let (blocks, bank) = match prefix {
+                        "shape" => (shapes, &parameters.shapes),
+                        "rho" => (rhos, &parameters.rhos),
+                        _ => (readouts, &parameters.readouts),
+                    };
                     if part == "coefficients" {
                         let tensor = file.tensors.iter().find(|tensor| tensor.name == name).expect("the tensor");
                         return blocks[..tensor.values.len()].iter().map(|g| f64::from(*g)).collect();
                     }
+                    let architecture = bank.architecture().expect("networks");
                     let part = architecture.parts().into_iter().find(|p| p.name == part).expect("the part");
                     let blocks = blocks.chunks_exact(architecture.block_len());
                     blocks.flat_map(|block| block[part.range.clone()].iter().map(|g| f64::from(*g))).collect()
@@ -473,8 +480,9 @@ fn gradients_agree_on_random_graphs() {
         let mut random = Stream::named(seed, "gradients agree", 0);
         let mut shape = random_model_shape(&mut random);
         shape.goal = GOALS[seed as usize % GOALS.len()];
-        shape.rho = [Rho::Shared, Rho::PerFeature][(seed / 7) as usize % 2];
+        shape.rho = [Rho::Shared, Rho::PerFeature, Rho::Grouped][(seed / 7) as usize % 3];
         shape.hidden = 16;
+        shape.readout = seed % 4 == 1;
         let graph_task = random.below(2) == 0;
         let plan = random_plan(&mut random);
         // The model is learned from the case itself: in training nothing is unseen.
@@ -502,7 +510,8 @@ fn gradients_agree_where_cells_and_channels_meet() {
         let layers = 2 + index as usize % 3;
         let splines = [index % 2 == 1, index % 3 == 1];
         let (rho, normalise, hearing) = (Rho::PerFeature, index != 3, Hearing::PLAIN);
-        let shape = ModelShape { goal, rho, layers, hidden: 16, normalise, hop_cap: None, hearing, splines };
+        let shape =
+            ModelShape { goal, rho, layers, hidden: 16, normalise, hop_cap: None, hearing, splines, readout: false };
         let case = mixed_case(&mut random, &[40, 9]);
         let model = random_model(&mut random, shape, &case);
         let [channels, cells] = channels_and_cells(&model, &case);
@@ -528,7 +537,17 @@ fn gradients_agree_with_dropout() {
         let rho = [Rho::Shared, Rho::PerFeature][(seed / 2) as usize % 2];
         let layers = 2 + seed as usize % 3;
         let (hearing, splines) = (Hearing::PLAIN, [false; 2]);
-        let shape = ModelShape { goal, rho, layers, hidden: 32, normalise: true, hop_cap: None, hearing, splines };
+        let shape = ModelShape {
+            goal,
+            rho,
+            layers,
+            hidden: 32,
+            normalise: true,
+            hop_cap: None,
+            hearing,
+            splines,
+            readout: false,
+        };
         let model = random_model(&mut random, shape, &case);
         let mut check = whole(&mut random, &model, goal, &case);
         check.dropout = Some((0.4, 17 + seed, seed));
@@ -556,6 +575,7 @@ fn gradients_agree_on_a_large_graph() {
             hop_cap: None,
             hearing: Hearing::PLAIN,
             splines: [false; 2],
+            readout: false,
         };
         let model = random_model(&mut random, shape, &case);
         let (loss, mut wanted) = random_wanted(&mut random, goal, case.items());
@@ -594,8 +614,17 @@ fn gradients_agree_on_many_graphs() {
             }
             let goal = GOALS[0];
             let (hearing, splines) = (Hearing::PLAIN, [false; 2]);
-            let shape =
-                ModelShape { goal, rho, layers: 2, hidden: 16, normalise: true, hop_cap: None, hearing, splines };
+            let shape = ModelShape {
+                goal,
+                rho,
+                layers: 2,
+                hidden: 16,
+                normalise: true,
+                hop_cap: None,
+                hearing,
+                splines,
+                readout: false,
+            };
             let model = random_model(&mut random, shape, &case);
             let deviation = compare(&model, &case);
             assert!(deviation <= OUTPUT_TOLERANCE, "{deviation:e}");

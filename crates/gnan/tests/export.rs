@@ -351,7 +351,7 @@ fn exported_tables_give_the_predictions_back() {
         }
         let data = dataset_for(&case, &model);
         let engine = model.outputs_on(&data).unwrap();
-        let exported = model.canonical().tables();
+        let exported = model.tables();
         for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
             compared += compare(&model, &tables, &case, &engine);
         }
@@ -381,7 +381,7 @@ fn exported_tables_of_described_nodes_give_the_predictions_back() {
         let values = codes.iter().map(|code| Value::Category(name(code).unwrap_or_default())).collect();
         case.features.push(CaseFeature { name: feature.name.clone(), kind: "categorical", values });
     }
-    let exported = model.canonical().tables();
+    let exported = model.tables();
     let engine = model.outputs_on(&data).unwrap();
     for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
         compare(&model, &tables, &case, &engine);

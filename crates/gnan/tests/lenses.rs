@@ -182,6 +182,15 @@ fn association_rules_hold_exactly() {
         let model = trained(&training, &data);
         assert_eq!(model.description().rho, rho);
         let model = Model::from_bytes(&model.to_bytes().expect("bytes")).expect("a model");
+        let certificates = &model.description().certificates;
+        assert_eq!(certificates.len(), 3);
+        assert!(certificates.iter().all(|certificate| certificate.holds), "{certificates:?}");
+        assert_eq!(model.check_certificates(), *certificates);
+        assert!(
+            certificates[0].sentence().contains("age of another node never counts"),
+            "{}",
+            certificates[0].sentence()
+        );
         let mut heard = [false; 3];
         for position in 0..data.len() {
             let why = model.explain(&data, position).expect("an explanation");

@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use gnan::catalogue;
-use gnan::dataset::{NodeDescription, Problem};
+use gnan::dataset::{AskedPair, LinkQuestion, Links, NodeDescription, Problem};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
 use gnan::{Dataset, DatasetOptions, Error, Model};
 use serde::Serialize;
 
+use super::LinkArgs;
 use super::heading::DATA;
 use crate::exit::Result;
 use crate::progress::working;
+use crate::screen::talk;
+use crate::style::warning;
 
 /// How files are read.
 #[derive(Args, Clone, Debug, Serialize)]
@@ -46,14 +49,39 @@ impl ReadArgs {
         options.smiles_column.clone_from(&self.smiles_column);
     }
 
-    /// Opens data for a model, which knows how its data were read.
+    /// Opens data for a model, which knows how its data were read; links are divided as they were for training.
     pub fn open_for(&self, model: &Model, data: &str) -> Result<Dataset> {
+        open(data, &self.options_for(model)?)
+    }
+
+    /// Opens data in which predictions are asked for by id. Any pair may be asked for of a model of links; rows (`#12`) are
+    /// those of its training.
+    pub fn open_for_ids(&self, model: &Model, data: &str, ids: &[String]) -> Result<Dataset> {
+        let rows = ids.iter().all(|id| id.starts_with('#'));
+        if model.description().links.is_none() || rows {
+            return self.open_for(model, data);
+        }
+        let pairs = ids.iter().flat_map(|list| list.split(',')).map(|id| AskedPair::Words(id.trim().to_owned()));
+        self.open_pairs(model, data, pairs.collect())
+    }
+
+    /// Opens data for a model of links, to ask about these pairs.
+    pub fn open_pairs(&self, model: &Model, data: &str, pairs: Vec<AskedPair>) -> Result<Dataset> {
+        let mut options = self.options_for(model)?;
+        match &mut options.links {
+            Some(links) => links.question = LinkQuestion::Asked(pairs),
+            None => return Err(Error::usage("the model predicts no links, and pairs were asked about").into()),
+        }
+        open(data, &options)
+    }
+
+    fn options_for(&self, model: &Model) -> Result<DatasetOptions> {
         if self.explicit_hydrogens && !model.description().explicit_hydrogens {
             return Err(Error::usage("the model was trained on molecules without explicit hydrogens").into());
         }
         let mut options = model.data_options();
         self.apply(&mut options.read);
-        open(data, &options)
+        Ok(options)
     }
 }
 
@@ -85,7 +113,7 @@ fn data_help() -> String {
     )
 }
 
-/// Whether numbers to be predicted are classes or quantities.
+/// Whether numbers to be predicted are classes or quantities, or links are predicted instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemArg {
@@ -93,6 +121,8 @@ pub enum ProblemArg {
     Classification,
     /// They are quantities
     Regression,
+    /// Which nodes are joined
+    Link,
 }
 
 /// A data set with its targets.
@@ -108,8 +138,8 @@ pub struct DataArgs {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub target: Vec<String>,
 
-    /// What numbers to be predicted are [default: few whole numbers are classes]
-    #[arg(long, help_heading = DATA, hide_possible_values = true, value_name = "classification|regression")]
+    /// What numbers to be predicted are [default: few whole numbers are classes]; or link: predict which nodes are joined
+    #[arg(long, help_heading = DATA, hide_possible_values = true, value_name = "classification|regression|link")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<ProblemArg>,
 
@@ -135,6 +165,10 @@ pub struct DataArgs {
 
     #[command(flatten)]
     #[serde(flatten)]
+    pub links: LinkArgs,
+
+    #[command(flatten)]
+    #[serde(flatten)]
     pub read: ReadArgs,
 }
 
@@ -143,9 +177,10 @@ impl DataArgs {
     pub fn options(&self) -> DatasetOptions {
         let mut options = DatasetOptions {
             targets: self.target.iter().map(|name| name.trim().to_owned()).collect(),
-            problem: self.task.map(|task| match task {
-                ProblemArg::Classification => Problem::Classification,
-                ProblemArg::Regression => Problem::Regression,
+            problem: self.task.and_then(|task| match task {
+                ProblemArg::Classification => Some(Problem::Classification),
+                ProblemArg::Regression => Some(Problem::Regression),
+                ProblemArg::Link => None,
             }),
             weight: self.weight.clone(),
             describe: self.describe.clone(),
@@ -160,14 +195,44 @@ impl DataArgs {
         options
     }
 
-    /// Opens the data.
-    pub fn open(&self) -> Result<Dataset> {
-        self.open_with(&self.options())
+    /// Whether links are predicted.
+    pub fn predicts_links(&self) -> bool {
+        self.task == Some(ProblemArg::Link)
     }
 
-    /// Opens the data without descriptions of their nodes.
-    pub fn open_undescribed(&self) -> Result<Dataset> {
-        self.open_with(&DatasetOptions { describe: Vec::new(), ..self.options() })
+    /// Opens the data to train on; links are divided with a seed, a share of them to be tested.
+    pub fn open(&self, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
+        let mut options = self.options();
+        if !self.predicts_links() {
+            if self.links.is_wanted() {
+                return Err(Error::usage("--negatives and --most-pairs say how links are asked about")
+                    .remedy("predict links with --task link")
+                    .into());
+            }
+            return self.open_with(&options);
+        }
+        if !self.target.is_empty() || self.weight.is_some() {
+            return Err(Error::usage("links are predicted, and no column")
+                .remedy("leave --target and --weight out")
+                .into());
+        }
+        options.links = Some(self.links.options(seed, test_share));
+        let data = self.open_with(&options)?;
+        if let Some(sample) = data.links().and_then(Links::sample) {
+            talk(format!("{}: {sample}", warning("note")));
+        }
+        Ok(data)
+    }
+
+    /// Opens the data without those descriptions of their nodes that [`tried`](Self::tried) lists.
+    pub fn open_to_try(&self, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
+        let described = self.describe.iter().filter(|_| self.predicts_links()).cloned().collect();
+        DataArgs { describe: described, ..self.clone() }.open(seed, test_share)
+    }
+
+    /// The descriptions that candidates begin with: none of links, which are described when they are made.
+    pub fn tried(&self) -> Vec<NodeDescription> {
+        self.describe.iter().filter(|_| !self.predicts_links()).cloned().collect()
     }
 
     /// Opens the data with other options.

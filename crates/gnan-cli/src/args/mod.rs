@@ -3,6 +3,7 @@
 mod data_args;
 mod general_args;
 mod hearing_args;
+mod link_args;
 mod output_args;
 mod palette_args;
 mod search_args;
@@ -10,6 +11,7 @@ mod training_args;
 
 pub use data_args::{DataArgs, ReadArgs, fetched};
 pub use general_args::GeneralArgs;
+pub use link_args::LinkArgs;
 pub use output_args::{ForceArgs, OutputArgs, check_can_write};
 pub use palette_args::PaletteArgs;
 pub use search_args::SearchArgs;

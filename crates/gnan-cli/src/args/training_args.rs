@@ -67,7 +67,7 @@ pub enum LossArg {
 #[derive(Args, Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TrainingArgs {
-    /// Distance functions: one for all features or one each [default: one each for graphs and from 1,000 labelled nodes, else one]
+    /// Distance functions: one for all features or one each [default: one each for graphs and from 1,000 labelled nodes, one for links and else]
     #[arg(long, value_name = "shared|per-feature|auto", hide_possible_values = true, help_heading = MODEL)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rho: Option<RhoArg>,
@@ -110,6 +110,9 @@ pub struct TrainingArgs {
     #[serde(flatten)]
     pub hearing: HearingArgs,
 
+    /// Graphs: a function more between what is heard of each feature and the outputs; explained in two stages
+    #[arg(long, help_heading = MODEL)]
+    pub readout: bool,
     /// So many pairs of features of one node, each with a value per cell of their grid: those that explain most of what
     /// the additive model leaves
     #[arg(long, value_name = "N", default_value_t = Training::default().pairs, help_heading = MODEL)]
@@ -139,12 +142,13 @@ pub struct TrainingArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f64>,
 
-    /// Strength of L2 [default: 0.1 / number of graphs; for nodes 0.03 below 1,000 labels, else 0.0005]
+    /// Strength of L2 [default: 0.1 / number of graphs; for nodes 0.03 below 1,000 labels, else 0.0005; with
+    /// splines a tenth, but for the 0.03]
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_decay: Option<f64>,
 
-    /// Strength of the smoothness of splines [default: 0.3 / number of training items]
+    /// Strength of the smoothness of splines [default: 2 / number of training items]
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smooth: Option<f64>,
@@ -216,6 +220,7 @@ impl TryFrom<&TrainingArgs> for Training {
                 Some(LogitsArg::Two) => LogitChoice::Two,
                 Some(LogitsArg::Auto) => LogitChoice::Auto,
             },
+            readout: args.readout,
             normalise: !args.no_normalise,
             output_bias: args.output_bias,
             pairs: args.pairs,

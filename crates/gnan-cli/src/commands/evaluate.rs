@@ -24,12 +24,15 @@ use gnan::baseline::{self, baseline};
 
 /// Folds where the data bring no split and none are asked for.
 const FOLDS: usize = 10;
+/// Share of the links that is tested.
+const LINK_TEST_SHARE: f64 = 0.1;
 
 const EXAMPLES: &str = examples!(
     "gnan evaluate my-tables/ --folds 10",
     "gnan evaluate cora.npz --seeds 3",
     "gnan evaluate MUTAG.zip --rho auto --json | jq .metrics.accuracy.mean",
     "gnan evaluate MUTAG.zip --try hidden=32,64 --try weight-decay=1e-5..1e-3 --search random --budget 10m",
+    "gnan evaluate cora.npz --task link --seeds 3",
     "gnan evaluate mutagenicity --protocol paper --journal runs.jsonl",
 );
 
@@ -111,37 +114,37 @@ struct OptionsDocument<'a> {
 
 /// Runs `gnan evaluate`.
 pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
+    if args.data.predicts_links() && (args.protocol.is_some() || args.folds.is_some()) {
+        return Err(Error::usage("links are divided at random, the messages with them: there are no folds of them")
+            .remedy("divide them with several seeds: --seeds 5")
+            .into());
+    }
     if args.protocol.is_some() {
         return by_the_paper(args, json);
     }
     let training = Training::try_from(&args.training)?;
     training.check()?;
-    let base = Candidate { training, describe: args.data.describe.clone() };
+    let base = Candidate { training, describe: args.data.tried() };
     let search = args.search.search(&base, args.training.seed)?;
-    // Candidates may describe nodes differently, so the data are opened without descriptions.
-    let data = args.data.open_undescribed()?;
+    let evaluated = args.evaluated()?;
+    let (data, Protocol { division, .. }) = &evaluated[0];
     let outcome = data.outcome()?;
-    let division = match args.folds {
-        Some(folds) => Division::Folds(folds),
-        None if data.given_splits() > 0 => Division::GivenSplits,
-        None => Division::Folds(FOLDS.min(data.labelled().len())),
-    };
-    let mut protocol = Protocol::new(division, args.training.seed).repeated(args.seeds);
-    if args.tune == TuneArg::First {
-        protocol.tuning = Tuning::FirstSplit;
-    }
-    let baseline = mean_baseline(&data, &protocol)?;
+    let baseline = mean_baseline(&evaluated)?;
     let journal = args.open_journal()?;
     let progress = EvaluationProgress::titled("evaluating");
     interrupt::listen("stopping the evaluation")?;
     let start = Instant::now();
-    let result = Evaluation::run(&data, &search, &protocol, &journal, &|event| progress.show(event));
+    let run = |(data, protocol): &(Dataset, Protocol)| {
+        Evaluation::run(data, &search, protocol, &journal, &|event| progress.show(event))
+    };
+    let result = evaluated.iter().map(run).collect::<gnan::Result<_>>();
     progress.finish();
     if interrupt::asked() && result.is_err() {
         return Err(args.interrupted(&progress));
     }
-    let evaluation = result?;
-    let words = match division {
+    let evaluation = Evaluation::together(result?);
+    let words = match *division {
+        _ if args.data.predicts_links() => "links divided with every seed".to_owned(),
         Division::Folds(folds) | Division::Blocks(folds) => counted(folds, "fold"),
         Division::GivenSplits => counted(data.given_splits(), "given split"),
         Division::Random { .. } => "random split".to_owned(),
@@ -230,6 +233,31 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
 }
 
 impl EvaluateArgs {
+    /// The data with the ways they are evaluated in: links are divided anew for every seed, other data once.
+    fn evaluated(&self) -> Result<Vec<(Dataset, Protocol)>> {
+        let seed = self.training.seed;
+        let protocol = |division: Division, seed: u64| {
+            let tuning = if self.tune == TuneArg::First { Tuning::FirstSplit } else { Tuning::EachSplit };
+            Protocol { tuning, ..Protocol::new(division, seed) }
+        };
+        if self.data.predicts_links() {
+            let divided = |step: u64| {
+                let seed = seed.wrapping_add(step);
+                let data = self.data.open_to_try(seed, Some(LINK_TEST_SHARE))?;
+                Ok((data, protocol(Division::GivenSplits, seed)))
+            };
+            return (0..self.seeds).map(divided).collect();
+        }
+        // Candidates may describe nodes differently, so the data are opened without descriptions.
+        let data = self.data.open_to_try(seed, None)?;
+        let division = match self.folds {
+            Some(folds) => Division::Folds(folds),
+            None if data.given_splits() > 0 => Division::GivenSplits,
+            None => Division::Folds(FOLDS.min(data.labelled().len())),
+        };
+        Ok(vec![(data, protocol(division, seed).repeated(self.seeds))])
+    }
+
     /// Where runs are remembered; `None`: nowhere, as a single candidate is soon tested again.
     fn journal_place(&self) -> Result<Option<PathBuf>> {
         let long = self.search.is_wanted() || self.protocol.is_some();
@@ -294,11 +322,13 @@ fn tried(evaluation: &Evaluation) -> Table {
 }
 
 /// The baseline's metrics, each the mean over folds or splits.
-fn mean_baseline(data: &Dataset, protocol: &Protocol) -> Result<BTreeMap<&'static str, f64>> {
+fn mean_baseline(evaluated: &[(Dataset, Protocol)]) -> Result<BTreeMap<&'static str, f64>> {
     let mut lists: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
-    for split in protocol.splits(data, protocol.seed)? {
-        for (name, value) in baseline(&split.train, &split.test)?.values {
-            lists.entry(name).or_default().push(value);
+    for (data, protocol) in evaluated {
+        for split in protocol.splits(data, protocol.seed)? {
+            for (name, value) in baseline(&split.train, &split.test)?.values {
+                lists.entry(name).or_default().push(value);
+            }
         }
     }
     Ok(lists.into_iter().map(|(name, values)| (name, values.iter().sum::<f64>() / values.len() as f64)).collect())

@@ -61,7 +61,7 @@ pub struct ExportArgs {
 /// Runs `gnan export`; `--json` is the same as the format json.
 pub fn run(args: &ExportArgs, json: bool) -> Result<Answer> {
     args.output.check(args.force)?;
-    let tables = Model::load(&args.model)?.canonical().tables();
+    let tables = Model::load(&args.model)?.tables();
     let text = match args.format {
         Format::Csv if !json => tables.csv()?,
         _ => tables.json()?,

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gnan::Model;
-use gnan::model::{Description, FeatureSchema};
+use gnan::model::{Certificate, Description, FeatureSchema};
 use gnan::model_file::{FORMAT_VERSION, parameter_count};
+use gnan_report::text::one_line;
 use gnan_report::words;
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::findings::{RhoCurve, rho_curves, rho_table};
 use crate::screen::{print, print_json};
-use crate::style::{count, counted, dim, heading, number};
+use crate::style::{count, counted, dim, heading, number, warning};
 use crate::table::{Align, Table, shorten};
 
 /// Ranked pairs that are shown.
@@ -46,6 +47,8 @@ struct Document<'a> {
     parameters: usize,
     outputs: Vec<String>,
     rho: Vec<RhoCurve>,
+    /// The model's certificates, checked again.
+    checked: &'a [Certificate],
     description: &'a Description,
 }
 
@@ -53,20 +56,37 @@ struct Document<'a> {
 pub fn run(args: &InspectArgs, json: bool) -> Result<Answer> {
     let model = Model::load(&args.model)?;
     let description = model.description();
+    let checked = model.check_certificates();
     if json {
         print_json(&Document {
             format_version: FORMAT_VERSION,
             parameters: parameter_count(description),
             outputs: description.output_names(),
             rho: rho_curves(&model.canonical()),
+            checked: &checked,
             description,
         })?;
     } else {
         let shown = if args.all { usize::MAX } else { FIRST_ROWS };
         let title = format!("{}  {}", heading(args.model.display()), dim(format!("format version {FORMAT_VERSION}")));
-        print(format!("{title}\n\n{}", describe(&model, shown)))?;
+        print(format!("{title}\n\n{}{}", describe(&model, shown), certificates(&checked)))?;
     }
-    Ok(Answer::Done)
+    Ok(if checked.iter().all(|certificate| certificate.holds) { Answer::Done } else { Answer::No })
+}
+
+/// What the model promises, one line each.
+fn certificates(checked: &[Certificate]) -> String {
+    if checked.is_empty() {
+        return String::new();
+    }
+    let broken = checked.iter().filter(|certificate| !certificate.holds).count();
+    let note = match broken {
+        0 => dim("checked again just now on the exact curves of this file: all hold"),
+        _ => warning(&format!("checked again just now: {broken} of {} do NOT hold", checked.len())),
+    };
+    let lines: String =
+        checked.iter().map(|certificate| format!("  {}\n", one_line(&certificate.sentence()))).collect();
+    format!("\n{}  {note}\n{lines}", heading(counted(checked.len(), "certificate")))
 }
 
 fn describe(model: &Model, shown: usize) -> String {
@@ -87,8 +107,8 @@ fn describe(model: &Model, shown: usize) -> String {
         0 => String::new(),
         items => format!(", {} to validate", count(items)),
     };
-    let nodes = count(record.nodes);
-    facts.fact("trained on", format!("{}: {} items{valid}, {nodes} nodes", record.data, count(record.train_items)));
+    let sources = counted(record.nodes, if description.links.is_some() { "message edge" } else { "node" });
+    facts.fact("trained on", format!("{}: {} items{valid}, {sources}", record.data, count(record.train_items)));
     facts.fact("training", words::settings(description));
     for (place, line) in words::pairs(description).into_iter().take(PAIRS_SHOWN).enumerate() {
         facts.fact(if place == 0 { "pairs" } else { "" }, line);
@@ -151,7 +171,8 @@ fn levels(feature: &FeatureSchema) -> String {
 /// Rho by distance: bars for one, a table for several.
 fn rho_lines(model: &Model, shown: usize) -> String {
     let curves = rho_curves(&model.canonical());
-    let table = rho_table(&curves, &model.description().receivers, shown, "node");
+    let receiver = if model.description().links.is_some() { "pair" } else { "node" };
+    let table = rho_table(&curves, &model.description().receivers, shown, receiver);
     let note = dim("how much is heard from each distance; 1 is the largest seen in training");
     let cut = if curves.len() > 1 { rest(curves.len(), shown) } else { String::new() };
     format!("{}  {note}\n{}{cut}", heading("rho"), table.render())

@@ -115,7 +115,9 @@ pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
         return Err(error.remedy("name a folder with --output").into());
     }
     let model = Model::load(&args.model)?;
-    let data = args.data.as_ref().map(|data| args.read.open_for(&model, data)).transpose()?;
+    // What stands before a readout is drawn; its functions are in `gnan explain` and `gnan export`.
+    let model = model.before_readout().unwrap_or(model);
+    let data = args.data.as_ref().map(|data| args.read.open_for_ids(&model, data, &args.id)).transpose()?;
     let figures = match &data {
         Some(data) if !args.id.is_empty() => predictions(args, &model, data)?,
         data => album(args, &model, data.as_ref())?,

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use gnan::dataset::AskedPair;
 use gnan::metric::Metrics;
 use gnan::model::Description;
 use gnan::predict::Predictions;
-use gnan::{Dataset, Model};
+use gnan::{Dataset, Error, Model};
 
-use crate::args::heading::OUTPUT;
+use crate::args::heading::{DATA, OUTPUT};
 use crate::args::{ForceArgs, OutputArgs, ReadArgs};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
@@ -21,6 +22,7 @@ use crate::style::{self, counted};
 const EXAMPLES: &str = examples!(
     "gnan predict model.gnan new-data/ > predictions.csv",
     "gnan predict model.gnan molecules.csv -o predictions.csv --force",
+    "gnan predict links.gnan my-tables/ --pairs pairs.csv",
     "gnan predict model.gnan new-data/ --json | jq 'select(.class == \"toxic\") | .id'",
 );
 
@@ -45,6 +47,10 @@ pub struct PredictArgs {
     #[arg(value_name = "DATA")]
     data: String,
 
+    /// For a model of links: the pairs to ask about, a table with columns source and target (and graph_id)
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
+    pairs: Option<PathBuf>,
+
     #[command(flatten)]
     read: ReadArgs,
 
@@ -63,7 +69,15 @@ pub struct PredictArgs {
 pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
     args.output.check(args.force)?;
     let model = Model::load(&args.model)?;
-    let data = args.read.open_for(&model, &args.data)?;
+    let data = match (&args.pairs, &model.description().links) {
+        (Some(pairs), _) => args.read.open_pairs(&model, &args.data, AskedPair::read(pairs)?)?,
+        (None, None) => args.read.open_for(&model, &args.data)?,
+        (None, Some(_)) => {
+            return Err(Error::usage("a model of links is asked about pairs of nodes")
+                .remedy("name a table of them with --pairs; it has columns source and target")
+                .into());
+        }
+    };
     let predictions = working("predicting", || model.predict(&data)).map_err(|error| error.in_file(&args.data))?;
     let format = if json { Format::Jsonl } else { args.format };
     let text = render(&predictions, model.description(), format)?;

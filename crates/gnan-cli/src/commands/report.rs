@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gnan::Model;
 use gnan::output::write_atomically;
+use gnan::{Error, Model};
 use gnan_report::Palette;
 use gnan_report::bands::Bands;
 use gnan_report::report::{Report, quoted};
@@ -72,6 +72,11 @@ struct Document<'a> {
 pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
     check_can_write(&args.output, args.force.force)?;
     let model = Model::load(&args.model)?;
+    if model.description().readout {
+        return Err(Error::usage("a report cannot show the two stages of a readout yet")
+            .remedy("see `gnan explain` and `gnan plot`, or train without --readout")
+            .into());
+    }
     let data = args.read.open_for(&model, &args.data)?;
     let wanted =
         if args.id.is_empty() { Vec::new() } else { names::items(&data, &args.id, "gnan predict MODEL DATA")? };

@@ -7,8 +7,9 @@ use clap::Args;
 use gnan::dataset::Split;
 use gnan::evaluate::{Candidate, Evaluation, EvaluationEvent, Journal};
 use gnan::metric::Metrics;
-use gnan::model::TrainingRecord;
+use gnan::model::{Certificate, TrainingRecord};
 use gnan::model_file::parameter_count;
+use gnan::shape::ShapeKind;
 use gnan::train::{Ended, Fitted};
 use gnan::{Dataset, Error, Training};
 use serde::Serialize;
@@ -24,6 +25,7 @@ use crate::screen::{print, print_json, talk};
 use crate::style::{self, count, counted, dim, duration, heading};
 use crate::table::Table;
 use gnan::baseline::{self, baseline};
+use gnan_report::text::one_line;
 use gnan_report::words;
 
 /// Ranked pairs that are shown.
@@ -33,7 +35,10 @@ const EXAMPLES: &str = examples!(
     "gnan train my-tables/ --target toxic --test-share 0.2",
     "gnan train cora.npz --lcc --rho shared --seed 7 --json > training.json",
     "gnan train my-tables/ --config options.toml --force",
+    "gnan train solubility --shape spline --rho-shape spline",
+    "gnan train my-tables/ --target toxic --constrain \"logp: up, bounded 0.5\" --rho-monotone",
     "gnan train MUTAG.zip --describe degree,ring,environment",
+    "gnan train cora.npz --task link --test-share 0.1",
     "gnan train MUTAG.zip --try hidden=32,64 --try describe=none,environment --budget 10m",
 );
 
@@ -148,6 +153,9 @@ struct ModelDocument<'a> {
     path: &'a Path,
     rho: &'static str,
     outputs: usize,
+    shape: ShapeKind,
+    rho_shape: ShapeKind,
+    certificates: &'a [Certificate],
     parameters: usize,
 }
 
@@ -162,21 +170,35 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
     let training = Training::try_from(&args.training)?;
     training.check()?;
     check_can_write(&args.output, args.force.force)?;
+    if let Some(note) = constraint_note(&training) {
+        talk(note);
+    }
     if args.search.is_wanted() {
         return search(args, training, json);
     }
-    let data = args.data.open()?;
+    let data = args.data.open(training.seed, args.test_share)?;
     let parts = Parts::of(&data, args.test_share, training.seed)?;
     interrupt::listen("stopping after this epoch; the best model so far will be saved")?;
     let outcome = fit(&training, &parts, |fitted| fitted.model.save(&args.output))?;
     finish(args, &data, &parts, &outcome, json)
 }
 
+/// Which functions are splines because constraints need them.
+fn constraint_note(training: &Training) -> Option<&'static str> {
+    match (training.rules.is_empty(), training.rho_monotone || training.rules.iter().any(|asked| asked.rules.promise()))
+    {
+        (true, false) => None,
+        (false, false) => Some("constraints are kept by splines: shape functions are splines"),
+        (true, true) => Some("constraints are kept by splines: distance functions are splines"),
+        (false, true) => Some("constraints are kept by splines: shape functions and distance functions are splines"),
+    }
+}
+
 /// Searches for good options on the validation part, then trains with them.
 fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
     let seed = training.seed;
-    let search = args.search.search(&Candidate { training, describe: args.data.describe.clone() }, seed)?;
-    let data = args.data.open_undescribed()?;
+    let search = args.search.search(&Candidate { training, describe: args.data.tried() }, seed)?;
+    let data = args.data.open_to_try(seed, args.test_share)?;
     let parts = Parts::of(&data, args.test_share, seed)?;
     if parts.valid.is_empty() {
         return Err(Error::input("there are too few labelled items to set some aside, and a search needs them")
@@ -296,6 +318,9 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
             facts.fact("", format!("and {} more, in the model file", more + 1));
         }
     }
+    for (place, certificate) in description.certificates.iter().enumerate() {
+        facts.fact(if place == 0 { "certified" } else { "" }, one_line(&certificate.sentence()));
+    }
     text.push_str(&facts.render());
     if outcome.metrics.baseline.is_some() {
         let table = metrics_of(&outcome.metrics, baseline::words(description.outcome)).render();
@@ -324,6 +349,9 @@ fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, parts: &Parts, outcome: 
             path: &args.output,
             rho: words::rho(description.rho),
             outputs: description.architecture.outputs,
+            shape: description.shape,
+            rho_shape: description.rho_shape(),
+            certificates: &description.certificates,
             parameters: parameter_count(description),
         },
         record,

@@ -3,6 +3,7 @@
 mod browser;
 mod catalogue;
 mod config;
+mod constraints;
 mod contract;
 mod convert;
 mod demo;
@@ -12,6 +13,8 @@ mod explain;
 mod interrupt;
 mod figures;
 mod pairs;
+mod hearing;
+mod links;
 mod predict;
 mod search;
 mod walk;

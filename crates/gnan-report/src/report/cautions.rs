@@ -121,7 +121,11 @@ fn disconnected(data: &Dataset) -> Option<String> {
     let graphs = data.graphs();
     let every = graphs.len().div_ceil(MOST_GRAPHS).max(1);
     let looked: Vec<usize> = graphs.into_iter().step_by(every).collect();
-    let apart = looked.iter().filter(|graph| data.graph(**graph).components().1 > 1).count();
+    let structure = |graph: usize| match data.links() {
+        Some(links) => links.message_graph(data, graph),
+        None => data.graph(graph),
+    };
+    let apart = looked.iter().filter(|graph| structure(**graph).components().1 > 1).count();
     match (apart, looked.len()) {
         (0, _) => None,
         (_, 1) => Some(

@@ -135,6 +135,14 @@ impl Report<'_> {
             ("ended", words::ending(description)),
             ("written by", format!("gnan {}", record.version)),
         ]);
+        let certificates = self.model.check_certificates();
+        if !certificates.is_empty() {
+            html += &paragraph(
+                "What this model promises, checked on its exact curves when this page was written (gnan inspect checks \
+                 again):",
+            );
+            html += &list(&certificates.iter().map(|found| one_line(&found.sentence())).collect::<Vec<_>>());
+        }
         html += &paragraph(&format!(
             "How to read it. Every {a_node} says something about itself: the sum of its shape functions f, one per \
              feature. What it says is heard by the others, weighed by rho, a function of the distance alone, and averaged \

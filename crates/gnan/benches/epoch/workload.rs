@@ -75,6 +75,7 @@ impl Workload {
         let description = Description {
             task: data.task(),
             outcome,
+            links: None,
             directed: data.directed(),
             explicit_hydrogens: false,
             largest_component: false,
@@ -83,6 +84,8 @@ impl Workload {
             shape: ShapeKind::Network,
             rho_spline: None,
             rho_monotone: false,
+            readout: false,
+            uncentred: false,
             normalise: true,
             hop_cap: None,
             shell_scale: Vec::new(),
@@ -94,6 +97,7 @@ impl Workload {
             targets,
             receivers: statistics.receivers(&[]),
             record: TrainingRecord::default(),
+            certificates: Vec::new(),
         };
         let layout = description.layout();
         let parameters = Parameters::random(&layout, &description.forms(), architecture.outputs, 1);

@@ -7,6 +7,7 @@
 
 pub mod describe;
 mod feature;
+pub mod links;
 mod molecule;
 pub mod pair;
 mod roles;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 pub use describe::{Aspect, NodeDescription};
 pub use feature::{Feature, OneHot, one_hot_columns};
+pub use links::{AskedPair, EndFeature, LinkDivision, LinkOptions, LinkQuestion, LinkSchema, Links};
 pub use pair::{Bins, Pair, PairMember};
 pub use split::Split;
 pub use summary::{FeatureSummary, Summary, TargetSummary};
@@ -48,6 +50,8 @@ pub struct DatasetOptions {
     pub one_hot: OneHot,
     /// Features to be computed from the graphs.
     pub describe: Vec<NodeDescription>,
+    /// Predict the links between nodes, and no column.
+    pub links: Option<LinkOptions>,
     /// Accept data without targets (for prediction): a named target that is absent is not an error.
     pub targets_optional: bool,
 }
@@ -74,6 +78,7 @@ struct Content {
     explicit_hydrogens: bool,
     largest_component: bool,
     notes: Vec<String>,
+    links: Option<Arc<Links>>,
 }
 
 /// Graphs with named features and targets, or a view of some of them.
@@ -111,8 +116,13 @@ impl Dataset {
             None => None,
         };
         let choice = if options.targets.is_empty() { targets } else { options.targets.clone() };
-        let (task, choice) =
-            choose_targets(&choice, options.task.or(task), &node_columns, &graph_columns, options.targets_optional)?;
+        let (task, choice) = match &options.links {
+            // Every column of the nodes is a feature, but for what the format calls a target.
+            Some(_) => (Task::Node, choice),
+            None => {
+                choose_targets(&choice, options.task.or(task), &node_columns, &graph_columns, options.targets_optional)?
+            }
+        };
         let (item_columns, other_columns) = match task {
             Task::Graph => (graph_columns, node_columns),
             Task::Node => (node_columns, Vec::new()),
@@ -170,9 +180,13 @@ impl Dataset {
             explicit_hydrogens: options.read.explicit_hydrogens,
             largest_component: options.read.largest_component,
             notes,
+            links: None,
         };
         let data = Dataset { content: Arc::new(content), items: (0..item_count as u32).collect() };
-        data.described(&options.describe)
+        match &options.links {
+            Some(links) => data.into_links(links, &options.describe),
+            None => data.described(&options.describe),
+        }
     }
 
     /// The view of the items at these positions of this view.
@@ -386,6 +400,7 @@ impl Dataset {
         for target in &content.targets {
             sum = sum.and(target.name.as_bytes()).and_numbers(&target.values);
         }
+        sum = self.links().iter().fold(sum, |sum, links| links.add_to(sum));
         content.weights.iter().fold(sum, |sum, weights| sum.and_floats(weights)).to_string()
     }
 

@@ -116,6 +116,10 @@ impl Dataset {
     /// The parts that training, bootstrap and report agree on, and where they come from: a random test part of
     /// `test_share`, else the first split that came with the data, else everything but a validation part.
     pub fn parts(&self, test_share: Option<f64>, seed: u64) -> Result<(Split, &'static str)> {
+        if self.links().is_some() {
+            // Their edges were divided before anything was made of them.
+            return Ok((self.given_split(0, seed)?, "links and pairs without one"));
+        }
         if let Some(share) = test_share {
             if !(share > 0.0 && share < 1.0) {
                 return Err(

@@ -22,7 +22,7 @@ const NONE: &str = "none";
 
 impl Candidate {
     /// Names of the options that [`set`](Self::set) knows.
-    pub const OPTIONS: [&str; 20] = [
+    pub const OPTIONS: [&str; 21] = [
         "rho",
         "logits",
         "shape",
@@ -32,6 +32,7 @@ impl Candidate {
         "hop-cap",
         "pool",
         "normalise",
+        "readout",
         "smooth",
         "learning-rate",
         "weight-decay",
@@ -61,6 +62,7 @@ impl Candidate {
             "hop-cap" => training.hop_cap = optional(option, value, NONE)?,
             "pool" => training.lenses = pooled(&training.lenses, &one_of(option, value, &POOLS)?),
             "normalise" => training.normalise = one_of(option, value, &SWITCH)?,
+            "readout" => training.readout = one_of(option, value, &SWITCH)?,
             "batch" => training.batch = optional(option, value, NONE)?,
             "learning-rate" => training.learning_rate = optional(option, value, USUAL)?,
             "weight-decay" => training.weight_decay = optional(option, value, USUAL)?,
@@ -98,6 +100,7 @@ impl Candidate {
                 word_of([uses(Pool::Sum), uses(Pool::Mean)], &POOLS)
             }
             "normalise" => word_of(training.normalise, &SWITCH),
+            "readout" => word_of(training.readout, &SWITCH),
             "batch" => or(training.batch.map(|batch| batch.to_string()), NONE),
             "learning-rate" => or(training.learning_rate.map(|rate| rate.to_string()), USUAL),
             "weight-decay" => or(training.weight_decay.map(|decay| decay.to_string()), USUAL),
@@ -208,6 +211,7 @@ mod tests {
             ("hop-cap", "8"),
             ("pool", "both"),
             ("normalise", "false"),
+            ("readout", "true"),
             ("smooth", "0.01"),
             ("learning-rate", "0.01"),
             ("weight-decay", "0.0005"),

@@ -113,6 +113,19 @@ impl Evaluation {
         Ok(Evaluation { metrics: spreads(&folds), folds, tried: choice.tried, notes: choice.notes })
     }
 
+    /// Several evaluations as one, for instance of data that were divided with several seeds.
+    pub fn together(evaluations: Vec<Evaluation>) -> Evaluation {
+        let (mut folds, mut tried, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        for evaluation in evaluations {
+            folds.extend(evaluation.folds);
+            tried.extend(evaluation.tried);
+            notes.extend(evaluation.notes);
+        }
+        notes.sort_unstable();
+        notes.dedup();
+        Evaluation { metrics: spreads(&folds), folds, tried, notes }
+    }
+
     /// Chooses a candidate on one split: the candidate, everything that was tried, and what a reader should know.
     pub fn search(
         data: &Dataset,

@@ -85,8 +85,13 @@ pub enum Value<'a> {
 
 impl Model {
     /// The model in canonical form, for distances up to the longest seen in training.
+    ///
+    /// Of a model with a readout this is the part before the readout.
     pub fn canonical(&self) -> Canonical {
-        Canonical::new(self, self.description().axis())
+        match self.before_readout() {
+            Some(before) => Canonical::new(&before, before.description().axis()),
+            None => Canonical::new(self, self.description().axis()),
+        }
     }
 }
 
@@ -344,6 +349,9 @@ impl Canonical {
         let feature = &self.model.description().features[k];
         let outputs = self.model.outputs();
         let mut mean = vec![0.0; outputs];
+        if self.model.description().uncentred {
+            return mean;
+        }
         match feature.kind {
             Kind::Continuous => feature.mean_effect.iter().zip(&mut mean).for_each(|(from, to)| *to = *from),
             Kind::Categorical => {
@@ -364,7 +372,7 @@ impl Canonical {
         let feature = &self.model.description().features[k];
         let place = &self.layout.features[k];
         let outputs = self.outputs();
-        if self.has_level_rhos(k) {
+        if self.has_level_rhos(k) && !self.model.description().uncentred {
             let shares = feature.level_shares();
             let mean = |slot: usize, c: usize| {
                 let levels = shares.iter().enumerate();

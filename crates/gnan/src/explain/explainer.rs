@@ -3,6 +3,7 @@
 //! What every node says about each feature is looked up once; a prediction then needs the distances to its receivers
 //! and one pass over the pairs of source and receiver.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -227,7 +228,10 @@ impl<'a> Explainer<'a> {
             structure_by_distance: rows(&found.structure),
             features: description.features.iter().map(|feature| feature.name.clone()).collect(),
             nodes: nodes.clone().map(|node| data.node_id(node)).collect(),
-            labels: self.labels(nodes.clone()),
+            labels: match data.links() {
+                Some(_) => self.distance_labels(item)?,
+                None => self.labels(nodes.clone()),
+            },
             by_node_and_feature: (self.said_in(nodes).zip(found.node_feature.chunks_exact(width)))
                 .map(|((node, said), values)| Contribution {
                     node,
@@ -238,7 +242,11 @@ impl<'a> Explainer<'a> {
             by_feature_and_distance: found.feature_distance.chunks_exact(found.slots * width).map(rows).collect(),
             by_receiver: of_graph(&found.heard),
             structure_by_receiver: of_graph(&found.heard_structure),
-            receivers: found.receivers,
+            receivers: match data.links() {
+                // A link that is a message edge is at distance 0 of itself and not heard.
+                Some(_) => found.receivers.iter().enumerate().map(|(slot, heard)| heard * slot.min(1)).collect(),
+                None => found.receivers,
+            },
             unseen,
         })
     }
@@ -252,7 +260,22 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// The nodes of an item's graph, and which of them are receivers (counted within the graph).
+    /// How far the message edges are from a pair: the same ends make several edges.
+    fn distance_labels(&self, item: u32) -> Result<Vec<String>> {
+        let (_, receivers) = self.listeners(item);
+        let mut row = Vec::new();
+        for view in self.views_of(item)?.iter() {
+            view.rows(&receivers, &mut Search::default(), &mut row)?;
+        }
+        let label = |distance: &u16| match *distance {
+            UNREACHABLE => "unreachable".to_owned(),
+            0 => "itself, not heard".to_owned(),
+            distance => format!("distance {distance}"),
+        };
+        Ok(row.iter().map(label).collect())
+    }
+
+    /// The nodes of an item's graph that are heard, and which of them are receivers (counted within the graph).
     fn listeners(&self, item: u32) -> (Range<usize>, Vec<u32>) {
         match self.data.task() {
             Task::Graph => {
@@ -261,7 +284,7 @@ impl<'a> Explainer<'a> {
                 (nodes, receivers)
             }
             Task::Node => {
-                let nodes = self.data.nodes_of(self.data.graph_of(item as usize));
+                let nodes = self.data.sources_of(self.data.graph_of(item as usize));
                 let receiver = item - nodes.start as u32;
                 (nodes, vec![receiver])
             }
@@ -271,18 +294,7 @@ impl<'a> Explainer<'a> {
     /// The marginals of one item; with a canonical form of its own where its distances are longer than training's.
     pub(super) fn marginals(&self, item: u32, parts: bool) -> Result<(Option<Canonical>, Marginals)> {
         let (nodes, receivers) = self.listeners(item);
-        let built;
-        let seen_through = match &self.views {
-            Some(views) => views,
-            None => {
-                let graph = match self.data.task() {
-                    Task::Graph => item as usize,
-                    Task::Node => self.data.graph_of(item as usize),
-                };
-                built = views(self.model, self.data, graph)?;
-                &built
-            }
-        };
+        let seen_through = self.views_of(item)?;
         let mut search = Search::default();
         let mut rows: Vec<Vec<u16>> = seen_through.iter().map(|_| Vec::new()).collect();
         let mut longer: Option<Canonical> = None;
@@ -305,6 +317,18 @@ impl<'a> Explainer<'a> {
             self.add_receivers(canonical, nodes.clone(), batch.len(), &rows, parts, &mut found);
         }
         Ok((longer, found))
+    }
+
+    /// The graph of an item through every lens.
+    fn views_of(&self, item: u32) -> Result<Cow<'_, [View]>> {
+        if let Some(views) = &self.views {
+            return Ok(Cow::Borrowed(views));
+        }
+        let graph = match self.data.task() {
+            Task::Graph => item as usize,
+            Task::Node => self.data.graph_of(item as usize),
+        };
+        Ok(Cow::Owned(views(self.model, self.data, graph)?))
     }
 
     /// What the nodes of a graph say, in their order, each with the number of its node within the graph.

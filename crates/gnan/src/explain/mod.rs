@@ -7,6 +7,7 @@ mod explanation;
 mod importance;
 mod ledger;
 mod overview;
+mod readout;
 mod tables;
 
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, RhoCurve, Value};
@@ -16,4 +17,5 @@ pub use explanation::{Contribution, Explanation, TOLERANCE};
 pub use importance::Importance;
 pub use ledger::{By, Ledger, Term};
 pub use overview::{Bin, FeatureOverview, LITTLE_SUPPORT, Overview, ShapeCurve};
-pub use tables::{DistanceTable, FeatureTable, LevelTable, ModelTables, RhoTable, TABLES_VERSION};
+pub use readout::{ReadoutExplanation, ReadoutTerm};
+pub use tables::{DistanceTable, FeatureTable, LevelTable, ModelTables, ReadoutTables, RhoTable, TABLES_VERSION};

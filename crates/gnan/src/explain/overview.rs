@@ -166,7 +166,7 @@ fn bins(data: &Dataset, feature: &Feature, schema: &FeatureSchema) -> Vec<Bin> {
 fn values_by_graph(data: &Dataset, feature: &Feature) -> Vec<(usize, f64)> {
     let mut found = Vec::new();
     for graph in data.graphs() {
-        let nodes = data.nodes_of(graph);
+        let nodes = data.sources_of(graph);
         match &feature.values {
             Values::Numbers(values) => found.extend(values[nodes].iter().map(|value| (graph, *value))),
             Values::Sparse { rows, values, .. } => {

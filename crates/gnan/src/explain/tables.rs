@@ -22,7 +22,7 @@ use crate::dataset::Outcome;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, Reach};
-use crate::model::{Support, TargetSchema};
+use crate::model::{Model, Support, TargetSchema};
 use crate::shape::Piecewise;
 
 use super::canonical::{Canonical, Value};
@@ -63,6 +63,40 @@ pub struct ModelTables {
     pub structure: Vec<StructureTable>,
     /// Every feature.
     pub features: Vec<FeatureTable>,
+    /// What stands between the sums that the tables above give for a graph, one for the structure and one for each
+    /// feature, and the outputs; where there is a readout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub readout: Option<ReadoutTables>,
+}
+
+/// The readout: `output = base + sum over parts of its function of what the tables give for the part`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReadoutTables {
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// The targets.
+    pub targets: Vec<TargetSchema>,
+    /// What they predict.
+    pub outcome: Outcome,
+    /// `b0`, per output.
+    pub base: Vec<f64>,
+    /// The function of the structure, then of every feature.
+    pub functions: Vec<Piecewise>,
+}
+
+impl Model {
+    /// The whole model as tables.
+    pub fn tables(&self) -> ModelTables {
+        let description = self.description();
+        let readout = || ReadoutTables {
+            outputs: description.output_names(),
+            targets: description.targets.clone(),
+            outcome: description.outcome,
+            base: self.parameters().output_bias.iter().map(|bias| f64::from(*bias)).collect(),
+            functions: self.readout_curves().into_iter().map(|(_, curve)| curve).collect(),
+        };
+        ModelTables { readout: description.readout.then(readout), ..self.canonical().tables() }
+    }
 }
 
 /// A curve over `t = 1 / (1 + distance)` from 0 to 1, linear between its points.
@@ -160,6 +194,7 @@ impl Canonical {
             rhos_per_lens: self.layout().rhos.len(),
             structure: (0..self.axis().lenses()).flat_map(|lens| self.structure_tables(lens)).collect(),
             features: (0..description.features.len()).map(|k| self.feature_table(k)).collect(),
+            readout: None,
         }
     }
 
@@ -201,6 +236,9 @@ impl Canonical {
 
     /// What centring takes out of a feature: the sum of these factors times their raw rhos.
     fn centre_terms(&self, k: usize) -> Vec<(Vec<f64>, usize)> {
+        if self.description().uncentred {
+            return Vec::new();
+        }
         if !self.has_level_rhos(k) {
             return vec![(self.mean_effect(k), self.rho_of(k, 0))];
         }
@@ -334,7 +372,21 @@ impl ModelTables {
                 rows.curve(&Place { table: "centre", rho: "", level: &lens.to_string(), ..place }, centre)?;
             }
         }
-        rows.writer.into_inner().map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
+        if let Some(readout) = &self.readout {
+            let mut rows = Rows { outputs: &readout.outputs, writer: rows.writer };
+            rows.values(&Place { table: "readout base", ..plain }, &readout.base)?;
+            let names = ["structure"].into_iter().chain(self.features.iter().map(|feature| feature.name.as_str()));
+            for (name, curve) in names.zip(&readout.functions) {
+                let place = Place { feature: name, ..plain };
+                rows.values(&Place { table: "readout left slope", ..place }, &curve.left_slope)?;
+                for (x, values) in curve.knots.iter().zip(&curve.values) {
+                    rows.values(&Place { table: "readout knot", at: Some(*x), ..place }, values)?;
+                }
+                rows.values(&Place { table: "readout right slope", ..place }, &curve.right_slope)?;
+            }
+            return rows.finish();
+        }
+        rows.finish()
     }
 }
 
@@ -357,6 +409,11 @@ struct Rows<'a> {
 impl Rows<'_> {
     fn write<const N: usize>(&mut self, row: [&str; N]) -> Result<()> {
         self.writer.write_record(row).map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
+    }
+
+    /// The bytes of the table.
+    fn finish(self) -> Result<Vec<u8>> {
+        self.writer.into_inner().map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
     }
 
     /// One row per output.

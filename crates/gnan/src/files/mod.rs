@@ -14,6 +14,7 @@ mod edge_notes;
 mod formats;
 mod molecule;
 mod naming;
+mod pairs_file;
 mod parquet;
 mod selection;
 mod split_file;
@@ -33,6 +34,7 @@ pub(crate) use check::check;
 pub use formats::known_formats;
 pub(crate) use molecule::element_symbol;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
+pub(crate) use pairs_file::read_pairs;
 pub use tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
 pub use write::{TableFormat, check_place, write_tables};
 

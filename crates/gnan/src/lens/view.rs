@@ -5,18 +5,28 @@ use std::collections::BinaryHeap;
 
 use super::{Bins, Direction, Lens};
 use crate::dataset::Dataset;
-use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
+use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to, line_distances_to};
 use crate::error::{Error, Result};
 use crate::files::Values;
 use crate::graph::Graph;
 
 /// A graph seen through a lens.
+#[derive(Clone)]
 pub struct View {
     graph: Graph,
     weighted: Option<Weighted>,
+    line: Option<Line>,
+}
+
+/// The line graph of a data set of links: its message edges, which are the sources, and the ends of all of its pairs.
+#[derive(Clone)]
+struct Line {
+    messages: usize,
+    ends: Vec<[u32; 2]>,
 }
 
 /// What leads to every node and how much it weighs, and the bins of the sums.
+#[derive(Clone)]
 struct Weighted {
     offsets: Vec<usize>,
     sources: Vec<u32>,
@@ -48,13 +58,22 @@ impl Longest {
 impl View {
     /// A graph of `data` seen through `lens`.
     pub fn new(data: &Dataset, graph: usize, lens: &Lens) -> Result<View> {
+        if let Some(links) = data.links() {
+            if *lens != Lens::default() {
+                return Err(Error::usage("the distance between links is the number of edges")
+                    .remedy("leave out other ways of measuring it"));
+            }
+            let ends = links.local_ends(data.nodes_of(graph), graph).collect();
+            let line = Some(Line { messages: data.sources_of(graph).len(), ends });
+            return Ok(View { graph: links.message_graph(data, graph), weighted: None, line });
+        }
         let directed = data.directed();
         if !directed && lens.direction == Direction::Against {
             return Err(Error::usage("the edges of the data have no direction to go against")
                 .remedy("read them as directed, or measure distance another way"));
         }
         if lens.types.is_empty() && lens.bins.is_none() && lens.direction == Direction::Along {
-            return Ok(View { graph: data.graph(graph), weighted: None });
+            return Ok(View { graph: data.graph(graph), weighted: None, line: None });
         }
         let kept = kept_edges(data, graph, lens)?;
         let one_way = directed && lens.direction != Direction::Ignoring;
@@ -73,12 +92,12 @@ impl View {
                 Some(Weighted::new(nodes, pairs, one_way, bins.clone()))
             }
         };
-        Ok(View { graph: Graph::new(nodes, kept_pairs, one_way), weighted })
+        Ok(View { graph: Graph::new(nodes, kept_pairs, one_way), weighted, line: None })
     }
 
     /// Number of sources: the length of a row.
     pub fn sources(&self) -> usize {
-        self.graph.len()
+        self.line.as_ref().map_or(self.graph.len(), |line| line.messages)
     }
 
     /// Fills `rows` (`[receivers, sources]`, at most [`RECEIVERS_AT_ONCE`] receivers) with distances or bins;
@@ -86,9 +105,13 @@ impl View {
     pub fn rows(&self, receivers: &[u32], search: &mut Search, rows: &mut Vec<u16>) -> Result<Longest> {
         rows.clear();
         rows.resize(receivers.len() * self.sources(), UNREACHABLE);
-        let finite = match &self.weighted {
-            None => distances_to(&self.graph, receivers, search, rows)?,
-            Some(weighted) => {
+        let finite = match (&self.line, &self.weighted) {
+            (Some(line), _) => {
+                let pairs: Vec<[u32; 2]> = receivers.iter().map(|pair| line.ends[*pair as usize]).collect();
+                line_distances_to(&self.graph, &line.ends[..line.messages], &pairs, search, rows)?
+            }
+            (None, None) => distances_to(&self.graph, receivers, search, rows)?,
+            (None, Some(weighted)) => {
                 for (receiver, row) in receivers.iter().zip(rows.chunks_exact_mut(self.sources().max(1))) {
                     weighted.row(*receiver, row);
                 }
@@ -105,8 +128,9 @@ impl View {
         let mut longest = Longest::default();
         for batch in receivers.chunks(RECEIVERS_AT_ONCE) {
             longest = longest.and(self.rows(batch, &mut search, &mut rows)?);
-            for (receiver, row) in batch.iter().zip(rows.chunks_exact(self.sources().max(1))) {
-                visit(*receiver, row);
+            // A row may be empty: a pair of nodes in a graph without message edges hears nothing.
+            for (place, receiver) in batch.iter().enumerate() {
+                visit(*receiver, &rows[place * self.sources()..(place + 1) * self.sources()]);
             }
         }
         Ok(longest)

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::shape::{BankForm, Basis, ShapeKind, SplineForm};
+use crate::shape::{Architecture, BankForm, Basis, ShapeKind, SplineForm};
 
 use super::engine::EngineModel;
 use super::parameters::Layout;
+
+/// A rho is smoothed this much as shape functions are: neighbouring distances may well count differently.
+const RHO_SMOOTH: f64 = 0.5;
 
 /// The forms of both banks of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +17,8 @@ pub struct Forms {
     pub shapes: BankForm,
     /// Of the distance functions.
     pub rhos: BankForm,
+    /// Of the readout functions, the structure's first, then one per feature; none without a readout.
+    pub readouts: BankForm,
 }
 
 impl EngineModel<'_> {
@@ -34,10 +39,12 @@ impl EngineModel<'_> {
         let rhos = match self.rho_spline {
             None => BankForm::Networks(self.architecture, layout.rho_functions()),
             Some(basis) => {
-                let form = Arc::new(SplineForm::rho(Basis::clone(basis), self.smooth));
+                let form = Arc::new(SplineForm::rho(Basis::clone(basis), RHO_SMOOTH * self.smooth));
                 BankForm::Splines(vec![form; layout.rho_functions()], outputs)
             }
         };
-        Forms { shapes, rhos }
+        let readouts = self.readout.map_or(0, |_| self.features.len() + 1);
+        let size = Architecture { outputs: self.readout.unwrap_or(1), ..self.architecture };
+        Forms { shapes, rhos, readouts: BankForm::Networks(size, readouts) }
     }
 }

@@ -1,5 +1,6 @@
 //! The model: a description of what was learned from which features, and the parameters that training found.
 
+mod certificate;
 mod engine;
 mod forms;
 mod novelty;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use certificate::Certificate;
 pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
 pub use forms::Forms;
 pub use novelty::Novelty;
@@ -18,11 +20,11 @@ pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale, s
 pub use rules::{Curvature, Direction, FeatureRules, Rules};
 pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
 
-use crate::dataset::{Dataset, Feature, Outcome, Split};
+use crate::dataset::{Dataset, Feature, LinkSchema, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
 use crate::lens::{Axis, Lens, Reach};
-use crate::shape::{Architecture, Basis, ShapeKind};
+use crate::shape::{Architecture, Bank, Basis, ShapeKind};
 use crate::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 
 /// Everything about a model except its parameters: what a model file says in words.
@@ -32,6 +34,9 @@ pub struct Description {
     pub task: Task,
     /// What it predicts.
     pub outcome: Outcome,
+    /// What it remembers of its data where it predicts links: its nodes are pairs of nodes then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinkSchema>,
     /// Whether edges had a direction.
     pub directed: bool,
     /// Whether the hydrogens of molecules were atoms of their own.
@@ -53,6 +58,12 @@ pub struct Description {
     /// Whether every rho was asked never to rise with distance and never to be negative.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rho_monotone: bool,
+    /// Whether a readout function stands between what is heard of each feature in a graph and the outputs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub readout: bool,
+    /// Whether nothing is taken out of the features, because what they say is read by a readout function as it is.
+    #[serde(skip)]
+    pub uncentred: bool,
     /// Whether shells are normalised by their size.
     pub normalise: bool,
     /// Rho is 0 beyond this distance.
@@ -81,6 +92,9 @@ pub struct Description {
     pub receivers: Vec<f64>,
     /// How training went.
     pub record: TrainingRecord,
+    /// What the model promises, as it was checked when it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certificate>,
 }
 
 /// How a model came about.
@@ -172,6 +186,9 @@ impl TrainingRecord {
     }
 }
 
+/// What the output of a model before its readout is called.
+pub const HEARD: &str = "heard";
+
 /// A trained model.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -188,6 +205,27 @@ impl Model {
     /// The same model with a record of what was tried before it was chosen.
     pub fn chosen_among(mut self, tried: Vec<(String, f64)>) -> Model {
         self.description.record.tried = tried;
+        self
+    }
+
+    /// The part of a model with a readout that stands before it: its only output is the sum of all that is heard in a
+    /// graph, of every feature and of the structure. Nothing is centred, so that the contribution of a feature is what its
+    /// readout function is given. `None` for a model without.
+    pub fn before_readout(&self) -> Option<Model> {
+        let Description { readout: true, .. } = self.description else { return None };
+        let mut description = Description { readout: false, uncentred: true, ..self.description.clone() };
+        description.outcome = Outcome::Regression;
+        description.architecture.outputs = 1;
+        description.targets = vec![TargetSchema { name: HEARD.to_owned(), unit: None, classes: None }];
+        let mut parameters = self.parameters.clone();
+        parameters.output_bias = vec![0.0];
+        parameters.readouts = Bank::zeros(&description.forms().readouts);
+        Some(Model { description, parameters })
+    }
+
+    /// The same model with these certificates.
+    pub fn with_certificates(mut self, certificates: Vec<Certificate>) -> Model {
+        self.description.certificates = certificates;
         self
     }
 
@@ -237,12 +275,13 @@ impl Model {
     }
 }
 
-/// The reach of a model as a whole.
-pub(crate) fn model_reach(hop_cap: Option<usize>, silent_unreachable: bool) -> Reach {
-    match hop_cap {
+/// The reach of a model as a whole; a link does not hear itself.
+pub(crate) fn model_reach(hop_cap: Option<usize>, silent_unreachable: bool, links: bool) -> Reach {
+    let reach = match hop_cap {
         Some(cap) => Reach::up_to(cap),
         None => Reach { unreachable: !silent_unreachable, ..Reach::ALL },
-    }
+    };
+    if links { reach.and(Reach::OTHERS) } else { reach }
 }
 
 /// Which features are heard with one and the same rho, and so may share a channel; given the group and the association
@@ -274,7 +313,9 @@ impl Description {
     pub fn engine_model(&self) -> EngineModel<'_> {
         EngineModel {
             features: &self.features,
-            architecture: self.architecture,
+            architecture: Architecture { outputs: self.source_outputs(), ..self.architecture },
+            readout: self.readout.then_some(self.architecture.outputs),
+            uncentred: self.readout || self.uncentred,
             rho: self.rho,
             rho_scale: self.rho_scale,
             shape: self.shape,
@@ -285,9 +326,14 @@ impl Description {
         }
     }
 
+    /// Number of outputs of a source: one for a readout, else those of the model.
+    pub fn source_outputs(&self) -> usize {
+        if self.readout { 1 } else { self.architecture.outputs }
+    }
+
     /// The distances from which the model hears anything.
     pub fn reach(&self) -> Reach {
-        model_reach(self.hop_cap, self.silent_unreachable)
+        model_reach(self.hop_cap, self.silent_unreachable, self.links.is_some())
     }
 
     /// Where the parameters of every feature are.

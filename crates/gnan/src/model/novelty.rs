@@ -17,7 +17,7 @@ impl Novelty {
     pub fn of_features(description: &Description, features: &[Feature], data: &Dataset) -> Novelty {
         let mut wanted = vec![false; data.node_count()];
         for graph in data.graphs() {
-            wanted[data.nodes_of(graph)].fill(true);
+            wanted[data.sources_of(graph)].fill(true);
         }
         let pairs = description.features.iter().zip(features);
         Novelty { sentences: pairs.flat_map(|(schema, feature)| of_feature(schema, feature, &wanted)).collect() }

@@ -11,6 +11,9 @@ use super::schema::FeatureSchema;
 
 /// Shape functions start this much smaller than their hidden layers would make them.
 const INITIAL_OUTPUT_SCALE: f64 = 0.1;
+/// Readout functions start as the identity of whatever is above minus this.
+const READOUT_REACH: f32 = 4.0;
+
 /// How `t = 1 / (1 + distance)` enters a rho: as `(t - shift) / scale`.
 ///
 /// The default is about the mean and the spread of `t` over a dozen distances, so that a network tells far distances
@@ -70,10 +73,12 @@ pub struct Parameters {
     pub rhos: Bank,
     /// Free values, `[values, outputs]`: the levels of categorical features and the missing level of any.
     pub values: Vec<f32>,
-    /// The bias `b` of a source, one per output.
+    /// The bias `b` of a source, one per output of a source.
     pub bias: Vec<f32>,
     /// The output bias `b0`, one per output.
     pub output_bias: Vec<f32>,
+    /// The readout functions, the structure's first, then one per feature; none without a readout.
+    pub readouts: Bank,
 }
 
 /// Which network, values and rho belong to a feature.
@@ -175,17 +180,22 @@ impl Layout {
 }
 
 impl Parameters {
-    /// Draws the parameters that training starts from: rho at `1 / (1 + distance)`, so that near nodes count more.
+    /// Draws the parameters that training starts from: rho at `1 / (1 + distance)`, so that near nodes count more, and
+    /// every readout function at what it is given.
     pub fn random(layout: &Layout, forms: &Forms, outputs: usize, seed: u64) -> Parameters {
         let RhoScale { shift, scale } = RhoScale::default();
         let mut rhos = Bank::random(&forms.rhos, INITIAL_OUTPUT_SCALE, seed, "rho");
         rhos.add_identity(shift, scale);
+        let mut readouts = Bank::random(&forms.readouts, INITIAL_OUTPUT_SCALE, seed, "readout");
+        readouts.start_as_identity(READOUT_REACH);
+        let source_outputs = if readouts.is_empty() { outputs } else { 1 };
         Parameters {
             shapes: Bank::random(&forms.shapes, INITIAL_OUTPUT_SCALE, seed, "shape functions"),
             rhos,
-            values: vec![0.0; layout.values * outputs],
-            bias: vec![0.0; outputs],
+            values: vec![0.0; layout.values * source_outputs],
+            bias: vec![0.0; source_outputs],
             output_bias: vec![0.0; outputs],
+            readouts,
         }
     }
 
@@ -204,12 +214,14 @@ impl Parameters {
         self.values.copy_from_slice(&other.values);
         self.bias.copy_from_slice(&other.bias);
         self.output_bias.copy_from_slice(&other.output_bias);
+        self.readouts.copy_from(&other.readouts);
     }
 
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
         self.shapes.is_finite()
             && self.rhos.is_finite()
+            && self.readouts.is_finite()
             && self.values.iter().chain(&self.bias).chain(&self.output_bias).all(|w| w.is_finite())
     }
 }

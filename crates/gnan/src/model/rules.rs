@@ -30,7 +30,8 @@ pub enum Curvature {
 /// What a user asked of one shape function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
-    /// Which way it may go; the rho it is heard with is never negative, so that this holds for predictions.
+    /// Which way it may go. The rho of a function with a direction or a curvature is never negative, so that both hold for
+    /// predictions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// Which way it may bend.
@@ -53,6 +54,11 @@ impl Rules {
     /// Whether something is promised, more than a preference while training.
     pub fn promise(&self) -> bool {
         self.direction.is_some() || self.curvature.is_some() || self.bound.is_some()
+    }
+
+    /// Whether a rho that is negative somewhere would turn the promise round.
+    pub fn need_sign(&self) -> bool {
+        self.direction.is_some() || self.curvature.is_some()
     }
 
     /// Whether all numbers make sense.

@@ -132,6 +132,38 @@ impl Bank {
         }
     }
 
+    /// Makes every network start as the identity, as far down as `-reach`.
+    pub(crate) fn start_as_identity(&mut self, reach: f32) {
+        if let Functions::Networks(networks) = &mut self.0 {
+            let architecture = networks.architecture();
+            for network in 0..networks.len() {
+                let block = networks.block_mut(network);
+                architecture.add_line(block, 1.0, reach);
+                let lowered = if architecture.layers == 1 { 0.0 } else { -reach };
+                block[architecture.output_bias()].fill(lowered);
+            }
+        }
+    }
+
+    /// The same networks as functions of `factor` times what they see.
+    pub(crate) fn scale_input_of(&mut self, function: usize, factor: f32) {
+        if let Functions::Networks(networks) = &mut self.0 {
+            let architecture = networks.architecture();
+            let weight =
+                if architecture.layers == 1 { architecture.output_weight() } else { architecture.hidden_part(0).0 };
+            networks.block_mut(function)[weight].iter_mut().for_each(|weight| *weight *= factor);
+        }
+    }
+
+    /// Adds a constant to every output of a network.
+    pub(crate) fn add_constant_to(&mut self, function: usize, constants: &[f64]) {
+        if let Functions::Networks(networks) = &mut self.0 {
+            let place = networks.architecture().output_bias();
+            let biases = networks.block_mut(function)[place].iter_mut();
+            biases.zip(constants).for_each(|(bias, constant)| *bias = (f64::from(*bias) + constant) as f32);
+        }
+    }
+
     /// The architecture that all networks share; `None` for splines.
     pub fn architecture(&self) -> Option<Architecture> {
         match &self.0 {
@@ -288,6 +320,15 @@ impl Bank {
         match &self.0 {
             Functions::Networks(networks) => networks.forward(evaluation, keep),
             Functions::Splines(splines) => splines.forward(evaluation),
+        }
+    }
+
+    /// The gradient of every input of networks, given that of every output; splines are asked where they are, once and
+    /// for all, and have none.
+    pub(crate) fn input_gradients(&self, evaluation: &Evaluation, out_gradient: &[f32]) -> Vec<f32> {
+        match &self.0 {
+            Functions::Networks(networks) => networks.input_gradients(evaluation, out_gradient),
+            Functions::Splines(_) => Vec::new(),
         }
     }
 

@@ -62,6 +62,16 @@ impl Evaluation {
         self.offsets[function]..self.offsets[function + 1]
     }
 
+    /// What networks see at their points.
+    pub(crate) fn inputs(&self) -> &[f32] {
+        &self.inputs
+    }
+
+    /// What networks see at their points, to be changed.
+    pub(crate) fn inputs_mut(&mut self) -> &mut [f32] {
+        &mut self.inputs
+    }
+
     /// The results, `[points, outputs]`.
     pub fn outputs(&self) -> &[f32] {
         &self.outputs

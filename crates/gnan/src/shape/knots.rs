@@ -5,7 +5,7 @@
 //! knots of the result the network is a line, and at the knots its values are computed in f64.
 
 use super::network::Architecture;
-use super::piecewise::Piecewise;
+use super::piecewise::{Piecewise, between};
 
 /// Knots beyond this are of no consequence: inputs are kept within it.
 const FARTHEST: f64 = 1e18;
@@ -74,7 +74,11 @@ impl Lines {
                 let (from, to) = (self.values[knot][unit], self.values[knot + 1][unit]);
                 if from * to < 0.0 {
                     let width = self.knots[knot + 1] - self.knots[knot];
-                    places.push(self.knots[knot] + width * (from / (from - to)));
+                    // From the nearer end: the other may be so far away that it rounds.
+                    places.push(match from.abs() < to.abs() {
+                        true => self.knots[knot] + width * (from / (from - to)),
+                        false => self.knots[knot + 1] - width * (to / (to - from)),
+                    });
                 }
             }
         }
@@ -97,8 +101,8 @@ impl Lines {
         if after == self.knots.len() {
             return units.map(|unit| before[unit] + self.right[unit] * (x - from)).collect();
         }
-        let share = (x - from) / (self.knots[after] - from);
-        units.map(|unit| before[unit] + share * (self.values[after][unit] - before[unit])).collect()
+        let ends = [from, self.knots[after]];
+        units.map(|unit| between(ends, [before[unit], self.values[after][unit]], x)).collect()
     }
 
     fn relu(&mut self) {

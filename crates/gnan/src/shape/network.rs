@@ -63,7 +63,7 @@ impl Architecture {
     }
 
     /// Weights and biases of hidden layer `layer` (counted from 0).
-    fn hidden_part(&self, layer: usize) -> (Range<usize>, Range<usize>) {
+    pub(super) fn hidden_part(&self, layer: usize) -> (Range<usize>, Range<usize>) {
         let h = self.hidden;
         if layer == 0 {
             return (0..h, h..2 * h);
@@ -72,7 +72,7 @@ impl Architecture {
         (start..start + h * h, start + h * h..start + h * h + h)
     }
 
-    fn output_weight(&self) -> Range<usize> {
+    pub(super) fn output_weight(&self) -> Range<usize> {
         match self.hidden_layers() {
             0 => 0..self.outputs,
             hidden_layers => {
@@ -82,7 +82,7 @@ impl Architecture {
         }
     }
 
-    fn output_bias(&self) -> Range<usize> {
+    pub(super) fn output_bias(&self) -> Range<usize> {
         let start = self.output_weight().end.next_multiple_of(LANES);
         start..start + self.outputs
     }

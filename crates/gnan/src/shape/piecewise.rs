@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Knots whose removal moves the function by no more than this, relative to its largest value, are not kept.
+/// Knots whose removal moves the function by no more than this, relative to its value there, are not kept.
 const NEGLIGIBLE: f64 = 1e-12;
 
 /// Points by which a piece that is not linear is drawn.
@@ -45,7 +45,7 @@ impl Piecewise {
         let (from, to) = (self.knots[after - 1], self.knots[after]);
         let share = (x - from) / (to - from);
         let ends = self.values[after - 1].iter().zip(&self.values[after]);
-        let line = ends.map(|(from, to)| from + share * (to - from));
+        let line = ends.map(|(start, end)| between([from, to], [*start, *end], x));
         match self.bends.get(after - 1) {
             None => line.collect(),
             Some(bends) => {
@@ -124,14 +124,14 @@ impl Piecewise {
 
     /// The function, which is linear between its knots, without those at which its slope does not change.
     pub(super) fn simplified(self) -> Piecewise {
-        let largest = self.values.iter().flatten().fold(0.0f64, |largest, value| largest.max(value.abs()));
         let mut kept: Vec<usize> = vec![0];
         for knot in 1..self.knots.len().saturating_sub(1) {
             let (before, after) = (kept[kept.len() - 1], knot + 1);
-            let share = (self.knots[knot] - self.knots[before]) / (self.knots[after] - self.knots[before]);
+            // Knots can be very far away and values there very large: neither says what is negligible here.
+            let ends = [self.knots[before], self.knots[after]];
             let bends = (0..self.left_slope.len()).any(|c| {
-                let line = self.values[before][c] + share * (self.values[after][c] - self.values[before][c]);
-                (self.values[knot][c] - line).abs() > NEGLIGIBLE * largest
+                let line = between(ends, [self.values[before][c], self.values[after][c]], self.knots[knot]);
+                (self.values[knot][c] - line).abs() > NEGLIGIBLE * self.values[knot][c].abs()
             });
             if bends {
                 kept.push(knot);
@@ -146,6 +146,13 @@ impl Piecewise {
             ..self
         }
     }
+}
+
+/// The line between two points at `x`, from the nearer of them: the other may be so far away that it rounds.
+pub(super) fn between(knots: [f64; 2], values: [f64; 2], x: f64) -> f64 {
+    let (width, rise) = (knots[1] - knots[0], values[1] - values[0]);
+    let (before, after) = (x - knots[0], knots[1] - x);
+    if before <= after { values[0] + before / width * rise } else { values[1] - after / width * rise }
 }
 
 fn along(start: &[f64], slope: &[f64], by: f64) -> Vec<f64> {
@@ -170,6 +177,22 @@ mod tests {
     fn values_lie_on_the_lines_between_knots_and_beyond() {
         let at = |x: f64| hat().evaluate(x)[0];
         assert_eq!([at(-5.0), at(-0.5), at(0.0), at(0.25), at(3.0)], [0.0, 0.5, 1.0, 0.75, -2.0]);
+    }
+
+    /// A knot at the end of the world takes nothing from those that matter.
+    #[test]
+    fn far_knots_do_no_harm() {
+        let mut far = hat();
+        far.knots.insert(0, -1e16);
+        far.values.insert(0, vec![2e16]);
+        far.knots.push(1e17);
+        far.values.push(vec![-3e17]);
+        let far = far.simplified();
+        assert_eq!(far.knots.len(), 5);
+        for x in [-0.75, -0.5, 0.0, 0.25, 0.75] {
+            assert_eq!(far.evaluate(x), hat().evaluate(x));
+        }
+        assert!((far.evaluate(-1.5)[0] - 1.0).abs() < 1e-9, "{:?}", far.evaluate(-1.5));
     }
 
     #[test]

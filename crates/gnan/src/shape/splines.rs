@@ -36,15 +36,18 @@ impl SplineForm {
     /// A shape function, with this strength of its smoothness penalty.
     pub fn shape(basis: Basis, smooth: f64) -> SplineForm {
         // A spline without its first coefficient is a line, which needs no smoothing.
-        let rows = if basis.anchored { 0..0 } else { 0..basis.full_count().saturating_sub(2) };
-        SplineForm { differences: rows.map(|row| difference(&basis, row)).collect(), basis, smooth }
+        let count = if basis.anchored { 0 } else { basis.full_count() };
+        let places: Vec<f64> = (0..count).map(|coefficient| basis.greville(coefficient)).collect();
+        SplineForm { differences: places.windows(3).map(difference).collect(), basis, smooth }
     }
 
-    /// A distance function: its first coefficient, "unreachable", is no neighbour of the others.
+    /// A distance function over `t = 1 / (1 + distance)`: smooth is one that hardly bends over distance. The node itself
+    /// and "unreachable" are no neighbours of other distances.
     pub fn rho(basis: Basis, smooth: f64) -> SplineForm {
-        let mut form = SplineForm::shape(basis, smooth);
-        form.differences.iter_mut().take(1).for_each(|row| *row = [0.0; 3]);
-        form
+        let distances: Vec<f64> = basis.knots.iter().map(|t| 1.0 / t - 1.0).collect();
+        let alone = |places: &[f64]| places.iter().any(|distance| *distance == 0.0 || distance.is_infinite());
+        let row = |places: &[f64]| if alone(places) { [0.0; 3] } else { difference(places) };
+        SplineForm { differences: distances.windows(3).map(row).collect(), basis, smooth }
     }
 
     /// Its basis.
@@ -67,10 +70,9 @@ impl SplineForm {
     }
 }
 
-/// How the second difference of coefficients `row`, `row + 1` and `row + 2` weighs them.
-fn difference(basis: &Basis, row: usize) -> [f64; 3] {
-    let [before, here, after] = [row, row + 1, row + 2].map(|j| basis.greville(j));
-    let share = (here - before) / (after - before);
+/// How the second difference of three coefficients at these places weighs them.
+fn difference(places: &[f64]) -> [f64; 3] {
+    let share = (places[1] - places[0]) / (places[2] - places[0]);
     [2.0 * (1.0 - share), -2.0, 2.0 * share]
 }
 

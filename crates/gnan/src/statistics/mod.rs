@@ -154,13 +154,18 @@ impl Statistics {
         let rho_per_feature = options.channels.is_none();
         let with_shells = channels.iter().any(Option::is_some) || !rho_per_feature;
         let groups = receiver_groups(data);
-        let pairs: u64 = groups.iter().map(|g| g.receivers.len() as u64 * data.nodes_of(g.graph).len() as u64).sum();
+        let pairs: u64 = groups.iter().map(|g| g.receivers.len() as u64 * data.sources_of(g.graph).len() as u64).sum();
         let pairs = pairs * lenses.len() as u64;
         if pairs > MOST_PAIRS {
+            let (receivers, sources, remedy) = match data.links() {
+                Some(_) => ("pairs", "message edges", "ask about fewer pairs with --most-pairs"),
+                None => ("labelled nodes", "others", "give fewer nodes a target"),
+            };
             return Err(Error::limit(format!(
-                "the distances of {} labelled nodes to all others are {pairs} numbers, more than the {MOST_PAIRS} held in memory",
+                "the distances of {} {receivers} to all {sources} are {pairs} numbers, more than the {MOST_PAIRS} held in memory",
                 data.len()
-            )));
+            ))
+            .remedy(remedy));
         }
         let in_cells: Vec<bool> = unit_in_cells(&levels, &channels, rho_per_feature);
         let found: Vec<(Vec<NodeRow>, Vec<Longest>)> = groups

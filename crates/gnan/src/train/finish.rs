@@ -2,9 +2,10 @@
 
 use crate::dataset::Dataset;
 use crate::files::Kind;
-use crate::model::{Description, Engine, FeatureSchema, Model, TargetSchema, TrainingRecord};
+use crate::model::{Description, Engine, FeatureSchema, Layout, Model, TargetSchema, TrainingRecord};
 
 use super::fit::Fit;
+use super::readout::settle;
 use super::report::{Ended, Fitted};
 
 /// Points kept of the loss history.
@@ -19,14 +20,20 @@ impl Fit<'_> {
         std::mem::swap(&mut self.parameters, &mut self.best);
         self.fold_centre();
         let gains = std::mem::take(&mut self.gains);
-        self.learn_mean_effects(&gains);
-        self.parameters.scale_sources(&gains);
+        match self.training.readout {
+            true => self.settle_readout(gains[0]),
+            false => {
+                self.learn_mean_effects(&gains);
+                self.parameters.scale_sources(&gains);
+            }
+        }
         self.scale.restore(&mut self.parameters.output_bias);
         let record = self.record(ended, history);
         let data = &self.train.data;
         let description = Description {
             task: data.task(),
             outcome: self.settled.outcome,
+            links: data.links().map(|links| links.schema().clone()),
             directed: data.directed(),
             explicit_hydrogens: data.explicit_hydrogens(),
             largest_component: data.largest_component(),
@@ -35,6 +42,8 @@ impl Fit<'_> {
             shape: self.settled.shape,
             rho_spline: self.rho_spline,
             rho_monotone: self.settled.rho_monotone,
+            readout: self.training.readout,
+            uncentred: false,
             normalise: self.training.normalise,
             hop_cap: self.training.hop_cap,
             silent_unreachable: self.training.silent_unreachable,
@@ -46,15 +55,29 @@ impl Fit<'_> {
             targets: data.targets().iter().map(TargetSchema::of).collect(),
             receivers: self.receivers,
             record,
+            certificates: Vec::new(),
         };
         Fitted {
-            model: Model::from_parts(description, self.parameters),
+            model: Model::from_parts(description, self.parameters).certified(),
             ended,
             valid_loss: self.stopping.best_loss(),
             train: self.train.data,
             valid: self.valid.data,
             tried: Vec::new(),
         }
+    }
+
+    /// Brings the readout into its canonical form. The output bias stays on the scale of training.
+    fn settle_readout(&mut self, gain: f32) {
+        let heard = self.heard();
+        let outputs = self.settled.architecture.outputs;
+        let training = self.training;
+        let reach = training.reach(&self.train.data);
+        let layout = Layout::new(&self.features, self.settled.rho, reach, training.lenses.len());
+        // Constants move to the output bias before its scale changes, so functions change theirs afterwards.
+        settle(&mut self.parameters, &layout, &heard, gain);
+        let factors: Vec<f32> = (0..outputs).map(|c| self.scale.factor(c) as f32).collect();
+        self.parameters.readouts.scale_outputs(&factors);
     }
 
     /// Leaves the mean of every continuous shape function over the training nodes in the schema.
@@ -72,7 +95,7 @@ impl Fit<'_> {
             data: data.name().to_owned(),
             train_items: data.len(),
             valid_items: self.valid.data.len(),
-            nodes: data.graphs().into_iter().map(|graph| data.nodes_of(graph).len()).sum(),
+            nodes: data.graphs().into_iter().map(|graph| data.sources_of(graph).len()).sum(),
             seed: self.training.seed,
             learning_rate: f64::from(self.settled.learning_rate),
             weight_decay: f64::from(self.settled.weight_decay),
@@ -109,7 +132,7 @@ pub(super) fn mean_effects(
     let mut sums = vec![vec![0.0; lanes]; features.len()];
     let mut nodes = 0.0;
     for graph in train.graphs() {
-        for node in train.nodes_of(graph) {
+        for node in train.sources_of(graph) {
             nodes += 1.0;
             for unit in levels.of_node(node) {
                 let Some(feature) = levels.feature_of(*unit) else { continue };

@@ -11,8 +11,8 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
-use crate::shape::{Basis, ShapeKind};
-use crate::statistics;
+use crate::shape::{Architecture, Basis, ShapeKind};
+use crate::statistics::{self, Statistics};
 
 use super::finish::Point;
 use super::prepared::Prepared;
@@ -157,35 +157,40 @@ impl<'a> Fit<'a> {
         let statistics = prepared.statistics(settled.rho)?;
         let mut features = learn_features(training, settled.shape, train);
         training.associate(&mut features);
-        let layout = Layout::new(&features, settled.rho, training.reach(), training.lenses.len());
+        let reach = training.reach(train);
+        let layout = Layout::new(&features, settled.rho, reach, training.lenses.len());
         let gain = source_gain(train);
         let slots = statistics.axis().slots();
         let shell_scale = if training.scale_shells { statistics::shell_scale(train, slots)? } else { Vec::new() };
-        let receivers = statistics.receivers(&statistics.rows_of(train)?);
+        let receivers = heard_receivers(&statistics, train)?;
         let rho_spline = (settled.rho_shape == ShapeKind::Spline).then(|| {
             let axis = statistics.axis();
-            let heard = |slot: &usize| receivers[*slot] > 0.0 && training.reach().hears(axis.distance(*slot));
+            let heard = |slot: &usize| receivers[*slot] > 0.0 && reach.hears(axis.distance(*slot));
             let seen = (0..receivers.len()).filter(heard).map(|slot| axis.argument(slot));
             Basis::hats(seen.chain([0.0, 1.0]).collect())
         });
         let rho_scale = if rho_spline.is_some() { RhoScale::PLAIN } else { RhoScale::default() };
+        let source_outputs = if training.readout { 1 } else { settled.architecture.outputs };
         let model = EngineModel {
             features: &features,
-            architecture: settled.architecture,
+            architecture: Architecture { outputs: source_outputs, ..settled.architecture },
+            readout: training.readout.then_some(settled.architecture.outputs),
+            uncentred: training.readout,
             rho: settled.rho,
             rho_scale,
             shape: settled.shape,
             rho_spline: rho_spline.as_ref(),
             smooth: settled.smooth,
-            reach: training.reach(),
+            reach,
             shell_scale: &shell_scale,
         };
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
-        let parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
+        let mut parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
         let scale = TargetScale::new(train, settled);
-        let gains = scale.gains(gain, outputs);
+        let gains = if training.readout { vec![gain] } else { scale.gains(gain, outputs) };
         let projection = Projection::new(&features, &layout, settled.rho_monotone, &gains);
+        projection.apply(&mut parameters);
         let class_weights = if training.balance_classes { class_weights(train, settled.outcome) } else { Vec::new() };
         let part = |data: &Dataset, repeated: bool| -> Result<PartState> {
             let positions = statistics.rows_of(data)?;
@@ -325,6 +330,14 @@ impl<'a> Fit<'a> {
         Some(loss / count)
     }
 
+    /// What is heard of every part of every training graph, part after part, with the parameters at hand.
+    pub(super) fn heard(&mut self) -> Vec<f32> {
+        self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
+        self.engine.tables(&self.parameters, false);
+        self.engine.outputs(&mut self.train.rows, &mut self.train.outputs);
+        self.train.rows.heard().to_vec()
+    }
+
     fn step(&self) -> StepSettings {
         self.settled.step(self.stopping.rate())
     }
@@ -397,7 +410,7 @@ pub(super) fn column_means(rows: &[f32], columns: usize) -> Vec<f32> {
 pub(super) fn learn_features(training: &Training, shape: ShapeKind, train: &Dataset) -> Vec<FeatureSchema> {
     let mut graph_of_node = vec![u32::MAX; train.node_count()];
     for graph in train.graphs() {
-        train.nodes_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
+        train.sources_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
     }
     let learn = |feature: &Feature| {
         let mut schema = FeatureSchema::learn(feature, &graph_of_node, train.task());
@@ -408,6 +421,15 @@ pub(super) fn learn_features(training: &Training, shape: ShapeKind, train: &Data
         schema
     };
     train.features().iter().map(learn).collect()
+}
+
+/// How many receivers hear something from each distance; a link is not among those it hears.
+fn heard_receivers(statistics: &Statistics, train: &Dataset) -> Result<Vec<f64>> {
+    let mut receivers = statistics.receivers(&statistics.rows_of(train)?);
+    if train.links().is_some() {
+        (0..statistics.axis().lenses()).for_each(|lens| receivers[statistics.axis().range(lens).start] = 0.0);
+    }
+    Ok(receivers)
 }
 
 pub(super) fn source_gain(train: &Dataset) -> f32 {

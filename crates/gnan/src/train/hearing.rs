@@ -10,9 +10,9 @@ use crate::statistics::StatisticsOptions;
 use super::Training;
 
 impl Training {
-    /// The distances from which the model hears anything.
-    pub fn reach(&self) -> Reach {
-        model_reach(self.hop_cap, self.silent_unreachable)
+    /// The distances from which a model of such data hears anything.
+    pub fn reach(&self, data: &Dataset) -> Reach {
+        model_reach(self.hop_cap, self.silent_unreachable, data.links().is_some())
     }
 
     /// The group of a feature by name, and its association rule.
@@ -49,6 +49,14 @@ impl Training {
         if data.task() == Task::Node && self.lenses.iter().any(|lens| lens.pool == Pool::Mean) {
             return Err(Error::usage("a node has nothing to pool: pooling is for graphs").remedy("leave --pool out"));
         }
+        if data.task() == Task::Node && self.readout {
+            return Err(Error::usage("a readout reads a whole graph: it is for tasks about graphs")
+                .remedy("leave --readout out"));
+        }
+        if self.reach(data).is_deaf() {
+            return Err(Error::usage("a pair does not hear itself, and nothing else is near enough")
+                .remedy("raise --hop-cap to 1 or more"));
+        }
         let known = |name: &str| data.features().iter().any(|feature| feature.name == name);
         let named =
             (self.associations.iter().map(|(name, _)| name)).chain(self.rho_groups.iter().flat_map(|(_, names)| names));
@@ -61,7 +69,7 @@ impl Training {
         }
         for feature in data.features() {
             let (_, rule) = self.heard(&feature.name);
-            if rule.is_some_and(|rule| rule.and(self.reach()).is_deaf()) {
+            if rule.is_some_and(|rule| rule.and(self.reach(data)).is_deaf()) {
                 return Err(Error::usage(format!(
                     "the rules for \"{}\" leave no distance to hear it from",
                     feature.name

@@ -8,6 +8,7 @@ mod loss;
 pub mod pairs;
 mod prepared;
 mod projection;
+mod readout;
 mod report;
 mod retraining;
 mod rule_check;

@@ -3,8 +3,9 @@
 //! A B-spline rises where its coefficients rise, is convex where the slopes between them rise, and stays within them. So the
 //! coefficients of a monotone function are replaced by the nearest ordered ones, the slopes of a convex one likewise,
 //! and a bounded one is made smaller as a whole: it, its missing level and its mean then lie within the bound. A rho
-//! that serves a monotone function is never negative, one that serves a bounded function stays within -1 and 1; the scale is
-//! left to the function. All of it is computed in f64 and survives rounding to f32 and the change of units after training.
+//! that serves a monotone or convex function is never negative, those that serve a bounded one stay within -1 and 1, all
+//! lenses together; the scale is left to the function. All of it is computed in f64 and survives rounding to f32 and the
+//! change of units after training.
 
 use crate::model::{Curvature, Direction, FeatureSchema, Layout, Parameters, Rules};
 use crate::shape::Basis;
@@ -40,11 +41,13 @@ impl Projection {
             let Some(spline) = place.network else { continue };
             for lens in 0..layout.lenses {
                 let (lowest, highest) = &mut rhos[layout.function(place.first_rho, lens)];
-                if feature.rules.direction.is_some() {
+                if feature.rules.need_sign() {
                     *lowest = 0.0;
                 }
                 if feature.rules.bound.is_some() {
-                    (*lowest, *highest) = (lowest.max(-1.0), 1.0);
+                    // A source may be heard by every lens.
+                    let most = 1.0 / layout.lenses as f64;
+                    (*lowest, *highest) = (lowest.max(-most), most);
                 }
             }
             shapes.push(RuledShape {

@@ -67,6 +67,10 @@ impl Retraining {
             return Err(Error::input("the targets of the data are not those that the model was trained on")
                 .remedy("give the data that the model was trained on"));
         }
+        if description.readout {
+            return Err(Error::usage("a model with a readout cannot be trained again on resamples")
+                .remedy("train it without --readout for intervals"));
+        }
         let settled = Settled::of(&description)?;
         if data.task() != description.task {
             return Err(Error::input("the model does not predict what the data have targets for"));
@@ -222,8 +226,10 @@ impl<'a> Group<'a> {
         let lanes = settled.architecture.outputs * counts.len();
         let (forms, outputs) = (description.forms(), settled.architecture.outputs);
         let gains = retraining.scale.gains(retraining.gain, outputs);
+        let projection = Projection::new(&description.features, layout, settled.rho_monotone, &gains);
         let member = |start: &u64| {
-            let parameters = Parameters::random(layout, &forms, outputs, *start);
+            let mut parameters = Parameters::random(layout, &forms, outputs, *start);
+            projection.apply(&mut parameters);
             Member {
                 start: *start,
                 best: parameters.clone(),
@@ -239,7 +245,7 @@ impl<'a> Group<'a> {
             members: starts.iter().map(member).collect(),
             outputs: vec![0.0; retraining.rows.len() * lanes],
             gradient: vec![0.0; retraining.rows.len() * lanes],
-            projection: Projection::new(&description.features, layout, settled.rho_monotone, &gains),
+            projection,
             gains,
             retraining,
             engine,
@@ -341,7 +347,7 @@ impl<'a> Group<'a> {
                     .remedy("give the target in a larger unit, so that its values become smaller"));
             }
             Ok(Retrained {
-                model: Model::from_parts(description, parameters),
+                model: Model::from_parts(description, parameters).certified(),
                 best_epoch: member.stopping.best_epoch(),
                 ended: member.ended.unwrap_or(Ended::Epochs),
             })

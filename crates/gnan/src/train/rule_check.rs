@@ -23,8 +23,7 @@ impl Training {
 
     /// What rhos are made of: those that serve a promise, or keep one, are splines.
     pub(crate) fn settled_rho_shape(&self) -> ShapeKind {
-        let served = |asked: &FeatureRules| asked.rules.direction.is_some() || asked.rules.bound.is_some();
-        let rules = self.rho_monotone || self.rules.iter().any(served);
+        let rules = self.rho_monotone || self.promises();
         self.rho_shape.unwrap_or(if rules { ShapeKind::Spline } else { ShapeKind::Network })
     }
 

@@ -30,8 +30,10 @@ pub const FEW_LABELS_WEIGHT_DECAY: f64 = 3e-2;
 pub const NODE_WEIGHT_DECAY: f64 = 5e-4;
 /// Default strength of L2 for a graph task, times the number of graphs.
 pub const GRAPH_WEIGHT_DECAY: f64 = 0.1;
+/// Where labels are not few, splines have this share of the default strength of L2.
+pub const SPLINE_WEIGHT_DECAY: f64 = 0.1;
 /// Default strength of the smoothness penalty of splines, times the number of items.
-pub const SMOOTH: f64 = 0.3;
+pub const SMOOTH: f64 = 2.0;
 /// A node task with at least this many training labels gets a rho per feature by default.
 pub const WELL_LABELLED: usize = 1000;
 /// Widest hidden layer that is accepted.
@@ -94,6 +96,8 @@ pub struct Training {
     pub rho: RhoChoice,
     /// How many logits a binary task has.
     pub logits: LogitChoice,
+    /// Put a readout function between what is heard of each feature in a graph and the outputs.
+    pub readout: bool,
     /// Divide by the number of nodes in a shell.
     pub normalise: bool,
     /// Train an output bias `b0`; `None`: for graph tasks and for regression.
@@ -148,6 +152,7 @@ impl Default for Training {
             rho_monotone: false,
             rho: RhoChoice::default(),
             logits: LogitChoice::default(),
+            readout: false,
             normalise: true,
             output_bias: None,
             hop_cap: None,
@@ -294,6 +299,13 @@ impl Training {
         if self.epochs == Some(0) {
             return refuse("0 epochs leave nothing learned".to_owned(), "choose at least 1");
         }
+        if self.readout && (self.rules.iter().any(|rules| rules.rules.promise()) || self.rho_monotone) {
+            return refuse(
+                "a promise about predictions beside a readout, which stands between a feature and the prediction"
+                    .to_owned(),
+                "leave out the readout or the constraints",
+            );
+        }
         Lens::check(&self.lenses)?;
         if !self.rho_groups.is_empty() && self.rho != RhoChoice::ByData {
             return refuse("groups of features beside another choice of rho".to_owned(), "leave --rho out");
@@ -350,7 +362,7 @@ impl Training {
             output_bias: self.output_bias.unwrap_or(regression || graphs || self.scale_shells),
             loss,
             learning_rate: self.learning_rate.unwrap_or(usual_rate) as f32,
-            weight_decay: self.weight_decay.unwrap_or_else(|| usual_weight_decay(train)) as f32,
+            weight_decay: self.weight_decay.unwrap_or_else(|| usual_weight_decay(train, shape)) as f32,
             dropout: self.dropout as f32,
             batch,
             epochs: self.epochs.unwrap_or(longer * EPOCHS),
@@ -365,6 +377,8 @@ impl Training {
             RhoChoice::Shared => vec![Rho::Shared],
             RhoChoice::PerFeature => vec![Rho::PerFeature],
             RhoChoice::Auto => vec![Rho::Shared, Rho::PerFeature],
+            // A pair hears every edge: words by distances would be too many cells.
+            RhoChoice::ByData if train.links().is_some() => vec![Rho::Shared],
             RhoChoice::ByData if train.task() == Task::Graph || train.len() >= WELL_LABELLED => vec![Rho::PerFeature],
             RhoChoice::ByData => vec![Rho::Shared],
         }
@@ -382,11 +396,12 @@ impl Training {
     }
 }
 
-/// L2 by the amount of data: few labels need much.
-fn usual_weight_decay(train: &Dataset) -> f64 {
+/// L2 by the amount of data: few labels need much. Else splines, which are kept smooth, need little.
+fn usual_weight_decay(train: &Dataset, shape: ShapeKind) -> f64 {
+    let share = if shape == ShapeKind::Spline { SPLINE_WEIGHT_DECAY } else { 1.0 };
     match train.task() {
-        Task::Graph => GRAPH_WEIGHT_DECAY / train.len().max(1) as f64,
+        Task::Graph => share * GRAPH_WEIGHT_DECAY / train.len().max(1) as f64,
         Task::Node if train.len() < WELL_LABELLED => FEW_LABELS_WEIGHT_DECAY,
-        Task::Node => NODE_WEIGHT_DECAY,
+        Task::Node => share * NODE_WEIGHT_DECAY,
     }
 }

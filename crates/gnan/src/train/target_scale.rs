@@ -56,7 +56,7 @@ impl TargetScale {
     }
 
     /// The factor from the common scale to that of the target of an output.
-    fn factor(&self, output: usize) -> f64 {
+    pub(super) fn factor(&self, output: usize) -> f64 {
         if self.regression { self.scale[output] } else { 1.0 }
     }
 

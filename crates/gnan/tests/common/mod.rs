@@ -235,6 +235,8 @@ pub struct ModelShape {
     pub hearing: Hearing,
     /// Whether shape functions, and whether rhos, are splines.
     pub splines: [bool; 2],
+    /// Whether there is a readout; graph tasks only.
+    pub readout: bool,
 }
 
 /// What is decided about distance besides a hop cap.
@@ -317,6 +319,7 @@ pub fn random_model_shape(random: &mut Stream) -> ModelShape {
         hop_cap: [None, None, None, Some(0), Some(2)][random.below(5)],
         hearing: Hearing::random(random),
         splines: [random.below(3) == 0, random.below(3) == 0],
+        readout: false,
     }
 }
 
@@ -363,6 +366,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     let mut description = Description {
         task: data.task(),
         outcome: shape.goal.outcome,
+        links: None,
         directed: case.directed,
         explicit_hydrogens: false,
         largest_component: false,
@@ -371,6 +375,8 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
         shape: shape_kind,
         rho_spline,
         rho_monotone: false,
+        readout: shape.readout && case.graph_task,
+        uncentred: false,
         normalise: shape.normalise,
         hop_cap: shape.hop_cap,
         shell_scale: if lenses.len() == 1 && random.below(3) == 0 { vec![1.0, 1.5, 2.5, 0.5] } else { Vec::new() },
@@ -382,6 +388,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
         slots: if lenses.len() > 1 { slots } else { Vec::new() },
         lenses,
         record: TrainingRecord { smooth, ..TrainingRecord::default() },
+        certificates: Vec::new(),
     };
     let layout = description.layout();
     let mut parameters = Parameters::random(&layout, &description.forms(), outputs, random.next_u64());
@@ -389,21 +396,21 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     let mut fill = |numbers: &mut [f32], spread: f64| {
         numbers.iter_mut().for_each(|x| *x = (spread * (2.0 * random.uniform() - 1.0)) as f32);
     };
-    for bank in [&mut parameters.shapes, &mut parameters.rhos] {
+    for bank in [&mut parameters.shapes, &mut parameters.rhos, &mut parameters.readouts] {
         if bank.kind() == ShapeKind::Spline {
             (0..bank.len()).for_each(|spline| fill(bank.block_mut(spline), 1.0));
             continue;
         }
-        for (network, part) in
-            (0..bank.len()).flat_map(|network| architecture.parts().into_iter().map(move |p| (network, p)))
-        {
+        let size = bank.architecture().expect("networks");
+        for (network, part) in (0..bank.len()).flat_map(|network| size.parts().into_iter().map(move |p| (network, p))) {
             // Weights between hidden layers and to the outputs keep the variance of their inputs.
             let spread = if part.dimensions.len() == 2 { (3.0 / shape.hidden as f64).sqrt() } else { 1.0 };
             fill(&mut bank.block_mut(network)[part.range], spread);
         }
     }
+    let readout = description.readout;
     for feature in description.features.iter_mut().filter(|feature| feature.kind == Kind::Continuous) {
-        let mut means = vec![0.0; outputs];
+        let mut means = vec![0.0; if readout { 1 } else { outputs }];
         fill(&mut means, 1.0);
         feature.mean_effect = means.into_iter().map(f64::from).collect();
     }

@@ -326,20 +326,29 @@ impl FileSpline {
         inside(z)
     }
 
-    /// Half the sum of squared second differences over the averages of knots, from coefficient `from` on.
-    fn roughness(&self, c: &[f64], from: usize) -> f64 {
-        if self.full() == 0 {
-            return 0.0;
-        }
-        let t = self.repeated();
-        let place = |j: usize| t[j + 1..=j + self.degree].iter().sum::<f64>() / self.degree as f64;
+    /// Half the sum of squared second differences over the places of the coefficients; infinite places are left out.
+    fn roughness(&self, c: &[f64], places: &[f64]) -> f64 {
         let mut sum = 0.0;
-        for j in from + 2..self.full() {
-            let [a, b, e] = [place(j - 2), place(j - 1), place(j)];
-            let line = (c[j - 2] * (e - b) + c[j] * (b - a)) / (e - a);
-            sum += (2.0 * (line - c[j - 1])).powi(2);
+        for j in 2..places.len() {
+            let [a, b, e] = [places[j - 2], places[j - 1], places[j]];
+            if a.is_finite() && e.is_finite() {
+                let line = (c[j - 2] * (e - b) + c[j] * (b - a)) / (e - a);
+                sum += (2.0 * (line - c[j - 1])).powi(2);
+            }
         }
         sum / 2.0
+    }
+
+    /// Averages of as many knots as the degree is.
+    fn averages(&self) -> Vec<f64> {
+        let t = if self.full() == 0 { Vec::new() } else { self.repeated() };
+        (0..self.full()).map(|j| t[j + 1..=j + self.degree].iter().sum::<f64>() / self.degree as f64).collect()
+    }
+
+    /// Distances; the node itself is no neighbour of others, and unreachable nodes are not.
+    fn distances(&self) -> Vec<f64> {
+        let distance = |t: &f64| if *t == 1.0 { f64::INFINITY } else { 1.0 / t - 1.0 };
+        self.knots.iter().map(distance).collect()
     }
 }
 
@@ -394,6 +403,9 @@ pub struct FileModel {
     values: usize,
     bias: usize,
     output_bias: usize,
+    /// The readout functions, where there are any, and the number of outputs before them.
+    readout_parts: Vec<usize>,
+    source_outputs: usize,
 }
 
 impl FileModel {
@@ -431,6 +443,9 @@ impl FileModel {
         };
         let (shape_parts, rho_parts) = (parts("shape"), parts("rho"));
         let [values, bias, output_bias] = ["values", "bias", "output_bias"].map(|name| place[name]);
+        let has_readout = description["readout"].as_bool().unwrap_or(false);
+        let readout_parts = if has_readout { parts("readout") } else { Vec::new() };
+        let source_outputs = if has_readout { 1 } else { outputs };
 
         let (per_feature, grouped) = match description["rho"].as_str() {
             Some("per-feature") => (true, false),
@@ -527,13 +542,13 @@ impl FileModel {
         let mut rho_splines = Vec::new();
         for _ in 0..if description["rho_spline"].is_null() { 0 } else { functions } {
             let first = rho_splines.iter().map(FileSpline::stored).sum();
-            rho_splines.push(FileSpline::read(&description["rho_spline"], first, smooth));
+            rho_splines.push(FileSpline::read(&description["rho_spline"], first, 0.5 * smooth));
         }
         let count = |parts: &[usize]| tensors[parts[0]].shape[0];
         assert_eq!(count(&shape_parts), if shape_splines { coefficients } else { networks });
         let rho_coefficients: usize = rho_splines.iter().map(FileSpline::stored).sum();
         assert_eq!(count(&rho_parts), if rho_splines.is_empty() { functions } else { rho_coefficients });
-        assert_eq!(tensors[values].shape, [value_count, outputs]);
+        assert_eq!(tensors[values].shape, [value_count, source_outputs]);
         FileModel {
             outputs,
             masks: None,
@@ -558,6 +573,8 @@ impl FileModel {
             values,
             bias,
             output_bias,
+            readout_parts,
+            source_outputs,
             tensors,
         }
     }
@@ -575,24 +592,25 @@ impl FileModel {
     /// All coefficients of one output of a spline.
     fn coefficients(&self, tensor: usize, spline: &FileSpline, output: usize) -> Vec<f64> {
         let values = &self.tensors[tensor].values;
-        let stored = (0..spline.stored()).map(|j| values[(spline.first + j) * self.outputs + output]);
+        let stored = (0..spline.stored()).map(|j| values[(spline.first + j) * self.source_outputs + output]);
         spline.anchored.then_some(0.0).into_iter().chain(stored).collect()
     }
 
     fn spline(&self, tensor: usize, spline: &FileSpline, z: f64) -> Vec<f64> {
-        (0..self.outputs).map(|output| spline.value(&self.coefficients(tensor, spline, output), z)).collect()
+        (0..self.source_outputs).map(|output| spline.value(&self.coefficients(tensor, spline, output), z)).collect()
     }
 
-    /// What is added to the loss for functions that are not smooth. "Unreachable" is no neighbour of other distances.
+    /// What is added to the loss for functions that are not smooth.
     pub fn penalty(&self) -> f64 {
-        let shapes =
-            self.features.iter().filter_map(|feature| Some((self.shape_parts[0], feature.spline.as_ref()?, 0)));
-        let rhos = self.rho_splines.iter().map(|spline| (self.rho_parts[0], spline, 1));
-        let rough = |tensor: usize, spline: &FileSpline, from: usize| {
-            let outputs = 0..self.outputs;
-            outputs.map(|c| spline.roughness(&self.coefficients(tensor, spline, c), from)).sum::<f64>()
+        let shapes = self.features.iter().filter_map(|feature| feature.spline.as_ref());
+        let shapes = shapes.map(|spline| (self.shape_parts[0], spline, spline.averages()));
+        let rhos = self.rho_splines.iter().map(|spline| (self.rho_parts[0], spline, spline.distances()));
+        let rough = |(tensor, spline, places): (usize, &FileSpline, Vec<f64>)| {
+            let outputs = 0..self.source_outputs;
+            let rough = outputs.map(|c| spline.roughness(&self.coefficients(tensor, spline, c), &places));
+            spline.smooth * rough.sum::<f64>()
         };
-        shapes.chain(rhos).map(|(tensor, spline, from)| spline.smooth * rough(tensor, spline, from)).sum()
+        shapes.chain(rhos).map(rough).sum()
     }
 
     /// A network of one number: relu layers, then a linear one. `parts` are weight and bias of each layer in turn.
@@ -627,7 +645,7 @@ impl FileModel {
             let weight = &weight[output * self.hidden..(output + 1) * self.hidden];
             weight.iter().zip(&activations).map(|(weight, activation)| weight * activation).sum()
         };
-        (0..self.outputs).map(|output| sum(output) + bias[output]).collect()
+        (0..bias.len()).map(|output| sum(output) + bias[output]).collect()
     }
 
     /// Whether anything may be heard from a distance under an association rule.
@@ -649,7 +667,7 @@ impl FileModel {
     /// `rho(l)` by a lens for every output.
     fn rho_by(&self, lens: usize, index: usize, distance: Option<usize>) -> Vec<f64> {
         if !self.hears(None, distance) {
-            return vec![0.0; self.outputs];
+            return vec![0.0; self.source_outputs];
         }
         let t = match (distance, &self.lenses[lens].ends[..]) {
             (None, _) => 0.0,
@@ -692,8 +710,8 @@ impl FileModel {
         let feature = &self.features[place];
         let under = Some(place);
         let free_value = |level: usize| {
-            let at = (feature.first_value + level) * self.outputs;
-            self.tensors[self.values].values[at..at + self.outputs].to_vec()
+            let at = (feature.first_value + level) * self.source_outputs;
+            self.tensors[self.values].values[at..at + self.source_outputs].to_vec()
         };
         // The levels of a categorical feature have a rho each; a missing number is heard with the feature's rho.
         let own_rho = |level: usize| match feature.scale {
@@ -701,6 +719,8 @@ impl FileModel {
             _ => feature.first_rho,
         };
         let unseen = || match feature.scale {
+            // A readout function is given what is heard as it is: nothing is taken out of it.
+            _ if !self.readout_parts.is_empty() => Vec::new(),
             None => (feature.shares.iter().enumerate())
                 .map(|(level, share)| (own_rho(level), free_value(level).iter().map(|x| share * x).collect(), under))
                 .collect(),
@@ -756,8 +776,9 @@ impl FileModel {
     pub fn outputs_of(&self, case: &Case, receivers: &[Receiver], gain: f64) -> Vec<Vec<Answer>> {
         let said: Vec<Vec<Term>> = (0..case.nodes()).map(|node| self.said(case, node)).collect();
         let mut rho: BTreeMap<(usize, usize, Option<usize>), Vec<f64>> = BTreeMap::new();
-        let start = |bias: &f64| Answer { value: *bias, magnitude: bias.abs() };
-        let mut outputs = vec![self.output_bias().iter().map(start).collect::<Vec<Answer>>(); case.items()];
+        // [items][parts][outputs of a source]: what is heard of the bias and of every feature.
+        let nothing = vec![vec![Answer::default(); self.source_outputs]; self.features.len() + 1];
+        let mut heard = vec![nothing; case.items()];
         for receiver in receivers {
             let by_lens = [&receiver.distances].into_iter().chain(&receiver.others);
             for ((lens, way), distances) in self.lenses.iter().enumerate().zip(by_lens) {
@@ -774,13 +795,40 @@ impl FileModel {
                         }
                         let rho = (rho.entry((lens, *index, *distance)))
                             .or_insert_with(|| self.rho_by(lens, *index, *distance));
-                        for (output, answer) in outputs[receiver.item].iter_mut().enumerate() {
+                        let part = rule.map_or(0, |feature| feature + 1);
+                        for (output, answer) in heard[receiver.item][part].iter_mut().enumerate() {
                             let part = gain * share * rho[output] * term[output];
                             answer.value += part;
                             answer.magnitude += part.abs();
                         }
                     }
                 }
+            }
+        }
+        heard.iter().map(|parts| self.read_out(parts)).collect()
+    }
+
+    /// `b0` and what is heard of every part: its sum, or what the readout functions make of it.
+    fn read_out(&self, parts: &[Vec<Answer>]) -> Vec<Answer> {
+        let start = |bias: &f64| Answer { value: *bias, magnitude: bias.abs() };
+        let mut outputs: Vec<Answer> = self.output_bias().iter().map(start).collect();
+        for (part, heard) in parts.iter().enumerate() {
+            let (values, sizes): (Vec<f64>, Vec<f64>) = match self.readout_parts.is_empty() {
+                true => heard.iter().map(|heard| (heard.value, heard.magnitude)).unzip(),
+                false => {
+                    let at = |heard: f64| self.network(&self.readout_parts, part, heard, None);
+                    // An error of what is heard grows with the slope.
+                    let (below, above) = (at(heard[0].value - 0.01), at(heard[0].value + 0.01));
+                    let slopes = below.iter().zip(above).map(|(below, above)| (above - below).abs() / 0.02);
+                    let values = at(heard[0].value);
+                    let size = |(value, slope): (&f64, f64)| value.abs() + slope * heard[0].magnitude.max(1.0);
+                    let sizes = values.iter().zip(slopes).map(size).collect();
+                    (values, sizes)
+                }
+            };
+            for ((answer, value), size) in outputs.iter_mut().zip(values).zip(sizes) {
+                answer.value += value;
+                answer.magnitude += size;
             }
         }
         outputs

@@ -10,7 +10,8 @@ use gnan_report::words;
 
 use super::outputs::{Output, every};
 use crate::amounts::{
-    MOST_OUTPUTS, NODES, Row, amounts_table, curve_rows, level_rows, strength, strongest, summed, support_words,
+    EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, level_rows, strength, strongest, summed,
+    support_words,
 };
 use crate::findings::{RhoCurve, rho_curves, rho_table};
 use crate::style::{count, counted, counted_more, dim, harmless, heading, number};
@@ -92,6 +93,16 @@ impl Global<'_> {
         facts
     }
 
+    /// What sources are called: the edges that a pair hears, or nodes.
+    fn nouns(&self) -> Nouns {
+        if self.canonical.description().links.is_some() { EDGES } else { NODES }
+    }
+
+    /// What receivers are called.
+    fn receiver(&self) -> &'static str {
+        if self.canonical.description().links.is_some() { "pair" } else { "node" }
+    }
+
     /// Names of the outputs that rho and shape functions are shown for.
     fn names(&self) -> Vec<String> {
         self.outputs.iter().map(|output| output.name.clone()).collect()
@@ -171,7 +182,7 @@ impl Global<'_> {
                 curves.push(curve);
             }
         }
-        let table = rho_table(&curves, &description.receivers, self.top, "node");
+        let table = rho_table(&curves, &description.receivers, self.top, self.receiver());
         let words = "how much is heard from each distance; 1 is the largest seen in training";
         let more = curves.len().saturating_sub(self.top);
         let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", " (--top)") } else { String::new() };
@@ -201,7 +212,7 @@ impl Global<'_> {
             Row {
                 name: self.canonical.axis().name(slot),
                 values,
-                remark: format!("for {}", counted(heard, "node")),
+                remark: format!("for {}", counted(heard, self.receiver())),
                 is_sum: false,
             }
         };
@@ -210,6 +221,9 @@ impl Global<'_> {
         let table = amounts_table("distance", &rows, &self.names(), true);
         let words = match description.task {
             Task::Graph => "what every node adds for having nodes at a distance, whatever they are",
+            Task::Node if description.links.is_some() => {
+                "what a pair gets for having edges at a distance, whatever they are"
+            }
             Task::Node => "what a node gets for having nodes at a distance, whatever they are",
         };
         let more = if others.is_empty() { String::new() } else { more_line(others.len(), "distance", " (--top)") };
@@ -260,10 +274,10 @@ impl Global<'_> {
         let task = self.canonical.description().task;
         let choose = |values: &[f64]| self.outputs.iter().map(|output| output.of_own(values)).collect::<Vec<f64>>();
         let full = self.features.as_ref().is_some_and(|features| features.contains(&k));
-        let mut rows = level_rows(&feature.levels, task, NODES, choose);
+        let mut rows = level_rows(&feature.levels, task, self.nouns(), choose);
         if let Some(curve) = &feature.curve {
             // The missing level of a curve comes last.
-            rows.splice(0..0, curve_rows(curve, full, task, choose));
+            rows.splice(0..0, curve_rows(curve, full, task, self.nouns(), choose));
         }
         rows
     }
@@ -273,7 +287,7 @@ impl Global<'_> {
         let full = self.features.is_some();
         let rows = self.rows(k, feature);
         let unit = feature.unit.as_deref().map(|unit| format!(" in {}", harmless(unit))).unwrap_or_default();
-        let support = support_words(feature.support, description.task, NODES);
+        let support = support_words(feature.support, description.task, self.nouns());
         let kind = if description.features[k].pair.is_some() { "pair" } else { feature.kind.name() };
         let mut words = format!("{kind}{unit}, {support}");
         if let Some(importance) = &self.overview.importance {

@@ -77,9 +77,10 @@ impl Ledgers<'_> {
     }
 
     fn ledger(&self, why: &Explanation, output: &Output, by: By) -> String {
-        let title = format!("\n{}  {}\n", heading(by_words(by)), dim(self.unit(output)));
+        let title = format!("\n{}  {}\n", heading(self.by_words(by)), dim(self.unit(output)));
         if !has(why, by) {
-            return format!("{title}  the node itself is the only receiver\n");
+            let receiver = if self.description.links.is_some() { "pair" } else { "node" };
+            return format!("{title}  the {receiver} itself is the only receiver\n");
         }
         let ledger = output.ledger(why, by);
         // Distances are best read in their order.
@@ -111,20 +112,23 @@ impl Ledgers<'_> {
         }
     }
 
+    fn by_words(&self, by: By) -> &'static str {
+        let links = self.description.links.is_some();
+        match by {
+            By::Feature => "by feature",
+            By::Node if links => "by edge: what the features of its ends did",
+            By::Node => "by node: what its own features did",
+            By::Distance => "by distance",
+            By::FeatureAndDistance => "by feature and distance",
+            By::NodeAndFeature if links => "by edge and feature",
+            By::NodeAndFeature => "by node and feature",
+            By::Receiver => "by receiving node: what it heard",
+        }
+    }
+
     fn classes(&self) -> usize {
         let classes = self.description.targets.first().and_then(|target| target.classes.as_ref());
         classes.map_or(0, Vec::len)
-    }
-}
-
-fn by_words(by: By) -> &'static str {
-    match by {
-        By::Feature => "by feature",
-        By::Node => "by node: what its own features did",
-        By::Distance => "by distance",
-        By::FeatureAndDistance => "by feature and distance",
-        By::NodeAndFeature => "by node and feature",
-        By::Receiver => "by receiving node: what it heard",
     }
 }
 

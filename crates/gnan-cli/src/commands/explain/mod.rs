@@ -6,6 +6,7 @@ mod lines;
 mod local;
 pub(super) mod names;
 pub(super) mod outputs;
+mod readout;
 mod stream;
 mod verify;
 
@@ -15,6 +16,7 @@ use clap::{Args, ValueEnum};
 use gnan::explain::{By, Explainer};
 use gnan::output::AtomicFile;
 use gnan::{Dataset, Error, Model};
+use serde::Serialize;
 
 use self::lines::Wanted;
 use self::verify::Verification;
@@ -80,8 +82,8 @@ pub struct ExplainArgs {
     #[arg(value_name = "DATA")]
     data: Option<String>,
 
-    /// Explain one prediction: id of a graph or node, name of a molecule, or its row from 1 as --id=#12; several with commas
-    /// or by repeating
+    /// Explain one prediction: id of a graph or node, name of a molecule, pair of nodes as a-b, or its row from 1 as
+    /// --id=#12; several with commas or by repeating
     #[arg(long, value_name = "ID", requires = "data", conflicts_with = "all", help_heading = HEADING)]
     id: Vec<String>,
 
@@ -158,7 +160,7 @@ pub fn run(args: &ExplainArgs, json: bool) -> Result<Answer> {
     }
     args.output.check(args.force)?;
     let model = Model::load(&args.model)?;
-    let data = args.data.as_deref().map(|data| args.read.open_for(&model, data)).transpose()?;
+    let data = args.data.as_deref().map(|data| args.read.open_for_ids(&model, data, &args.id)).transpose()?;
     match &data {
         Some(data) if local => explain_predictions(args, &model, data, format),
         data => explain_model(args, &model, data.as_ref(), format),
@@ -172,6 +174,13 @@ fn explainer<'a>(args: &ExplainArgs, model: &'a Model, data: &'a Dataset) -> gna
 }
 
 fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, format: Format) -> Result<Answer> {
+    if let Some(before) = model.before_readout() {
+        let answer = explain_model(args, &before, data, format)?;
+        if format == Format::Text && args.output.output.is_none() {
+            print(readout::functions(model, args.top))?;
+        }
+        return Ok(answer);
+    }
     let description = model.description();
     let outputs = outputs::named(description, &args.class)?;
     let names = names::Names::new(description.features.iter().map(|feature| feature.name.clone()).collect());
@@ -225,13 +234,17 @@ fn write_text(args: &ExplainArgs, text: &str, what: &str) -> Result<()> {
 fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format: Format) -> Result<Answer> {
     let description = model.description();
     // Data that the model cannot read are worth more words than an id that is not in them.
-    let explainer = explainer(args, model, data)?;
+    let before = model.before_readout();
+    let explainer = explainer(args, before.as_ref().unwrap_or(model), data)?;
     let positions = if args.id.is_empty() {
         (0..data.len()).collect()
     } else {
         let source = args.data.as_deref().unwrap_or_default();
         names::items(data, &args.id, &format!("gnan predict {} {source}", args.model.display()))?
     };
+    if description.readout {
+        return readout::predictions(args, model, data, &positions, format);
+    }
     let chosen = outputs::named(description, &args.class)?;
     let by: Vec<By> = args.by.iter().map(|by| By::from(*by)).collect();
     if format == Format::Text && !args.all && !args.verify {
@@ -277,8 +290,26 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     Ok(Answer::Done)
 }
 
+/// What verification has found.
+trait Answered: Serialize {
+    /// In a sentence.
+    fn sentence(&self) -> String;
+    /// Whether every sum is right.
+    fn adds_up(&self) -> bool;
+}
+
+impl Answered for Verification {
+    fn sentence(&self) -> String {
+        Verification::sentence(self)
+    }
+
+    fn adds_up(&self) -> bool {
+        self.adds_up
+    }
+}
+
 /// Prints what verification has found.
-fn answer(args: &ExplainArgs, found: &Verification, format: Format) -> Result<Answer> {
+fn answer(args: &ExplainArgs, found: &impl Answered, format: Format) -> Result<Answer> {
     match format {
         Format::Text | Format::Csv => write_text(args, &format!("{}\n", found.sentence()), "the answer")?,
         Format::Json => {
@@ -288,7 +319,7 @@ fn answer(args: &ExplainArgs, found: &Verification, format: Format) -> Result<An
             args.output.write(&text, "the answer")?;
         }
     }
-    Ok(if found.adds_up { Answer::Done } else { Answer::No })
+    Ok(if found.adds_up() { Answer::Done } else { Answer::No })
 }
 
 /// Where explanations go as they are made.

@@ -109,6 +109,10 @@ pub fn pick(wanted: &[String], find: impl Fn(&str) -> Vec<usize>) -> std::result
 
 /// Positions of the items that are asked for by id, or by row as `#12`.
 pub fn items(data: &Dataset, wanted: &[String], listing: &str) -> Result<Vec<usize>> {
+    if data.links().is_some() && data.given_splits() == 0 {
+        // These pairs, and no others, were asked for.
+        return Ok((0..data.len()).collect());
+    }
     let names = Names::new(data.items().iter().map(|item| data.item_id(*item)).collect());
     // In several graphs the id of a node stands behind that of its graph; alone it may still be clear.
     let short = match data.task() {

@@ -43,7 +43,7 @@ fn chunk(explainer: &Explainer<'_>, positions: &[usize]) -> usize {
     for (count, position) in positions.iter().enumerate() {
         let item = data.items()[*position] as usize;
         let graph = if data.task() == Task::Graph { item } else { data.graph_of(item) };
-        sources += data.nodes_of(graph).len();
+        sources += data.sources_of(graph).len();
         if sources >= SOURCES_AT_ONCE {
             return count + 1;
         }

@@ -159,6 +159,14 @@ impl Dataset {
 
     /// The feature that a description is, over all nodes of the content.
     pub fn describe(&self, description: &NodeDescription) -> Result<Feature> {
+        if self.links().is_some() {
+            // Pairs are described by their ends, when they are made.
+            let found = self.features().iter().find(|feature| feature.description.as_ref() == Some(description));
+            return found.cloned().ok_or_else(|| {
+                Error::usage(format!("the ends of these pairs are not described by \"{description}\""))
+                    .remedy("say so with --describe")
+            });
+        }
         let label = if description.needs_label() { Some(self.label(description)?) } else { None };
         let label = label.as_ref();
         let words: Vec<Vec<String>> = (0..self.graph_count())

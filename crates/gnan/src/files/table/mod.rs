@@ -85,7 +85,8 @@ impl Table {
         }
     }
 
-    fn line(&self, row: usize) -> Option<u64> {
+    /// The line that a row begins on, if the file has lines.
+    pub fn line(&self, row: usize) -> Option<u64> {
         match &self.rows {
             Rows::Lines(lines) => lines.get(row).copied(),
             Rows::Counted(_) => None,

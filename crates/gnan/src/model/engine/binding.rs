@@ -63,7 +63,7 @@ impl Binding {
         let mut points = Vec::new();
         let places = layout.features.iter().zip(statistics.levels().features());
         for ((feature, (place, levels)), channel) in model.features.iter().zip(places).zip(statistics.channels()) {
-            let part = Part { feature, place, levels, rho: model.rho };
+            let part = Part { feature, place, levels, rho: model.rho, uncentred: model.uncentred };
             binding.bind_distances(&part, *channel);
             points.extend(binding.bind_network(&part));
             binding.bind_values(&part);
@@ -126,7 +126,7 @@ impl Binding {
     fn bind_unseen(&mut self, part: &Part<'_>) {
         for unit in part.units().filter(|unit| !part.has_network(*unit)) {
             if self.value_of_unit[unit].is_none() {
-                let mean_effect = part.feature.mean_effect.clone();
+                let mean_effect = if part.uncentred { Vec::new() } else { part.feature.mean_effect.clone() };
                 self.unseen.push(Unseen { unit: unit as u32, shares: part.shares(), mean_effect });
             }
         }
@@ -145,6 +145,7 @@ struct Part<'a> {
     place: &'a FeatureLayout,
     levels: &'a FeatureLevels,
     rho: Rho,
+    uncentred: bool,
 }
 
 impl Part<'_> {
@@ -175,7 +176,8 @@ impl Part<'_> {
 
     /// What a category that training had not seen is the average of; nothing for a numeric feature.
     fn shares(&self) -> Vec<Share> {
-        let shares = if self.is_categorical() { self.feature.level_shares() } else { Vec::new() };
+        let averaged = self.is_categorical() && !self.uncentred;
+        let shares = if averaged { self.feature.level_shares() } else { Vec::new() };
         let share = |(level, share)| Share { value: self.value(level), rho: self.rho(level), share };
         shares.into_iter().enumerate().map(share).collect()
     }

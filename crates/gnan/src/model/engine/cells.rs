@@ -40,6 +40,10 @@ impl ItemCells {
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
+
+    pub(super) fn rows(&self) -> &CellRows {
+        &self.rows
+    }
 }
 
 /// `P[cell, c]` and its gradient.
@@ -52,6 +56,14 @@ pub(super) struct CellTerm {
 impl CellTerm {
     pub(super) fn new(cells: usize, lanes: usize) -> CellTerm {
         CellTerm { lanes, products: vec![0.0; cells * lanes], gradient: vec![0.0; cells * lanes] }
+    }
+
+    pub(super) fn products(&self) -> &[f32] {
+        &self.products
+    }
+
+    pub(super) fn gradient_mut(&mut self) -> &mut [f32] {
+        &mut self.gradient
     }
 
     /// `P[(u, l), c] = T[u, c] * rho[r(u), l, c]`

@@ -11,7 +11,7 @@
 //! [`Engine::step`] then touch only statistics. Sums run in a fixed order whatever the number of threads.
 //!
 //! Every room holds one term of the formula, its gradient directly below it: [`tables`] the two tables, [`cells`] the
-//! sum over cells, [`shells`] the sum over channels and slots. [`binding`] says which unit takes what from which
+//! sum over cells, [`shells`] the sum over channels and slots, [`readout`] what may stand between them and the outputs. [`binding`] says which unit takes what from which
 //! parameter, and [`step`] moves the parameters. One engine may serve several models at once that differ in their
 //! parameters only: see [`replicate`].
 
@@ -20,6 +20,7 @@ mod cells;
 mod gather;
 mod grid;
 mod lanes;
+mod readout;
 mod replicate;
 mod shells;
 mod step;
@@ -36,6 +37,7 @@ use super::schema::FeatureSchema;
 use binding::Binding;
 use cells::{CellTerm, ItemCells};
 use grid::Grid;
+use readout::{ItemReadout, Readout};
 use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
 use step::column_sums;
@@ -47,8 +49,12 @@ use tables::{Heard, Tables};
 pub struct EngineModel<'a> {
     /// The features.
     pub features: &'a [FeatureSchema],
-    /// Size of the networks.
+    /// Size of the networks; its outputs are those of a source.
     pub architecture: Architecture,
+    /// Number of outputs of the readout functions, where there are any.
+    pub readout: Option<usize>,
+    /// Whether nothing is taken out of the features: then what training had not seen says nothing.
+    pub uncentred: bool,
     /// Shared or per feature.
     pub rho: Rho,
     /// How distances enter the rhos.
@@ -69,6 +75,7 @@ pub struct EngineModel<'a> {
 pub struct Rows {
     cells: ItemCells,
     shells: Option<ItemShells>,
+    readout: Option<ItemReadout>,
 }
 
 impl Rows {
@@ -80,6 +87,11 @@ impl Rows {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What was last heard of every part of every row, part after part; nothing without a readout.
+    pub fn heard(&self) -> &[f32] {
+        self.readout.as_ref().map_or(&[], |readout| readout.points.inputs())
     }
 }
 
@@ -94,6 +106,7 @@ pub struct Engine {
     heard: Heard,
     cells: CellTerm,
     shells: Option<ShellTerm>,
+    readout: Option<Readout>,
     table_gradient: Tables,
     /// The gradient of the output bias, by lane.
     output_bias_gradient: Vec<f32>,
@@ -135,6 +148,7 @@ impl Engine {
             heard,
             cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
+            readout: model.readout.map(|outputs| Readout::new(forms.readouts, outputs, &statistics)),
             output_bias_gradient: vec![0.0; lanes],
             binding,
             statistics,
@@ -170,6 +184,7 @@ impl Engine {
         };
         let select = |shells: &Shells| shells.select(rows);
         Rows {
+            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
             cells: ItemCells::new(&self.statistics, rows, is_heard, repeated),
             shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells().iter().map(select).collect())),
         }
@@ -205,6 +220,9 @@ impl Engine {
             parameters.rhos.forward(&mut replicate.rho_points, keep);
             replicate.fill_tables(parameters, &self.binding, &self.heard, &mut self.tables);
         }
+        if let (Some(readout), [Some(parameters), ..]) = (&mut self.readout, parameters) {
+            readout.fill(&parameters.readouts);
+        }
         let cells = self.statistics.cells();
         self.cells.fill(&self.tables, &self.binding, cells);
         for (replicate, parameters) in self.replicates.iter().zip(parameters) {
@@ -218,6 +236,9 @@ impl Engine {
 
     /// `out[i, lane] = gain * y[i, lane]`, without the output bias.
     pub fn outputs(&self, rows: &mut Rows, out: &mut [f32]) {
+        if let Some((readout, items)) = self.readout.as_ref().zip(rows.readout.as_mut()) {
+            return readout.outputs(rows.cells.rows(), self.cells.products(), self.gain, items, out);
+        }
         self.cells.outputs(&rows.cells, out);
         if let Some((term, items)) = self.shells.as_ref().zip(rows.shells.as_mut()) {
             term.add_outputs(items, &self.tables, out);
@@ -228,13 +249,20 @@ impl Engine {
     /// Leaves the gradient of every table, for the rows last passed to [`outputs`](Self::outputs).
     pub fn gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
         self.table_gradient.clear();
-        self.cells.product_gradients(&rows.cells, out_gradient, self.gain);
+        match self.readout.as_ref().zip(rows.readout.as_mut()) {
+            None => self.cells.product_gradients(&rows.cells, out_gradient, self.gain),
+            Some((readout, items)) => {
+                let products = self.cells.gradient_mut();
+                readout.product_gradients(rows.cells.rows(), out_gradient, self.gain, items, products);
+            }
+        }
         self.cells.table_gradients(&self.tables, &self.binding, self.statistics.cells(), &mut self.table_gradient);
         if let Some((term, items)) = self.shells.as_mut().zip(rows.shells.as_mut()) {
             term.said_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
             term.table_gradients(&self.binding, self.statistics.levels(), &mut self.table_gradient);
         }
-        self.output_bias_gradient = column_sums(out_gradient, self.tables.lanes);
+        let outputs = self.readout.as_ref().map_or(self.tables.lanes, Readout::output_count);
+        self.output_bias_gradient = column_sums(out_gradient, outputs);
     }
 
     /// The same where the mean of all rows is taken out of the outputs before the output bias is added: what moves all

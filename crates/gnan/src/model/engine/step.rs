@@ -29,6 +29,7 @@ pub struct OptimiserState {
     pub steps: u64,
     shapes: Moments,
     rhos: Moments,
+    readouts: Moments,
     /// First and second moments of values, bias and output bias, in that order.
     rest: [Vec<f32>; 2],
 }
@@ -41,13 +42,15 @@ impl OptimiserState {
             steps: 0,
             shapes: parameters.shapes.moments(),
             rhos: parameters.rhos.moments(),
+            readouts: parameters.readouts.moments(),
             rest: [rest.clone(), rest],
         }
     }
 
-    /// The first moments: shape networks, rho networks, then values, bias and output bias.
-    pub fn first_moments(&self) -> [&[f32]; 3] {
-        [self.shapes.first.as_slice(), self.rhos.first.as_slice(), &self.rest[0]]
+    /// The first moments: shape functions, distance functions, values, bias and output bias, readout functions.
+    pub fn first_moments(&self) -> [&[f32]; 4] {
+        let [shapes, rhos, readouts] = [&self.shapes, &self.rhos, &self.readouts].map(|of| of.first.as_slice());
+        [shapes, rhos, &self.rest[0], readouts]
     }
 }
 
@@ -64,6 +67,10 @@ impl Engine {
     ) {
         self.gradients(rows, out_gradient);
         self.step_of(0, parameters, state, settings);
+        if let Some(items) = &rows.readout {
+            let step = settings.adam.step(state.steps);
+            parameters.readouts.backward(&items.points, &items.gradient, &mut state.readouts, &step);
+        }
     }
 
     /// One Adam step of one replicate along the gradient that [`gradients`](Self::gradients) left.
@@ -105,8 +112,11 @@ impl Engine {
         let place = values..values + outputs;
         faster.update(&mut parameters.bias, &replicate.bias_gradient, &mut first[place.clone()], &mut second[place]);
         if settings.output_bias {
-            let gradient: Vec<f32> = replicate.lanes.from(&self.output_bias_gradient).copied().collect();
-            let place = values + outputs..values + 2 * outputs;
+            let gradient: Vec<f32> = match self.readout {
+                Some(_) => self.output_bias_gradient.clone(),
+                None => replicate.lanes.from(&self.output_bias_gradient).copied().collect(),
+            };
+            let place = values + outputs..values + outputs + gradient.len();
             let undecayed = faster.with_decay(0.0);
             undecayed.update(&mut parameters.output_bias, &gradient, &mut first[place.clone()], &mut second[place]);
         }

@@ -1,0 +1,79 @@
+//! Association rules: whether anything of a feature is heard from where it must not be.
+
+use crate::explain::Canonical;
+use crate::lens::{Axis, Reach};
+use crate::model::{Certificate, Model};
+
+use super::short;
+
+/// So many distances beyond the longest of training are looked at, too.
+const FARTHER: usize = 3;
+
+impl Model {
+    /// One certificate per feature with an association rule, and one for what the model as a whole does not hear.
+    pub(super) fn certify_associations(&self) -> Vec<Certificate> {
+        let description = self.description();
+        let ruled = |k: &usize| description.features[*k].reach.is_some();
+        let features: Vec<usize> = (0..description.features.len()).filter(ruled).collect();
+        if features.is_empty() && description.reach() == Reach::ALL {
+            return Vec::new();
+        }
+        let trained = description.axis().longest();
+        let longest: Vec<usize> = trained.iter().map(|longest| longest + FARTHER).collect();
+        let canonical = self.canonical().with_axis(&Axis::new(&description.lenses, &longest));
+        let mut found = Vec::new();
+        if description.reach() != Reach::ALL {
+            let all = 0..description.features.len();
+            found.push(certificate(&canonical, "every feature", all, description.reach()));
+        }
+        for k in features {
+            let feature = &description.features[k];
+            let reach = feature.reach.unwrap_or(Reach::ALL).and(description.reach());
+            found.push(certificate(&canonical, &feature.name, k..k + 1, reach));
+        }
+        found
+    }
+}
+
+/// What is heard of some features from distances that are not within their reach.
+fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<usize>, reach: Reach) -> Certificate {
+    let (axis, rhos) = (canonical.axis(), canonical.rhos());
+    let silent: Vec<usize> = (0..axis.slots()).filter(|slot| !reach.hears(axis.distance(*slot))).collect();
+    let mut largest = 0.0f64;
+    for k in features {
+        let feature = &canonical.description().features[k];
+        let levels =
+            if canonical.has_level_rhos(k) { feature.levels.len() + usize::from(feature.missing.is_some()) } else { 1 };
+        for rho in (0..levels).map(|level| &rhos[canonical.rho_of(k, level)]) {
+            for value in silent.iter().flat_map(|slot| &rho.values[*slot]) {
+                largest = if value.is_nan() { f64::INFINITY } else { largest.max(value.abs()) };
+            }
+        }
+    }
+    Certificate {
+        subject: subject.to_owned(),
+        promise: promise(reach),
+        evidence: format!(
+            "rho is {} at every such distance ({} were looked at)",
+            if largest == 0.0 { "exactly 0".to_owned() } else { format!("up to {}", short(largest)) },
+            silent.len()
+        ),
+        holds: largest == 0.0,
+    }
+}
+
+/// What a reach promises: "of another node never counts".
+fn promise(reach: Reach) -> String {
+    let mut silent = Vec::new();
+    match (reach.from, reach.to) {
+        (0, Some(0)) if !reach.unreachable => return "of another node never counts".to_owned(),
+        (0, _) => {}
+        (1, _) => silent.push("of the node itself".to_owned()),
+        (from, _) => silent.push(format!("of a node nearer than {from} edges")),
+    }
+    silent.extend(reach.to.map(|to| format!("of a node farther than {to} edges")));
+    if !reach.unreachable && reach.to.is_none() {
+        silent.push("of an unreachable node".to_owned());
+    }
+    format!("{} never counts", silent.join(" or "))
+}

@@ -1,0 +1,300 @@
+//! Links: which pairs of nodes are joined, as a node task on the line graph.
+//!
+//! The nodes of a data set of links are pairs of nodes: first the *message edges* of every graph, which are the sources,
+//! then its *candidates*, which are the receivers and the items. A candidate hears the message edges, its own excluded,
+//! by their distance in the line graph; the target is whether it is a link. The candidates come from a [`LinkDivision`]
+//! of the edges (for training), or are asked about by name ([`AskedPair`]). The line graph itself is never built.
+
+mod asked;
+mod division;
+mod pair_features;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use asked::AskedPair;
+pub use division::{LinkDivision, MOST_DISTANCES, NEGATIVES};
+
+use super::{Content, Dataset, Feature, NodeDescription, Target};
+use crate::checksum::Checksum;
+use crate::error::{Error, Result};
+use crate::files::{Kind, Part, Task, Values};
+use crate::graph::Graph;
+use pair_features::{Incidence, pair_features};
+
+/// The name of the target.
+pub const LINK: &str = "link";
+/// Its classes.
+pub const CLASSES: [&str; 2] = ["no", "yes"];
+/// Stands between the ids of the ends of a pair, and between the levels of a pair of categories.
+pub const JOINT: &str = "–";
+
+/// Which pairs of nodes are asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LinkQuestion {
+    /// Edges and as many pairs as wanted that are none, divided into parts.
+    Divided(LinkDivision),
+    /// These pairs, given all edges.
+    Asked(Vec<AskedPair>),
+}
+
+/// How a data set is to be understood as one of links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkOptions {
+    /// Which pairs are asked about.
+    pub question: LinkQuestion,
+    /// The features of the nodes that pairs are described by, as a model has them; `None`: all.
+    pub ends: Option<Vec<EndFeature>>,
+}
+
+/// A feature of the nodes from which features of pairs are made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndFeature {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// The levels of a categorical feature that was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<String>,
+    /// How it is computed from the message edges; `None`: it is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<NodeDescription>,
+}
+
+/// What a model of links remembers of its data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkSchema {
+    /// How edges were divided for training.
+    pub division: LinkDivision,
+    /// The features of the nodes.
+    pub ends: Vec<EndFeature>,
+}
+
+/// What makes a data set one of links.
+#[derive(Clone, Debug)]
+pub struct Links {
+    /// The end points of every node of the data set, counted over all nodes of the graphs it was made of.
+    ends: Vec<[u32; 2]>,
+    /// For every graph how many of its nodes are message edges; they come first.
+    messages: Vec<usize>,
+    /// The nodes of graph `g` of those it was made of are `node_offsets[g]..node_offsets[g + 1]`.
+    node_offsets: Vec<usize>,
+    schema: LinkSchema,
+    sample: Option<String>,
+}
+
+/// Candidates of some graphs, each with its part and whether it is a link, where that is known.
+struct Candidates {
+    /// Message edges, ascending.
+    messages: Vec<[u32; 2]>,
+    pairs: Vec<Candidate>,
+    /// What a user should know, where not all pairs are asked about.
+    sample: Option<String>,
+}
+
+struct Candidate {
+    ends: [u32; 2],
+    part: Part,
+    link: Option<bool>,
+}
+
+impl EndFeature {
+    fn of(feature: &Feature) -> EndFeature {
+        let levels = match &feature.values {
+            Values::Categories { levels, .. } if feature.description.is_none() => levels.clone(),
+            _ => Vec::new(),
+        };
+        let (name, description) = (feature.name.clone(), feature.description.clone());
+        EndFeature { name, kind: feature.kind, levels, description }
+    }
+
+    /// The features of pairs that are made of it, by name and kind.
+    pub fn pair_features(&self) -> Vec<(String, Kind)> {
+        pair_features::names(&self.name, self.kind)
+    }
+
+    fn find(&self, data: &Dataset) -> Result<Feature> {
+        if let Some(description) = &self.description {
+            return data.describe(description);
+        }
+        match data.features().iter().find(|feature| feature.name == self.name) {
+            Some(feature) => feature.with_kind(self.kind),
+            None => Err(Error::input(format!("the nodes have no feature \"{}\", which the model needs", self.name))
+                .remedy("add the column")),
+        }
+    }
+}
+
+impl Links {
+    /// What a model remembers.
+    pub fn schema(&self) -> &LinkSchema {
+        &self.schema
+    }
+
+    /// In words, how many pairs are asked about of how many; `None`: all are.
+    pub fn sample(&self) -> Option<&str> {
+        self.sample.as_deref()
+    }
+
+    /// Adds the pairs to a checksum.
+    pub(super) fn add_to(&self, sum: Checksum) -> Checksum {
+        let sum = self.messages.iter().fold(sum, |sum, count| sum.and(&count.to_le_bytes()));
+        self.ends.iter().fold(sum, |sum, ends| sum.and_codes(ends))
+    }
+
+    /// The graph of the message edges of a graph.
+    pub fn message_graph(&self, data: &Dataset, graph: usize) -> Graph {
+        let nodes = self.node_offsets[graph]..self.node_offsets[graph + 1];
+        Graph::new(nodes.len(), self.local_ends(data.sources_of(graph), graph), false)
+    }
+
+    /// The ends of some nodes of the data set, counted within the graph they are in.
+    pub fn local_ends(&self, nodes: Range<usize>, graph: usize) -> impl Iterator<Item = [u32; 2]> + '_ {
+        let first = self.node_offsets[graph] as u32;
+        self.ends[nodes].iter().map(move |ends| ends.map(|node| node - first))
+    }
+}
+
+impl Dataset {
+    /// What makes this a data set of links; `None` if it is none.
+    pub fn links(&self) -> Option<&Links> {
+        self.content.links.as_deref()
+    }
+
+    /// The nodes of a graph that are heard: all of them, or in a data set of links the message edges.
+    pub fn sources_of(&self, graph: usize) -> Range<usize> {
+        let nodes = self.nodes_of(graph);
+        match self.links() {
+            Some(links) => nodes.start..nodes.start + links.messages[graph],
+            None => nodes,
+        }
+    }
+
+    /// The links of this data set of graphs with features of nodes, to which these descriptions are added.
+    pub fn into_links(self, options: &LinkOptions, describe: &[NodeDescription]) -> Result<Dataset> {
+        if self.directed() {
+            return Err(Error::usage("links that have a direction cannot be predicted")
+                .remedy("--undirected takes them for links that have none"));
+        }
+        let (candidates, division) = match &options.question {
+            LinkQuestion::Divided(division) => (division.divide(&self, !describe.is_empty())?, division.clone()),
+            LinkQuestion::Asked(pairs) => (asked::candidates(&self, pairs)?, LinkDivision::default()),
+        };
+        // Whatever is computed from the graph must not know of the edges that are asked about.
+        let heard = self.with_edges(&candidates.messages);
+        let features: Vec<Feature> = match &options.ends {
+            Some(ends) => ends.iter().map(|end| end.find(&heard)).collect::<Result<_>>()?,
+            None => heard.described(describe)?.features().to_vec(),
+        };
+        if features.is_empty() {
+            return Err(Error::input("the nodes have no features, and links are told apart by those of their ends")
+                .remedy("--describe degree makes one of the graph itself"));
+        }
+        let schema = LinkSchema { division, ends: features.iter().map(EndFeature::of).collect() };
+        self.of_candidates(candidates, &features, schema)
+    }
+
+    /// The distinct edges without self-loops, the smaller end first, ascending.
+    fn distinct_edges(&self) -> Vec<[u32; 2]> {
+        let ordered = |[one, other]: [u32; 2]| if one < other { [one, other] } else { [other, one] };
+        let mut edges: Vec<[u32; 2]> = self.content.edges.iter().map(|edge| ordered(*edge)).collect();
+        edges.retain(|[one, other]| one != other);
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    /// The same graphs with some of their edges only, given as [`distinct_edges`](Self::distinct_edges) has them.
+    fn with_edges(&self, kept: &[[u32; 2]]) -> Dataset {
+        let mut content = (*self.content).clone();
+        let is_kept = |edge: usize| {
+            let [one, other] = self.content.edges[edge];
+            kept.binary_search(&[one.min(other), one.max(other)]).is_ok()
+        };
+        let places: Vec<usize> = (0..content.edges.len()).filter(|edge| is_kept(*edge)).collect();
+        content.edges = places.iter().map(|place| self.content.edges[*place]).collect();
+        if let Some(bonds) = &mut content.bonds {
+            *bonds = places.iter().map(|place| bonds[*place]).collect();
+        }
+        if let Some(Values::Categories { codes, .. }) = content.edge_labels.as_mut().map(|column| &mut column.values) {
+            *codes = places.iter().map(|place| codes[*place]).collect();
+        }
+        for column in &mut content.edge_numbers {
+            if let Values::Numbers(numbers) = &mut column.values {
+                *numbers = places.iter().map(|place| numbers[*place]).collect();
+            }
+        }
+        let before = |edge: &usize| places.partition_point(|place| place < edge);
+        content.edge_offsets = self.content.edge_offsets.iter().map(before).collect();
+        Dataset { content: content.into(), items: self.items.clone() }
+    }
+
+    fn of_candidates(&self, candidates: Candidates, features: &[Feature], schema: LinkSchema) -> Result<Dataset> {
+        let Candidates { messages, pairs, sample } = candidates;
+        // As nodes candidates come graph by graph, as items in their own order.
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        order.sort_by_key(|pair| self.graph_of(pairs[*pair].ends[0] as usize));
+        let (mut ends, mut parts, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut node_offsets, mut message_counts, mut items) = (vec![0], Vec::new(), vec![0; pairs.len()]);
+        let (mut message, mut next) = (0, 0);
+        for graph in 0..self.graph_count() {
+            let end = self.nodes_of(graph).end as u32;
+            let own = messages[message..].iter().take_while(|edge| edge[0] < end).count();
+            ends.extend_from_slice(&messages[message..message + own]);
+            parts.extend(vec![Part::Unused; own]);
+            values.extend(vec![f64::NAN; own]);
+            message += own;
+            message_counts.push(own);
+            for place in order[next..].iter().take_while(|place| pairs[**place].ends[0] < end) {
+                let candidate = &pairs[*place];
+                items[*place] = ends.len() as u32;
+                ends.push(candidate.ends);
+                parts.push(candidate.part);
+                values.push(candidate.link.map_or(f64::NAN, |link| f64::from(u8::from(link))));
+                next += 1;
+            }
+            node_offsets.push(ends.len());
+        }
+        let id = |pair: &[u32; 2]| {
+            let [one, other] = pair.map(|node| self.node_id(node as usize));
+            format!("{one}{JOINT}{other}")
+        };
+        let node_ids = ends.iter().map(id).collect();
+        let incidence = Incidence::new(&ends, self.node_count());
+        let divided = parts.iter().any(|part| *part != Part::Unused);
+        let (messages, of_nodes) = (message_counts, self.content.node_offsets.clone());
+        let features = pair_features(features, &incidence);
+        let links = Links { ends, messages, node_offsets: of_nodes, schema, sample };
+        let content = Content {
+            name: self.content.name.clone(),
+            format: self.content.format.clone(),
+            task: Task::Node,
+            directed: false,
+            graph_ids: self.content.graph_ids.clone(),
+            edge_offsets: vec![0; node_offsets.len()],
+            node_offsets,
+            node_ids: Some(node_ids),
+            edges: Vec::new(),
+            bonds: None,
+            edge_labels: None,
+            edge_numbers: Vec::new(),
+            features,
+            targets: vec![Target {
+                name: LINK.to_owned(),
+                unit: None,
+                classes: Some(CLASSES.map(str::to_owned).to_vec()),
+                values,
+            }],
+            weights: None,
+            splits: if divided { vec![parts] } else { Vec::new() },
+            explicit_hydrogens: self.content.explicit_hydrogens,
+            largest_component: self.content.largest_component,
+            notes: self.content.notes.clone(),
+            links: Some(Arc::new(links)),
+        };
+        Ok(Dataset { content: content.into(), items: items.into() })
+    }
+}

@@ -1,0 +1,107 @@
+//! Predictions of a model with a readout, in two exact stages.
+//!
+//! ```text
+//! output = base + sum over parts of g(heard)       a part is the structure or a feature
+//! heard  = sum over sources and distances          of a part, in units of its spread over the training graphs
+//! ```
+//!
+//! What makes up `heard` is never shown in the units of the output: a readout function may bend.
+
+use serde::Serialize;
+
+use super::explainer::Explainer;
+use super::explanation::Explanation;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::shape::Piecewise;
+
+/// What a readout function makes of what is heard of a part.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReadoutTerm {
+    /// The feature, or "structure".
+    pub part: String,
+    /// What is heard of it.
+    pub heard: f64,
+    /// What that adds to every shown output.
+    pub values: Vec<f64>,
+}
+
+/// One prediction of a model with a readout.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReadoutExplanation {
+    /// The id of the graph.
+    pub id: String,
+    /// Names of the shown outputs.
+    pub outputs: Vec<String>,
+    /// The prediction, as it is shown.
+    pub prediction: Vec<f64>,
+    /// The output bias, as it is shown.
+    pub base: Vec<f64>,
+    /// The structure, then every feature.
+    pub terms: Vec<ReadoutTerm>,
+    /// What is heard, taken apart: its only output is the sum of all that is heard.
+    pub heard: Explanation,
+}
+
+impl ReadoutExplanation {
+    /// Whether both stages add up: the terms to the prediction, and the parts of what is heard to what was given to the
+    /// readout functions.
+    pub fn adds_up(&self) -> bool {
+        let close = |sum: f64, whole: f64, size: f64| (sum - whole).abs() <= 1e-5 * size.max(1.0);
+        let outputs = (0..self.outputs.len()).all(|c| {
+            let terms = || self.terms.iter().map(|term| term.values[c]).chain([self.base[c]]);
+            close(terms().sum(), self.prediction[c], terms().map(f64::abs).sum())
+        });
+        let heard: f64 = self.terms.iter().map(|term| term.heard).sum();
+        let size: f64 = self.terms.iter().map(|term| term.heard.abs()).sum();
+        outputs && self.heard.adds_up() && close(heard, self.heard.prediction[0], size)
+    }
+}
+
+impl Model {
+    /// The readout functions, the structure's first: name and curve over what is heard.
+    pub fn readout_curves(&self) -> Vec<(String, Piecewise)> {
+        let names = self.description().features.iter().map(|feature| feature.name.clone());
+        let parts = ["structure".to_owned()].into_iter().chain(names).enumerate();
+        parts
+            .take(self.parameters().readouts.len())
+            .map(|(k, name)| (name, self.parameters().readouts.curve(k)))
+            .collect()
+    }
+
+    /// Explains predictions of a model with a readout, those of the items at these positions.
+    pub fn explain_readout(&self, data: &Dataset, positions: &[usize]) -> Result<Vec<ReadoutExplanation>> {
+        let Some(before) = self.before_readout() else {
+            return Err(Error::usage("the model has no readout"));
+        };
+        let explainer = Explainer::new(&before, data)?;
+        let predicted = self.outputs_on(&data.subset(positions))?;
+        let explained = explainer.explain(positions)?;
+        let description = self.description();
+        let rows = predicted.values.chunks_exact(predicted.width);
+        let base: Vec<f64> = self.parameters().output_bias.iter().map(|bias| f64::from(*bias)).collect();
+        let one = |(heard, row): (Explanation, &[f32])| {
+            let structure: f64 = heard.structure_by_distance.iter().map(|row| row[0]).sum::<f64>() + heard.base[0];
+            let features = heard.by_feature_and_distance.iter().map(|slots| slots.iter().map(|row| row[0]).sum());
+            let names = ["structure".to_owned()].into_iter().chain(heard.features.iter().cloned());
+            let parts = [structure].into_iter().chain(features).zip(names).enumerate();
+            let term = |(k, (heard, part)): (usize, (f64, String))| ReadoutTerm {
+                part,
+                heard,
+                values: description.shown(&self.parameters().readouts.evaluate(k, heard)),
+            };
+            let terms: Vec<ReadoutTerm> = parts.map(term).collect();
+            let raw: Vec<f64> = row.iter().map(|y| f64::from(*y)).collect();
+            ReadoutExplanation {
+                id: heard.id.clone(),
+                outputs: description.shown_names(),
+                prediction: description.shown(&raw),
+                base: description.shown(&base),
+                terms,
+                heard,
+            }
+        };
+        Ok(explained.into_iter().zip(rows).map(one).collect())
+    }
+}
