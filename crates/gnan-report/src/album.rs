@@ -186,7 +186,7 @@ impl<'a> Album<'a> {
             caption: format!(
                 "How much of what a node says arrives at another, by the number of edges between them; 1 is the largest \
                  seen in training. {each}{}Below: how many nodes hear something from there.{}",
-                bins_in_words(&self.canonical),
+                bins_in_words(self.canonical),
                 self.bands.words()
             ),
             scene: scene.scene(self.width),

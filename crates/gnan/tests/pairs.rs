@@ -119,7 +119,8 @@ fn what_makes_no_sense_is_refused_before_any_work() {
 #[test]
 fn a_file_that_lies_about_a_pair_is_refused() {
     let model = named("a", "b").fit(&planted(Task::Graph)).expect("a model");
-    let lies: [(&str, fn(&mut Pair)); 5] = [
+    type Lie = (&'static str, fn(&mut Pair));
+    let lies: [Lie; 5] = [
         ("with itself", |pair| pair.members[1] = pair.members[0].clone()),
         ("do not stand before it", |pair| pair.members[0].feature = "a × b".to_owned()),
         ("do not fit its members", |pair| pair.members[0].bins = Bins::Edges(vec![2.0, 1.0])),

@@ -12,6 +12,7 @@ mod explain;
 #[cfg(target_os = "linux")]
 mod interrupt;
 mod figures;
+mod pairs;
 mod hearing;
 mod links;
 mod predict;

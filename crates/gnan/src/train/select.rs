@@ -132,7 +132,7 @@ fn smallest_good(steps: &[SelectionStep], items: usize) -> usize {
             Box::new(move |step| step.valid_loss <= best * ABOUT_AS_GOOD || step.valid_loss <= best)
         }
     };
-    steps.iter().rposition(|step| good(step)).unwrap_or(0)
+    steps.iter().rposition(good).unwrap_or(0)
 }
 
 #[cfg(test)]

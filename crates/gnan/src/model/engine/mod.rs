@@ -18,6 +18,7 @@
 mod binding;
 mod cells;
 mod gather;
+mod grid;
 mod group_penalty;
 mod lanes;
 mod readout;
@@ -36,6 +37,7 @@ use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
 use binding::Binding;
 use cells::{CellTerm, ItemCells};
+use grid::Grid;
 use group_penalty::Groups;
 use readout::{ItemReadout, Readout};
 use replicate::Replicate;
@@ -99,6 +101,7 @@ impl Rows {
 pub struct Engine {
     statistics: Arc<Statistics>,
     binding: Binding,
+    grid: Grid,
     gain: f32,
     replicates: Vec<Replicate>,
     tables: Tables,
@@ -140,6 +143,7 @@ impl Engine {
             ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), bias, offsets)
         });
         Engine {
+            grid: Grid::new(model.features, &layout),
             gain,
             replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
             tables: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),

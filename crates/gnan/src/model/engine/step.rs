@@ -9,6 +9,10 @@ use super::{Engine, Rows};
 /// Free values, and coefficients of splines, are single numbers where a network has thousands: their steps are this much
 /// larger.
 const VALUE_RATE: f32 = 10.0;
+/// The cells of a pair come after what each feature says alone: their steps are smaller ...
+const CELL_RATE: f32 = 3.0;
+/// ... and their L2 is stronger by this factor, for few nodes are in each.
+const CELL_DECAY: f32 = 10.0;
 
 /// What a step needs to know besides the gradient.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +124,20 @@ impl Engine {
 
         let (values, outputs) = (parameters.values.len(), replicate.lanes.outputs);
         let [first, second] = &mut state.rest;
-        faster.update(&mut parameters.values, &replicate.value_gradient, &mut first[..values], &mut second[..values]);
+        let decay = settings.adam.weight_decay;
+        self.grid.smooth(&parameters.values, &mut replicate.value_gradient, outputs, decay);
+        let cells_of_pairs = Adam {
+            learning_rate: settings.adam.learning_rate * CELL_RATE,
+            weight_decay: decay * CELL_DECAY,
+            ..settings.adam
+        };
+        let cells = self.grid.first_value * outputs;
+        let ranges = [(0..cells, faster), (cells..values, cells_of_pairs.step(state.steps))];
+        for (range, step) in ranges {
+            let gradient = &replicate.value_gradient[range.clone()];
+            let (first, second) = (&mut first[range.clone()], &mut second[range.clone()]);
+            step.update(&mut parameters.values[range], gradient, first, second);
+        }
         if settings.group_penalty > 0.0 {
             let steps = [&shape_step, &faster];
             self.groups.shrink(parameters, &state.shapes, &second[..values], steps, settings.group_penalty);
