@@ -44,7 +44,7 @@ fn planted(task: Task) -> Dataset {
 }
 
 fn quick() -> Training {
-    Training { hidden: 16, learning_rate: Some(0.02), ..Training::default().epochs(60) }
+    Training { hidden: 16, learning_rate: Some(0.02), weight_decay: Some(0.0), ..Training::default().epochs(60) }
 }
 
 fn named(first: &str, second: &str) -> Training {

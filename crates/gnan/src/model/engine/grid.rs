@@ -8,7 +8,7 @@ use crate::model::parameters::Layout;
 use crate::model::schema::FeatureSchema;
 
 /// Strength of the penalty on the squared difference of neighbouring cells, times that of L2.
-const SMOOTHING: f32 = 10.0;
+const SMOOTHING: f32 = 1.0;
 
 /// The free values of all pairs.
 pub(super) struct Grid {

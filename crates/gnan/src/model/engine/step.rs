@@ -9,10 +9,9 @@ use super::{Engine, Rows};
 /// Free values, and coefficients of splines, are single numbers where a network has thousands: their steps are this much
 /// larger.
 const VALUE_RATE: f32 = 10.0;
-/// The cells of a pair come after what each feature says alone: their steps are smaller ...
+/// The cells of a pair come after what each feature says alone: their steps are smaller than those of other
+/// free values.
 const CELL_RATE: f32 = 3.0;
-/// ... and their L2 is stronger by this factor, for few nodes are in each.
-const CELL_DECAY: f32 = 10.0;
 
 /// What a step needs to know besides the gradient.
 #[derive(Clone, Copy, Debug)]
@@ -126,11 +125,7 @@ impl Engine {
         let [first, second] = &mut state.rest;
         let decay = settings.adam.weight_decay;
         self.grid.smooth(&parameters.values, &mut replicate.value_gradient, outputs, decay);
-        let cells_of_pairs = Adam {
-            learning_rate: settings.adam.learning_rate * CELL_RATE,
-            weight_decay: decay * CELL_DECAY,
-            ..settings.adam
-        };
+        let cells_of_pairs = Adam { learning_rate: settings.adam.learning_rate * CELL_RATE, ..settings.adam };
         let cells = self.grid.first_value * outputs;
         let ranges = [(0..cells, faster), (cells..values, cells_of_pairs.step(state.steps))];
         for (range, step) in ranges {
