@@ -103,7 +103,7 @@ fn value_rhos(model: &Model, layout: &Layout) -> Vec<usize> {
     let description = model.description();
     let mut rhos = vec![0; layout.values];
     for (feature, place) in description.features.iter().zip(&layout.features) {
-        let own = feature.kind == Kind::Categorical && description.rho == Rho::PerFeature;
+        let own = feature.has_level_rhos() && description.rho == Rho::PerFeature;
         let count = feature.levels.len() + usize::from(feature.missing.is_some());
         (0..count).for_each(|level| rhos[place.first_value + level] = place.first_rho + if own { level } else { 0 });
     }

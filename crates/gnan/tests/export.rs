@@ -83,6 +83,7 @@ struct Tables {
     normalise: bool,
     /// For every lens whether receivers are averaged, and which way edges are followed.
     mean: Vec<bool>,
+    shell_scale: Vec<f64>,
     base: Vec<f64>,
     empty: Vec<f64>,
     rho: Vec<Heeded>,
@@ -142,6 +143,7 @@ impl Tables {
         Tables {
             normalise: json["normalise"].as_bool().unwrap(),
             mean: json["lenses"].as_array().unwrap().iter().map(|lens| lens["pool"] == "mean").collect(),
+            shell_scale: json["shell_scale"].as_array().map(|_| numbers(&json["shell_scale"])).unwrap_or_default(),
             base: numbers(&json["base"]),
             empty: numbers(&json["empty"]),
             rho: all(&json["rho"]),
@@ -165,6 +167,7 @@ impl Tables {
         let mut tables = Tables {
             normalise: false,
             mean: Vec::new(),
+            shell_scale: Vec::new(),
             base: Vec::new(),
             empty: Vec::new(),
             rho: Vec::new(),
@@ -186,6 +189,7 @@ impl Tables {
             let place = rho_names.iter().position(|name| name == rho);
             match (table, feature) {
                 ("setting", "normalise") => tables.normalise = values[0] == 1.0,
+                ("setting", "shell scale") => tables.shell_scale.extend(values),
                 ("setting", "mean pooling") => tables.mean.push(values[0] == 1.0),
                 ("base", _) => tables.base = values,
                 ("empty", _) => tables.empty = values,
@@ -244,7 +248,13 @@ impl Tables {
             Some(distance) => distance >= heard.from && heard.to.is_none_or(|to| distance <= to),
         };
         let t = distance.map_or(0.0, |distance| 1.0 / (1.0 + distance as f64));
-        if hears { curve.read(t) } else { vec![0.0; self.base.len()] }
+        let factor = match (self.shell_scale.len().checked_sub(1), distance) {
+            (None, _) => 1.0,
+            (Some(last), None) => self.shell_scale[last],
+            (Some(last), Some(distance)) => self.shell_scale[distance.min(last - 1)],
+        };
+        let read = || curve.read(t).into_iter().map(|value| value * factor).collect();
+        if hears { read() } else { vec![0.0; self.base.len()] }
     }
 
     fn said(&self, feature: &Feature, value: &Value) -> Option<(Vec<f64>, usize)> {

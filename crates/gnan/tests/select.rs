@@ -22,7 +22,7 @@ fn town() -> (Case, Dataset) {
     }
     let number = |node: usize| if let Value::Number(x) = case.features[3].values[node] { x } else { 0.0 };
     let of_category = |node: usize| case.features[12].values[node] == case.features[12].values[0];
-    let says = |node: usize| 2.0 * number(node) + if of_category(node) { 1.5 } else { -1.5 };
+    let says = |node: usize| 2.0 * number(node) + if of_category(node) { 3.0 } else { -3.0 };
     let classes: Vec<Option<usize>> =
         (0..400).map(|node| Some(usize::from(says(node) + 0.5 * random.normal() > 0.0))).collect();
     let data = dataset(&case, vec![class_column("target", 2, &classes)]);

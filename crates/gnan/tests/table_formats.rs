@@ -74,7 +74,7 @@ fn node_link_graphs_are_a_graph_task() {
     assert_eq!(numbers(&tables.node_columns, "charged"), [0.0, 1.0, -1.0, -1.0, -1.0]);
     assert_eq!(numbers(&tables.node_columns, "place_1"), [0.5, -1.0, -1.0, -1.0, -1.0]);
     noted(&tables, "\"more\"");
-    noted(&tables, "\"weight\"");
+    assert_eq!(names(&tables.edge_numbers), ["weight"]);
 }
 
 #[test]

@@ -12,7 +12,8 @@
 //! where a curve in a value is linear between its knots or, where it has bends `p` and `q` there, at the share `u` of the
 //! way from one knot to the next `from + u * (to - from) + u * (1 - u) * (p + q * u)`. A lens that averages divides by the
 //! number of receivers, and `centre` is 0 unless a feature has one. Rho, centre and structure are 0 at distances that are
-//! not within their `reach` (a centre has that of its feature's rho); `at_distance_0` replaces a structure curve there. A
+//! not within their `reach` (a centre has that of its feature's rho); `at_distance_0` replaces a structure curve there. Where there is a `shell_scale`, they are multiplied by it at every
+//! distance. A
 //! level that is not listed contributes 0. The output for a graph without nodes is `empty`. In a softmax the outputs are those of the model up to a number common to all
 //! classes.
 
@@ -51,6 +52,10 @@ pub struct ModelTables {
     pub normalise: bool,
     /// The ways in which distance is measured.
     pub lenses: Vec<Lens>,
+    /// What every curve over distance is multiplied by: distance 0, 1, ..., the longest for all beyond, and unreachable last;
+    /// none: 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shell_scale: Vec<f64>,
     /// `b0`, per output.
     pub base: Vec<f64>,
     /// What is said of a graph without nodes, per output.
@@ -188,6 +193,7 @@ impl Canonical {
             directed: description.directed,
             normalise: description.normalise,
             lenses: description.lenses.clone(),
+            shell_scale: description.shell_scale.iter().map(|factor| f64::from(*factor as f32)).collect(),
             base: self.output_bias().to_vec(),
             empty: self.empty_output().to_vec(),
             rho: (0..self.axis().lenses()).flat_map(|lens| self.rho_tables(lens)).collect(),
@@ -330,6 +336,10 @@ impl ModelTables {
         for (number, lens) in self.lenses.iter().enumerate() {
             let number = number.to_string();
             rows.write(["setting", "mean pooling", &number, "", "", "", switch(lens.pool == Pool::Mean), "", ""])?;
+        }
+        for (distance, factor) in self.shell_scale.iter().enumerate() {
+            let (distance, factor) = (distance.to_string(), factor.to_string());
+            rows.write(["setting", "shell scale", "", "", &distance, "", &factor, "", ""])?;
         }
         let plain = Place::default();
         rows.values(&Place { table: "base", ..plain }, &self.base)?;
