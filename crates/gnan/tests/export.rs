@@ -189,6 +189,8 @@ impl Tables {
             let place = rho_names.iter().position(|name| name == rho);
             match (table, feature) {
                 ("setting", "normalise") => tables.normalise = values[0] == 1.0,
+                // Pairs are cut by the oracle.
+                ("pair edge", _) => {}
                 ("setting", "shell scale") => tables.shell_scale.extend(values),
                 ("setting", "mean pooling") => tables.mean.push(values[0] == 1.0),
                 ("base", _) => tables.base = values,
@@ -336,8 +338,8 @@ impl Tables {
 fn compare(model: &Model, tables: &Tables, case: &Case, engine: &Outputs) -> usize {
     let mut compared = 0;
     // Which way every lens follows edges.
-    let lenses = FileModel::read(&model.to_bytes().unwrap()).lenses;
-    for (item, (found, size)) in tables.outputs(case, &lenses).into_iter().enumerate() {
+    let file = FileModel::read(&model.to_bytes().unwrap());
+    for (item, (found, size)) in tables.outputs(&file.with_pairs(case), &file.lenses).into_iter().enumerate() {
         let row: Vec<f64> =
             engine.values[item * engine.width..][..engine.width].iter().map(|y| f64::from(*y)).collect();
         // A softmax is given up to a number common to all classes, which centring removes.

@@ -19,7 +19,7 @@
 
 use serde::Serialize;
 
-use crate::dataset::Outcome;
+use crate::dataset::{Bins, Outcome, Pair};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, Reach};
@@ -152,6 +152,9 @@ pub struct FeatureTable {
     pub unit: Option<String>,
     /// What stands behind it in training.
     pub support: Support,
+    /// How it is cut, where it is a pair: its levels are cells, named after a bin of the one and a bin of the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pair: Option<Pair>,
     /// The range of its values in training.
     pub range: Option<[f64; 2]>,
     /// The curve of a continuous or sparse feature, a function of the value itself; its rho is that of the feature.
@@ -302,6 +305,7 @@ impl Canonical {
             kind: feature.kind,
             unit: feature.unit.clone(),
             support: feature.support,
+            pair: feature.pair.clone(),
             range: feature.scale.map(|scale| [scale.min, scale.max]),
             curve: self.shape_curve(k),
             rho: self.rho_of(k, 0),
@@ -360,6 +364,14 @@ impl ModelTables {
         }
         for feature in &self.features {
             let place = Place { feature: &feature.name, rho: &self.rho[feature.rho].name, ..plain };
+            for member in feature.pair.iter().flat_map(|pair| &pair.members) {
+                if let Bins::Edges(edges) = &member.bins {
+                    for edge in edges {
+                        let edge = edge.to_string();
+                        rows.write(["pair edge", &feature.name, &member.feature, "", "", "", &edge, "", ""])?;
+                    }
+                }
+            }
             if let Some(curve) = &feature.curve {
                 rows.values(&Place { table: "left slope", ..place }, &curve.left_slope)?;
                 for (index, (x, values)) in curve.knots.iter().zip(&curve.values).enumerate() {

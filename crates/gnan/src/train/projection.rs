@@ -253,8 +253,8 @@ mod tests {
             let once = said.coefficients.clone();
             said.keep_to(&rules, &basis, 0.3);
             let moved = once.iter().zip(&said.coefficients).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            // A bound keeps its margin every time.
-            assert!(moved < 1e-4, "{rules:?} {moved}");
+            // Bounds and slopes keep their margins every time.
+            assert!(moved < 1e-3, "{rules:?} {moved}");
         }
     }
 }

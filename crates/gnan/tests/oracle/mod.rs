@@ -750,24 +750,37 @@ impl FileModel {
         }
     }
 
+    /// The value of a feature of the model, which may be a pair of others, at a node.
+    fn value_at(&self, case: &Case, place: usize, node: usize) -> Value {
+        let value_of = |name: &String| {
+            &case.features.iter().find(|column| column.name == *name).expect("the feature").values[node]
+        };
+        match &self.features[place].pair {
+            None => value_of(&self.features[place].name).clone(),
+            Some(members) => {
+                let [first, second] = members.each_ref().map(|(name, bins)| bin_name(bins, value_of(name)));
+                // A cell with an unseen category is unseen, whatever it is called.
+                let cell = first.zip(second).map_or("?".to_owned(), |(first, second)| format!("{first} & {second}"));
+                Value::Category(cell)
+            }
+        }
+    }
+
+    /// The same case with a column for every pair.
+    pub fn with_pairs(&self, case: &Case) -> Case {
+        let mut larger = case.clone();
+        for (place, feature) in self.features.iter().enumerate().filter(|(_, feature)| feature.pair.is_some()) {
+            let values = (0..case.nodes()).map(|node| self.value_at(case, place, node)).collect();
+            larger.features.push(CaseFeature { name: feature.name.clone(), kind: "categorical", values });
+        }
+        larger
+    }
+
     /// Everything that a node says: the bias and its features.
     pub fn said(&self, case: &Case, node: usize) -> Vec<Term> {
         let mut terms = vec![self.bias_term()];
-        for (place, feature) in self.features.iter().enumerate() {
-            let value_of = |name: &String| {
-                &case.features.iter().find(|column| column.name == *name).expect("the feature").values[node]
-            };
-            let value = match &feature.pair {
-                None => value_of(&feature.name).clone(),
-                Some(members) => {
-                    let [first, second] = members.each_ref().map(|(name, bins)| bin_name(bins, value_of(name)));
-                    // A cell with an unseen category is unseen, whatever it is called.
-                    Value::Category(
-                        first.zip(second).map_or("?".to_owned(), |(first, second)| format!("{first} & {second}")),
-                    )
-                }
-            };
-            terms.extend(self.feature_terms(place, &value));
+        for place in 0..self.features.len() {
+            terms.extend(self.feature_terms(place, &self.value_at(case, place, node)));
         }
         terms
     }
