@@ -14,12 +14,17 @@ use super::prepared::Prepared;
 use super::report::{Ended, Fitted, Monitor};
 use super::settings::{Selection, Training};
 
-/// Strengths on the path.
-const STRENGTHS: usize = 14;
-/// The weakest strength, relative to the one that switches everything off at once.
+/// Most strengths on the path.
+const STRENGTHS: i32 = 26;
+/// The weakest strength, relative to the one that would switch everything off at the start.
 const WEAKEST: f64 = 0.01;
+/// Every strength is this much greater than the one before; hidden layers can make up for much, so the path goes on until
+/// nothing is left.
+const GROWTH: f64 = 1.6;
 /// Epochs at every strength, as a part of the limit on epochs.
-const PART_OF_EPOCHS: usize = 5;
+const PART_OF_EPOCHS: usize = 8;
+/// A set of features is judged if it has at most this share of those of the last one that was.
+const FEWER: f64 = 0.85;
 /// Without a share of right answers, a loss this much above the best is about as good.
 const ABOUT_AS_GOOD: f64 = 1.02;
 
@@ -64,7 +69,7 @@ impl Training {
         let largest = fit.largest_penalty();
         let strengths: Vec<f64> = match self.select {
             Selection::Strength(strength) => vec![strength],
-            _ => (0..STRENGTHS).map(|place| largest * WEAKEST.powf(1.0 - place as f64 / STRENGTHS as f64)).collect(),
+            _ => (0..STRENGTHS).map(|place| largest * WEAKEST * GROWTH.powi(place)).collect(),
         };
         let mut kept: Vec<Vec<bool>> = vec![vec![true; train.features().len()]];
         let mut steps =
@@ -76,7 +81,9 @@ impl Training {
             if features == 0 {
                 break;
             }
-            if kept.last() != Some(&survivors) {
+            let before = steps.last().map_or(0, |step: &SelectionStep| step.features);
+            let single = matches!(self.select, Selection::Strength(_));
+            if features as f64 <= FEWER * before as f64 || (single && features < before) {
                 kept.push(survivors);
                 steps.push(SelectionStep { strength, features, ..SelectionStep::default() });
             }
