@@ -324,7 +324,7 @@ impl Statistics {
 }
 
 /// For every slot the root of the size of a typical shell of the receivers, `1 / sqrt(mean of 1 / n_i(l))`, by at most
-/// [`TYPICAL_RECEIVERS`] of them: the mean of such a shell varies that much less than one node does.
+/// 512 of them: the mean of such a shell varies that much less than one node does.
 pub fn shell_scale(data: &Dataset, slots: usize) -> Result<Vec<f64>> {
     let every = data.len().div_ceil(TYPICAL_RECEIVERS).max(1);
     let some: Vec<usize> = (0..data.len()).step_by(every).collect();
