@@ -11,7 +11,7 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
-use crate::shape::{Adam, Architecture, Basis, ShapeKind};
+use crate::shape::{Architecture, Basis, ShapeKind};
 use crate::statistics::{self, Statistics};
 
 use super::finish::Point;
@@ -117,9 +117,9 @@ fn candidate_name(settled: &Settled) -> String {
 pub(super) struct PartState {
     pub data: Dataset,
     positions: Vec<usize>,
-    rows: Rows,
+    pub rows: Rows,
     goals: Goals,
-    outputs: Vec<f32>,
+    pub outputs: Vec<f32>,
 }
 
 /// One fit: one architecture, one choice of rho and logits.
@@ -144,7 +144,8 @@ pub(super) struct Fit<'a> {
     /// The weights with the lowest validation loss so far.
     pub best: Parameters,
     pub stopping: Stopping,
-    group_penalty: f32,
+    /// Strength of the penalty that switches features off.
+    pub group_penalty: f32,
     state: OptimiserState,
     pub train: PartState,
     pub valid: PartState,
@@ -286,80 +287,6 @@ impl<'a> Fit<'a> {
         Ok(fitted)
     }
 
-    /// The strength of the group penalty that would switch every feature off at the start.
-    pub(super) fn largest_penalty(&mut self) -> f64 {
-        let mut gradient = vec![0.0; self.train.outputs.len()];
-        self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
-        self.engine.tables(&self.parameters, true);
-        self.train_loss(Some(&mut gradient));
-        let mut state = OptimiserState::new(&self.parameters);
-        // Such a step changes nothing and leaves the gradient in the first moments.
-        let adam = Adam { learning_rate: 0.0, weight_decay: 0.0, beta1: 0.0, ..Adam::default() };
-        let settings = StepSettings { adam, output_bias: true, group_penalty: 0.0 };
-        self.engine.step(&mut self.train.rows, &gradient, &mut self.parameters, &mut state, settings);
-        self.engine.group_gradients(&self.parameters, &state).into_iter().fold(0.0, f64::max)
-    }
-
-    /// Trains on with a group penalty for some epochs; which features are not switched off. `None`: the monitor broke off.
-    pub(super) fn penalised(
-        &mut self,
-        strength: f64,
-        epochs: usize,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Option<Vec<bool>>> {
-        self.group_penalty = strength as f32;
-        let mut gradient = vec![0.0; self.train.outputs.len()];
-        let together = self.settled.dropout == 0.0;
-        let candidate = format!("penalty {strength:.3e}");
-        for epoch in 0..epochs {
-            self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
-            self.engine.tables(&self.parameters, together);
-            let (train_loss, valid_loss) = (self.train_loss(Some(&mut gradient)), self.valid_loss());
-            if !(train_loss.is_finite() && valid_loss.is_finite()) {
-                return Err(Error::training("the loss was not a finite number while features were selected")
-                    .remedy("lower the learning rate"));
-            }
-            let (metric, best_epoch) = (self.valid_metric(), epoch);
-            let report = EpochReport {
-                candidate: &candidate,
-                epoch: epoch + 1,
-                epochs,
-                train_loss,
-                valid_loss,
-                best_epoch,
-                metric,
-            };
-            if monitor(&report).is_break() {
-                return Ok(None);
-            }
-            self.epoch(epoch as u64, together, &mut gradient);
-            self.balance_rhos();
-        }
-        Ok(Some(self.engine.group_norms(&self.parameters).into_iter().map(|norm| norm > 0.0).collect()))
-    }
-
-    /// Rescales every rho to a largest value of 1 and what is heard with it the other way round: a penalty on shape
-    /// functions cannot be evaded by making them small and rho large.
-    fn balance_rhos(&mut self) {
-        let reach = self.training.reach(&self.train.data);
-        let layout = Layout::new(&self.features, self.settled.rho, reach, self.training.lenses.len());
-        let outputs = self.parameters.bias.len();
-        let table = self.engine.rho_table();
-        let mut largest = vec![vec![0.0f32; outputs]; layout.functions];
-        for (row, values) in layout.rhos.iter().zip(table.chunks_exact(table.len() / layout.rhos.len())) {
-            for values in values.chunks_exact(outputs) {
-                largest[row.function]
-                    .iter_mut()
-                    .zip(values)
-                    .for_each(|(largest, rho)| *largest = largest.max(rho.abs()));
-            }
-        }
-        largest.iter_mut().flatten().filter(|largest| **largest == 0.0).for_each(|largest| *largest = 1.0);
-        let own_rhos = self.settled.rho == Rho::PerFeature;
-        let level_rhos: Vec<bool> = self.features.iter().map(|k| own_rhos && k.has_level_rhos()).collect();
-        self.parameters.balance(&layout, &level_rhos, &largest);
-    }
-
     /// Takes up the best weights again and leaves their gradient.
     fn take_up_best(&mut self, together: bool, gradient: &mut [f32]) {
         self.parameters.copy_from(&self.best);
@@ -369,7 +296,7 @@ impl<'a> Fit<'a> {
     }
 
     /// One epoch of steps. Returns the mean loss over mini-batches, where there are any.
-    fn epoch(&mut self, epoch: u64, together: bool, gradient: &mut [f32]) -> Option<f64> {
+    pub(super) fn epoch(&mut self, epoch: u64, together: bool, gradient: &mut [f32]) -> Option<f64> {
         let outputs = self.settled.architecture.outputs;
         let Some(batch) = self.settled.batch else {
             if !together {
@@ -421,7 +348,7 @@ impl<'a> Fit<'a> {
         StepSettings { group_penalty: self.group_penalty, ..self.settled.step(self.stopping.rate()) }
     }
 
-    fn train_loss(&mut self, gradient: Option<&mut [f32]>) -> f64 {
+    pub(super) fn train_loss(&mut self, gradient: Option<&mut [f32]>) -> f64 {
         self.engine.outputs(&mut self.train.rows, &mut self.train.outputs);
         if !self.centre.is_empty() {
             self.centre = column_means(&self.train.outputs, self.centre.len());
@@ -429,7 +356,7 @@ impl<'a> Fit<'a> {
         part_loss(self.settled, &self.parameters, &self.centre, &mut self.train, gradient)
     }
 
-    fn valid_loss(&mut self) -> f64 {
+    pub(super) fn valid_loss(&mut self) -> f64 {
         self.engine.outputs(&mut self.valid.rows, &mut self.valid.outputs);
         part_loss(self.settled, &self.parameters, &self.centre, &mut self.valid, None)
     }
@@ -444,7 +371,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The chief metric on the validation part, from the outputs last computed.
-    fn valid_metric(&self) -> Option<(&'static str, f64)> {
+    pub(super) fn valid_metric(&self) -> Option<(&'static str, f64)> {
         if self.valid.data.is_empty() {
             return None;
         }

@@ -6,6 +6,7 @@ mod hearing;
 mod lane_loss;
 mod loss;
 pub mod pairs;
+mod penalised;
 mod prepared;
 mod projection;
 mod readout;

@@ -71,6 +71,8 @@ impl Training {
             Selection::Strength(strength) => vec![strength],
             _ => (0..STRENGTHS).map(|place| largest * WEAKEST * GROWTH.powi(place)).collect(),
         };
+        // With one strength, only what it leaves is judged.
+        let single = matches!(self.select, Selection::Strength(_));
         let mut kept: Vec<Vec<bool>> = vec![vec![true; train.features().len()]];
         let mut steps =
             vec![SelectionStep { strength: 0.0, features: train.features().len(), ..SelectionStep::default() }];
@@ -82,31 +84,25 @@ impl Training {
                 break;
             }
             let before = steps.last().map_or(0, |step: &SelectionStep| step.features);
-            let single = matches!(self.select, Selection::Strength(_));
             if features as f64 <= FEWER * before as f64 || (single && features < before) {
                 kept.push(survivors);
                 steps.push(SelectionStep { strength, features, ..SelectionStep::default() });
             }
         }
-        if kept.len() == 1 && matches!(self.select, Selection::Strength(_)) {
+        if kept.len() == 1 && single {
             return refuse(
                 "this strength removes no feature, or all of them",
                 "try --select without a number for the path",
             );
         }
-        let first = usize::from(matches!(self.select, Selection::Strength(_)));
+        let first = usize::from(single);
         let mut fits: Vec<Fitted> = Vec::new();
         for (survivors, step) in kept.iter().zip(&mut steps).skip(first) {
-            let part = |data: &Dataset| data.with_features(survivors);
             let refitted = Prepared::new(&prepared.data().with_features(survivors), &plain);
-            let fitted = plain.fit_prepared(
-                &refitted,
-                &refitted.data().view_of(train),
-                Some(&refitted.data().view_of(valid)),
-                monitor,
-            )?;
+            let (train, valid) = (refitted.data().view_of(train), refitted.data().view_of(valid));
+            let fitted = plain.fit_prepared(&refitted, &train, Some(&valid), monitor)?;
             step.valid_loss = fitted.valid_loss;
-            step.metric = fitted.model.evaluate(&part(valid))?.chief().map(|(name, value)| (name.to_owned(), value));
+            step.metric = fitted.model.evaluate(&valid)?.chief().map(|(name, value)| (name.to_owned(), value));
             let interrupted = fitted.ended == Ended::Interrupted;
             fits.push(fitted);
             if interrupted {
