@@ -8,6 +8,8 @@ mod cells;
 mod levels;
 mod shells;
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 pub use cells::{CellRows, Cells};
@@ -17,8 +19,9 @@ pub use shells::Shells;
 use crate::dataset::{Dataset, Feature};
 use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
-use crate::files::{Kind, Task};
+use crate::files::{Kind, Task, Values};
 use crate::lens::{Axis, Lens, Longest, Pool, View};
+use crate::memory;
 use cells::{Entry, SourceWeights, node_entries, number_cells};
 
 /// In a node task with a rho per feature, a feature is kept in cells while an item has at most this share of the
@@ -69,7 +72,7 @@ pub struct Statistics {
     items: Vec<u32>,
     axis: Axis,
     has_unreachable: Vec<bool>,
-    levels: Levels,
+    levels: Arc<Levels>,
     cells: Cells,
     rows: CellRows,
     /// For every lens its shell rows; empty where everything is in cells.
@@ -83,12 +86,23 @@ pub struct Statistics {
 impl Statistics {
     /// The statistics of the items of `data`, for `features` (which need not be the data set's own list).
     pub fn new(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
-        let levels = Levels::new(features, data.node_count());
+        Self::with_levels(data, features, find_levels(features, data.node_count())?, options, &[])
+    }
+
+    /// The same where the levels are known, and the distances by every lens go at least this far: the statistics of some
+    /// items after others.
+    pub fn with_levels(
+        data: &Dataset,
+        features: &[Feature],
+        levels: Arc<Levels>,
+        options: StatisticsOptions,
+        at_least: &[usize],
+    ) -> Result<Statistics> {
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
             Task::Node => {
                 let channels = choose_channels(data, features, &levels, &options);
-                Self::of_nodes(data, levels, options, channels)
+                Self::of_nodes(data, levels, options, channels, at_least)
             }
         }
     }
@@ -96,14 +110,14 @@ impl Statistics {
     /// The same with every unit in cells, whatever that takes: every part of every contribution can be told apart.
     pub fn in_cells(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
         let options = StatisticsOptions { channels: None, ..options };
-        let levels = Levels::new(features, data.node_count());
+        let levels = find_levels(features, data.node_count())?;
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
-            Task::Node => Self::of_nodes(data, levels, options, vec![None; features.len()]),
+            Task::Node => Self::of_nodes(data, levels, options, vec![None; features.len()], &[]),
         }
     }
 
-    fn of_graphs(data: &Dataset, levels: Levels, options: StatisticsOptions) -> Result<Statistics> {
+    fn of_graphs(data: &Dataset, levels: Arc<Levels>, options: StatisticsOptions) -> Result<Statistics> {
         let lenses = &options.lenses;
         let found: Vec<(Vec<Entry>, Vec<Longest>)> = data
             .items()
@@ -146,9 +160,10 @@ impl Statistics {
 
     fn of_nodes(
         data: &Dataset,
-        levels: Levels,
+        levels: Arc<Levels>,
         options: StatisticsOptions,
         channels: Vec<Option<usize>>,
+        at_least: &[usize],
     ) -> Result<Statistics> {
         let lenses = &options.lenses;
         let rho_per_feature = options.channels.is_none();
@@ -192,7 +207,8 @@ impl Statistics {
                 Ok((rows, longest))
             })
             .collect::<Result<_>>()?;
-        let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
+        let mut longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
+        longest.iter_mut().zip(at_least).for_each(|(own, least)| own.finite = own.finite.max(*least as u16));
         let axis = axis_of(lenses, &longest)?;
         // Groups are by graph; items keep the order of the data set.
         let mut by_item: Vec<Option<NodeRow>> = (0..data.len()).map(|_| None).collect();
@@ -256,7 +272,7 @@ impl Statistics {
     }
 
     /// The levels of the features.
-    pub fn levels(&self) -> &Levels {
+    pub fn levels(&self) -> &Arc<Levels> {
         &self.levels
     }
 
@@ -321,6 +337,17 @@ impl Statistics {
             })
             .collect()
     }
+}
+
+/// The levels of features, unless they take more memory than there is.
+pub fn find_levels(features: &[Feature], nodes: usize) -> Result<Arc<Levels>> {
+    let listed = |feature: &Feature| match &feature.values {
+        Values::Categories { codes, .. } => codes.len(),
+        Values::Numbers(values) | Values::Sparse { values, .. } => values.len(),
+    };
+    let listed: usize = features.iter().map(listed).sum();
+    memory::demand(24 * (listed + nodes) as u64, "the distinct values of the features")?;
+    Ok(Arc::new(Levels::new(features, nodes)))
 }
 
 /// For every slot the root of the size of a typical shell of the receivers, `1 / sqrt(mean of 1 / n_i(l))`, by at most
