@@ -24,6 +24,8 @@ pub mod random;
 pub mod output;
 pub mod checksum;
 pub mod workers;
+pub mod progress;
+pub mod memory;
 
 pub mod files;
 pub mod catalogue;
