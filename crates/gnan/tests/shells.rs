@@ -157,7 +157,7 @@ fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
     for (case, graphs) in [(small.clone(), 1), (small, 3), (chain, 1), (star, 2)] {
         let data = dataset(&case, graphs);
         for width in [1, 2, 4, 8, 16] {
-            let surroundings = Surroundings::new(&data, &Lens::default(), true).expect("surroundings");
+            let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
             let receivers: Vec<usize> = (0..data.len()).filter(|receiver| receiver % 3 != 1).collect();
             let (slots, blocks) = (surroundings.slots(), 1 + width % 3);
             let said = whole_numbers(&mut random, data.node_count() * width * blocks);
@@ -193,14 +193,7 @@ fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
     assert!(std::fs::read_dir(folder.path()).expect("folder").count() > 0);
 }
 
-fn by_definition(
-    data: &Dataset,
-    receivers: &[usize],
-    slots: usize,
-    width: usize,
-    said: &[f32],
-    pull: &[f32],
-) -> Swept {
+fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize, said: &[f32], pull: &[f32]) -> Swept {
     let blocks = said.len() / (data.node_count() * width);
     let mut found = Swept { sums: vec![0.0; pull.len()], gradient: vec![0.0; said.len()] };
     for (place, receiver) in receivers.iter().enumerate() {
@@ -231,7 +224,7 @@ fn samples_are_right_on_average() {
     let case = CaseGraph { nodes: 120, edges: (0..300).map(|_| [random.below(120), random.below(120)]).collect() };
     let data = dataset(&case, 1);
     for normalise in [true, false] {
-        let surroundings = Surroundings::new(&data, &Lens::default(), normalise).expect("surroundings");
+        let surroundings = Surroundings::new(&data, &Lens::default(), normalise, 0).expect("surroundings");
         let receivers: Vec<usize> = (0..10).collect();
         let said: Vec<f32> = (0..data.node_count()).map(|_| random.normal() as f32).collect();
         let exact = Shells::kept(&surroundings, &receivers, &Keeping::Bytes);
@@ -306,7 +299,7 @@ impl Moments {
 fn a_sample_is_the_same_for_the_same_seed_and_draw() {
     let case = large_graphs().swap_remove(1).1;
     let data = dataset(&case, 1);
-    let surroundings = Surroundings::new(&data, &Lens::default(), true).expect("surroundings");
+    let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
     let receivers: Vec<usize> = (0..50).collect();
     let said: Vec<f32> = (0..data.node_count()).map(|node| (node % 101) as f32).collect();
     let means = |sample: Sample, receivers: &[usize]| {
@@ -326,7 +319,7 @@ fn a_sample_is_the_same_for_the_same_seed_and_draw() {
 fn a_cache_file_that_was_cut_short_or_changed_is_written_anew() {
     let case = large_graphs().swap_remove(4).1;
     let data = dataset(&case, 1);
-    let surroundings = Surroundings::new(&data, &Lens::default(), true).expect("surroundings");
+    let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
     let receivers: Vec<usize> = (0..30).collect();
     let folder = tempfile::tempdir().expect("folder");
     let said = vec![1.0; data.node_count()];

@@ -12,6 +12,7 @@ use crate::distance::{
 use crate::error::{Error, Result};
 use crate::files::Values;
 use crate::graph::Graph;
+use crate::memory;
 
 /// A graph seen through a lens.
 #[derive(Clone)]
@@ -140,6 +141,7 @@ impl Longest {
 impl View {
     /// A graph of `data` seen through `lens`.
     pub fn new(data: &Dataset, graph: usize, lens: &Lens) -> Result<View> {
+        memory::demand(Graph::bytes(data.nodes_of(graph).len(), data.listed_edges(graph)), "the graph")?;
         if let Some(links) = data.links() {
             if *lens != Lens::default() {
                 return Err(Error::usage("the distance between links is the number of edges")

@@ -8,6 +8,7 @@ mod parameters;
 mod rules;
 mod schema;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -283,7 +284,15 @@ impl Model {
     }
 
     /// The features of `data` that the model uses, in its own order and kinds.
-    pub fn features_of(&self, data: &Dataset) -> Result<Vec<Feature>> {
+    pub fn features_of<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, [Feature]>> {
+        let known = |(feature, found): (&FeatureSchema, &Feature)| {
+            let as_read = feature.description.is_none() && feature.pair.is_none();
+            as_read && feature.name == found.name && feature.kind == found.kind
+        };
+        let own = &self.description.features;
+        if own.len() == data.features().len() && own.iter().zip(data.features()).all(known) {
+            return Ok(Cow::Borrowed(data.features()));
+        }
         let mut found = Vec::with_capacity(self.description.features.len());
         for feature in &self.description.features {
             found.push(match &feature.pair {
@@ -291,7 +300,7 @@ impl Model {
                 None => feature.find(data)?,
             });
         }
-        Ok(found)
+        Ok(Cow::Owned(found))
     }
 
     /// The statistics of `data` that the model needs.

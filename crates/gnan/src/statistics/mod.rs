@@ -20,8 +20,9 @@ pub use shells::{Keeping, Octet, Sample, Shells, Surroundings};
 use crate::dataset::{Dataset, Feature};
 use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
-use crate::files::{Kind, Task};
+use crate::files::{Kind, Task, Values};
 use crate::lens::{Axis, Lens, Longest, Pool, View};
+use crate::memory;
 use cells::{Entry, SourceWeights, node_entries, number_cells};
 
 /// In a node task with a rho per feature, a feature is kept in cells while an item has at most this share of the
@@ -73,7 +74,7 @@ pub struct Statistics {
     items: Vec<u32>,
     axis: Axis,
     has_unreachable: Vec<bool>,
-    levels: Levels,
+    levels: Arc<Levels>,
     cells: Cells,
     rows: CellRows,
     /// For every lens the surroundings of all items; empty where everything is in cells.
@@ -87,12 +88,23 @@ pub struct Statistics {
 impl Statistics {
     /// The statistics of the items of `data`, for `features` (which need not be the data set's own list).
     pub fn new(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
-        let levels = Levels::new(features, data.node_count());
+        Self::with_levels(data, features, find_levels(features, data.node_count())?, options, &[])
+    }
+
+    /// The same where the levels are known, and the distances by every lens go at least this far: the statistics of some
+    /// items after others.
+    pub fn with_levels(
+        data: &Dataset,
+        features: &[Feature],
+        levels: Arc<Levels>,
+        options: StatisticsOptions,
+        at_least: &[usize],
+    ) -> Result<Statistics> {
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
             Task::Node => {
                 let channels = choose_channels(data, features, &levels, &options);
-                Self::of_nodes(data, levels, options, channels)
+                Self::of_nodes(data, levels, options, channels, at_least)
             }
         }
     }
@@ -100,14 +112,14 @@ impl Statistics {
     /// The same with every unit in cells, whatever that takes: every part of every contribution can be told apart.
     pub fn in_cells(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
         let options = StatisticsOptions { channels: None, ..options };
-        let levels = Levels::new(features, data.node_count());
+        let levels = find_levels(features, data.node_count())?;
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
-            Task::Node => Self::of_nodes(data, levels, options, vec![None; features.len()]),
+            Task::Node => Self::of_nodes(data, levels, options, vec![None; features.len()], &[]),
         }
     }
 
-    fn of_graphs(data: &Dataset, levels: Levels, options: StatisticsOptions) -> Result<Statistics> {
+    fn of_graphs(data: &Dataset, levels: Arc<Levels>, options: StatisticsOptions) -> Result<Statistics> {
         let lenses = &options.lenses;
         let found: Vec<(Vec<Entry>, Vec<Longest>)> = data
             .items()
@@ -150,16 +162,20 @@ impl Statistics {
 
     fn of_nodes(
         data: &Dataset,
-        levels: Levels,
+        levels: Arc<Levels>,
         options: StatisticsOptions,
         channels: Vec<Option<usize>>,
+        at_least: &[usize],
     ) -> Result<Statistics> {
         let lenses = &options.lenses;
         let rho_per_feature = options.channels.is_none();
         let with_shells = channels.iter().any(Option::is_some) || !rho_per_feature;
         let surroundings: Vec<Arc<Surroundings>> = match with_shells {
             true => {
-                lenses.iter().map(|lens| Surroundings::new(data, lens, options.normalise)).collect::<Result<_>>()?
+                let least = at_least.iter().copied().chain(std::iter::repeat(0));
+                let each = lenses.iter().zip(least);
+                each.map(|(lens, least)| Surroundings::new(data, lens, options.normalise, least))
+                    .collect::<Result<_>>()?
             }
             false => Vec::new(),
         };
@@ -169,6 +185,7 @@ impl Statistics {
             let in_cells = unit_in_cells(&levels, &channels);
             longest = node_cells(data, &levels, &options, &in_cells, &mut entries)?;
         }
+        longest.iter_mut().zip(at_least).for_each(|(own, least)| own.finite = own.finite.max(*least as u16));
         let axis = axis_of(lenses, &longest)?;
         let (cells, rows) = number_cells(&entries, |lens, distance| slot_of(&axis, lens, distance));
         Ok(Statistics {
@@ -211,7 +228,7 @@ impl Statistics {
     }
 
     /// The levels of the features.
-    pub fn levels(&self) -> &Levels {
+    pub fn levels(&self) -> &Arc<Levels> {
         &self.levels
     }
 
@@ -289,6 +306,17 @@ impl Statistics {
             })
             .collect()
     }
+}
+
+/// The levels of features, unless they take more memory than there is.
+pub fn find_levels(features: &[Feature], nodes: usize) -> Result<Arc<Levels>> {
+    let listed = |feature: &Feature| match &feature.values {
+        Values::Categories { codes, .. } => codes.len(),
+        Values::Numbers(values) | Values::Sparse { values, .. } => values.len(),
+    };
+    let listed: usize = features.iter().map(listed).sum();
+    memory::demand(24 * (listed + nodes) as u64, "the distinct values of the features")?;
+    Ok(Arc::new(Levels::new(features, nodes)))
 }
 
 /// For every slot the root of the size of a typical shell of the receivers, `1 / sqrt(mean of 1 / n_i(l))`, by at most

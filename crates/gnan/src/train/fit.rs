@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::dataset::{Dataset, Feature, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
+use crate::memory;
 use crate::metric::{Scored, score};
 use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
@@ -189,6 +190,7 @@ impl<'a> Fit<'a> {
             reach,
             shell_scale: &shell_scale,
         };
+        memory::demand(Engine::bytes(model, &statistics, 1), "the tables of the shape functions")?;
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
         let mut parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);

@@ -166,9 +166,33 @@ impl Engine {
         }
     }
 
+    /// The memory that an engine for replicates of a model takes, in bytes: tables, their gradients, what every source
+    /// says, and the parameters with what the optimiser remembers of them.
+    pub fn bytes(model: EngineModel<'_>, statistics: &Statistics, replicates: usize) -> u64 {
+        let lanes = model.architecture.outputs * replicates;
+        let layout = Layout::new(model.features, model.rho, model.reach, statistics.axis().lenses());
+        let channels =
+            statistics.surroundings().first().map_or(0, |_| statistics.channels().len().clamp(1, layout.rhos.len()));
+        let sources = statistics.surroundings().first().map_or(0, |of_lens| of_lens.source_count());
+        let units = statistics.levels().unit_count() * (28 + 12 * lanes);
+        let networks = model.features.len() * model.architecture.block_len() * replicates;
+        (units + 8 * sources * channels * lanes.next_multiple_of(4) + 16 * networks) as u64
+    }
+
     /// The statistics this engine is bound to.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
+    }
+
+    /// Binds the same model, whose tables are evaluated, to the statistics of other items.
+    ///
+    /// They must have the same levels and the same distances: see [`Statistics::with_levels`].
+    pub fn rebind(&mut self, statistics: Arc<Statistics>, parameters: &Parameters) {
+        let cells = statistics.cells();
+        self.cells = CellTerm::new(cells.len(), self.tables.lanes);
+        self.cells.fill(&self.tables, &self.binding, cells);
+        self.cells.average_unseen(&self.tables, &self.binding, cells, parameters, &self.replicates[0]);
+        self.statistics = statistics;
     }
 
     /// `T[u, lane]`, as [`tables`](Self::tables) left it.

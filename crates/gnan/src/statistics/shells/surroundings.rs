@@ -57,8 +57,8 @@ struct Seat {
 }
 
 impl Surroundings {
-    /// Searches the surroundings of the items of a node task.
-    pub fn new(data: &Dataset, lens: &Lens, normalise: bool) -> Result<Arc<Surroundings>> {
+    /// Searches the surroundings of the items of a node task, with slots for distances up to `at_least` in any case.
+    pub fn new(data: &Dataset, lens: &Lens, normalise: bool, at_least: usize) -> Result<Arc<Surroundings>> {
         let graphs: Vec<Seen> = data
             .graphs()
             .into_par_iter()
@@ -83,12 +83,12 @@ impl Surroundings {
             normalise,
             source_count,
         };
-        found.count()?;
+        found.count(at_least)?;
         Ok(Arc::new(found))
     }
 
     /// The first search: which distances there are, and how many sources at each.
-    fn count(&mut self) -> Result<()> {
+    fn count(&mut self, at_least: usize) -> Result<()> {
         let order = self.near_order(&(0..self.seats.len() as u32).collect::<Vec<_>>());
         let batches: Vec<&[u32]> = order
             .chunk_by(|a, b| self.seats[*a as usize].graph == self.seats[*b as usize].graph)
@@ -110,7 +110,7 @@ impl Surroundings {
             })
             .collect::<Result<_>>()?;
         let longest = counted.iter().fold(Longest::default(), |all, (longest, _)| all.and(*longest));
-        let slots = usize::from(longest.finite) + 2;
+        let slots = usize::from(longest.finite).max(at_least) + 2;
         let mut counts = vec![0; slots * self.seats.len()];
         for (batch, (longest, found)) in batches.iter().zip(&counted) {
             let width = usize::from(longest.finite) + 1;

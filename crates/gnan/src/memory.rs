@@ -1,5 +1,0 @@
-//! stub
-
-pub fn left() -> Option<u64> {
-    None
-}
