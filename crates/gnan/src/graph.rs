@@ -46,6 +46,16 @@ impl Graph {
         self.edges
     }
 
+    /// Whether edges have a direction.
+    pub fn is_directed(&self) -> bool {
+        self.reversed.is_some()
+    }
+
+    /// Number of arrows: an undirected edge counts twice.
+    pub fn arc_count(&self) -> usize {
+        self.neighbours.len()
+    }
+
     /// Nodes that `node` has an edge to.
     pub fn successors(&self, node: usize) -> &[u32] {
         &self.neighbours[self.offsets[node]..self.offsets[node + 1]]

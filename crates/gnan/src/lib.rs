@@ -25,6 +25,7 @@ pub mod random;
 pub mod output;
 pub mod checksum;
 pub mod workers;
+pub mod progress;
 
 pub mod files;
 pub mod catalogue;

@@ -202,6 +202,16 @@ impl Dataset {
         Dataset { content: Arc::clone(&self.content), items: items.into() }
     }
 
+    /// Number of pairs of an item of a node task and a source it hears; 0 for a graph task.
+    pub fn pairs(&self) -> u64 {
+        match self.task() {
+            Task::Graph => 0,
+            Task::Node => {
+                self.items.iter().map(|node| self.sources_of(self.graph_of(*node as usize)).len() as u64).sum()
+            }
+        }
+    }
+
     /// The view of the items of another view, of data that have the same items as these.
     pub fn view_of(&self, other: &Dataset) -> Dataset {
         Dataset { content: Arc::clone(&self.content), items: Arc::clone(&other.items) }

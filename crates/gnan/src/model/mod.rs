@@ -124,6 +124,9 @@ pub struct TrainingRecord {
     pub smooth: f64,
     /// Items per step; 0 is all.
     pub batch: usize,
+    /// Sources of every shell that a step saw; 0 is all.
+    #[serde(default, skip_serializing_if = "is_none_sampled")]
+    pub shell_sample: u32,
     /// Loss that was minimised.
     pub loss: String,
     /// Epochs run.
@@ -178,6 +181,10 @@ pub struct PairRank {
 
 fn is_plain(lenses: &[Lens]) -> bool {
     Lens::is_plain(lenses)
+}
+
+fn is_none_sampled(sources: &u32) -> bool {
+    *sources == 0
 }
 
 fn is_zero(number: &f64) -> bool {
@@ -389,6 +396,8 @@ impl Description {
             normalise: self.normalise,
             lenses: self.lenses.clone(),
             channels: channel_plan(self.rho, heard),
+            sample: None,
+            cache: None,
         }
     }
 
