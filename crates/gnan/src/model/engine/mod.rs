@@ -219,6 +219,16 @@ impl Engine {
         }
     }
 
+    /// Rows that are looked at once: distances are searched for and forgotten. What comes out for an item does not depend
+    /// on which others are asked for with it.
+    pub fn rows_once(&self, rows: &[usize]) -> Rows {
+        Rows {
+            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
+            cells: self.item_cells(rows, false),
+            shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells_once(rows))),
+        }
+    }
+
     fn item_cells(&self, rows: &[usize], repeated: bool) -> ItemCells {
         let (cells, heard) = (self.statistics.cells(), &self.heard);
         let is_heard = |cell: u32| {
