@@ -253,6 +253,11 @@ impl Statistics {
         self.surroundings.iter().map(|of_lens| Shells::new(of_lens, rows, *sample, cache.as_ref())).collect()
     }
 
+    /// The same for a single pass: all sources, and nothing is kept.
+    pub fn shells_once(&self, rows: &[usize]) -> Vec<Shells> {
+        self.surroundings.iter().map(|of_lens| Shells::kept(of_lens, rows, &Keeping::Recomputed)).collect()
+    }
+
     /// The channel of the bias in the shell rows; `None`: it is in the cells.
     pub fn bias_channel(&self) -> Option<usize> {
         self.options.channels.as_ref().filter(|_| !self.surroundings.is_empty()).map(|plan| plan.bias)
