@@ -218,7 +218,7 @@ fn a_neighbours_value_under_own_value_only_changes_nothing() {
     let model = training.fit(&data).expect("a model");
     let before = model.outputs_on(&data).expect("outputs").values;
     let features = model.features_of(&data).expect("features");
-    let mut changed = features.clone();
+    let mut changed = features.to_vec();
     let Values::Numbers(ages) = &mut changed[0].values else { panic!("age is a number") };
     ages[7] += 3.0;
     let statistics = std::sync::Arc::new(model.statistics(&data, &changed).expect("statistics"));

@@ -200,7 +200,9 @@ fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize
         let item = data.items()[*receiver] as usize;
         let graph = data.graph_of(item);
         let nodes = data.nodes_of(graph);
-        let edges: Vec<[usize; 2]> = data.edges_of(graph).map(|edge| edge.map(|node| node as usize)).collect();
+        let own = data.graph(graph);
+        let ends = |node: usize| own.successors(node).iter().map(move |other| [node, *other as usize]);
+        let edges: Vec<[usize; 2]> = (0..nodes.len()).flat_map(ends).collect();
         for (source, distance) in queue_search(nodes.len(), &edges, false, item - nodes.start).into_iter().enumerate() {
             let slot = distance.unwrap_or(slots - 1);
             for block in 0..blocks {
