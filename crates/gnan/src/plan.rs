@@ -138,14 +138,14 @@ impl Training {
         let side_by_side = batches.min(threads as f64).max(1.0);
         let count_seconds = (started.elapsed().as_secs_f64() - view_seconds).max(0.0) * batches / side_by_side;
         let cells = far.rows().cells.len() as f64 / far.items().len().max(1) as f64;
-        let searches: u64 = far.surroundings().iter().map(|of_lens| of_lens.search_bytes()).max().unwrap_or(0);
+        let searches: u64 = far.surroundings().iter().map(|of_lens| of_lens.bytes_at_once()).max().unwrap_or(0);
         let common = Common {
             items,
             start: probe_seconds + count_seconds,
             // The probe holds all levels and tables. Cells are listed with their distances before they are numbered.
             memory: memory::anonymous().unwrap_or(0)
                 + (cells * items as f64 * (8.0 + 24.0)) as u64
-                + threads as u64 * searches
+                + searches
                 + (items * slots * (4 + 8 * probe.lanes())) as u64,
             steps: settled.batch.map_or(1.0, |batch| train.len().div_ceil(batch) as f64),
         };
@@ -206,20 +206,19 @@ fn near_items(training: &Training, data: &Dataset) -> Result<Dataset> {
     Ok(data.subset(&near[start..near.len().min(start + BATCH)]))
 }
 
-/// Seconds of a step in any case, and for every item.
-fn step_costs(probe: &mut Probe<'_>, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> (f64, f64, f64) {
+/// What a step costs in any case and for every item, and what it costs to make the rows of a batch, in seconds.
+fn costs(probe: &mut Probe<'_>, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> (f64, f64, f64) {
     let (mut few, _) = probe.rows(FEW, &make);
     let (mut many, made) = probe.rows(BATCH, &make);
-    let (little, much) = (probe.step_seconds(&mut few), probe.step_seconds(&mut many));
-    if many.len() <= few.len() {
-        return (0.0, much / many.len().max(1) as f64, made);
-    }
-    let each = ((much - little) / (many.len() - few.len()) as f64).max(0.0);
-    ((little - each * few.len() as f64).max(0.0), each, made)
+    let fixed = probe.step_seconds(&mut few);
+    let (little, much) = (probe.sweep_seconds(&mut few), probe.sweep_seconds(&mut many));
+    let more = many.len().saturating_sub(few.len());
+    let each = if more == 0 { much / many.len().max(1) as f64 } else { (much - little).max(0.0) / more as f64 };
+    (fixed, each, made)
 }
 
 fn cells_way(probe: &mut Probe<'_>, common: &Common) -> Way {
-    let (fixed, each, _) = step_costs(probe, |_, _| Vec::new());
+    let (fixed, each, _) = costs(probe, |_, _| Vec::new());
     Way {
         name: "sums over the graphs".to_owned(),
         exact: true,
@@ -243,7 +242,6 @@ fn shell_ways(
     let slots = far.surroundings().iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
     let sources = train.graphs().into_iter().map(|graph| train.sources_of(graph).len()).max().unwrap_or(0) as u64;
     let pairs = common.items as u64 * sources * far.surroundings().len() as u64;
-    let threads = rayon::current_num_threads().max(1) as u64;
     let batches = common.items as f64 / BATCH as f64;
     let probe_folder = tempfile::tempdir().ok();
     let mut ways = Vec::new();
@@ -252,12 +250,12 @@ fn shell_ways(
     kept.extend((slots <= 16).then_some((Keeping::HalfBytes, pairs / 2)));
     let folder = probe_folder.as_ref().filter(|_| !wide).map(|folder| folder.path().to_path_buf());
     kept.extend(folder.map(|folder| (Keeping::File(folder), FILE_BYTES)));
-    kept.push((Keeping::Recomputed, threads * BATCH as u64 * sources * if wide { 2 } else { 1 }));
+    kept.push((Keeping::Recomputed, 0));
     for (keeping, bytes) in kept {
         let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
             statistics.surroundings().iter().map(|of_lens| Shells::kept(of_lens, rows, &keeping)).collect()
         };
-        let (fixed, each, made) = step_costs(probe, make);
+        let (fixed, each, made) = costs(probe, make);
         let written = if keeping == Keeping::Recomputed { 0.0 } else { made * batches / side_by_side };
         // A batch is searched for on one thread; the batches of an epoch are side by side.
         let each = if keeping == Keeping::Recomputed { each / side_by_side } else { each };
@@ -277,7 +275,7 @@ fn shell_ways(
     let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
         statistics.surroundings().iter().map(|of_lens| Shells::new(of_lens, rows, Some(sample), None)).collect()
     };
-    let (fixed, each, made) = step_costs(probe, make);
+    let (fixed, each, made) = costs(probe, make);
     let of_receiver = |of_lens: &Surroundings, receiver: usize| -> u64 {
         of_lens.counts(receiver).iter().map(|count| u64::from((*count).min(size))).sum()
     };

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::model::{OptimiserState, Rows};
 use crate::statistics::{Shells, Statistics};
 
-/// Steps of which the fastest counts.
+/// Tries of which the fastest counts.
 const TRIES: usize = 2;
 
 /// A fit on few items.
@@ -74,17 +74,40 @@ impl<'a> Probe<'a> {
 
     /// Seconds of one step over these rows: tables, outputs and gradients, and the step itself.
     pub(crate) fn step_seconds(&mut self, rows: &mut Rows) -> f64 {
-        let gradient = vec![1e-6; rows.len() * self.settled.architecture.outputs];
+        let gradient = self.gradient(rows);
         let mut outputs = gradient.clone();
         let settings = self.settled.step(self.settled.learning_rate);
-        let mut step = || {
-            let start = Instant::now();
+        fastest(|| {
             let Fit { engine, parameters, .. } = &mut self.fit;
             engine.tables(parameters, true);
             engine.outputs(rows, &mut outputs);
             engine.step(rows, &gradient, parameters, &mut self.state, settings);
-            start.elapsed().as_secs_f64()
-        };
-        (0..TRIES).map(|_| step()).fold(f64::INFINITY, f64::min)
+        })
     }
+
+    /// Seconds of the outputs of these rows and of their gradients.
+    pub(crate) fn sweep_seconds(&mut self, rows: &mut Rows) -> f64 {
+        let gradient = self.gradient(rows);
+        let mut outputs = gradient.clone();
+        fastest(|| {
+            self.fit.engine.outputs(rows, &mut outputs);
+            self.fit.engine.gradients(rows, &gradient);
+        })
+    }
+
+    /// A gradient of the usual size: much smaller numbers are slower.
+    fn gradient(&self, rows: &Rows) -> Vec<f32> {
+        let size = 0.1 / rows.len().max(1) as f32;
+        let signs = [size, -size].into_iter().cycle();
+        signs.take(rows.len() * self.settled.architecture.outputs).collect()
+    }
+}
+
+fn fastest(mut work: impl FnMut()) -> f64 {
+    let mut seconds = || {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    };
+    (0..TRIES).map(|_| seconds()).fold(f64::INFINITY, f64::min)
 }

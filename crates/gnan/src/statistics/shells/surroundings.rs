@@ -98,16 +98,20 @@ impl Surroundings {
 
     /// Chooses how many receivers are searched for together by the memory that is left.
     fn fit_in_memory(&mut self) -> Result<()> {
-        let threads = rayon::current_num_threads() as u64;
-        // A search and the rows that it leaves.
-        let bytes =
-            |octets: usize| threads * (self.search_bytes(octets) + (octets * OCTET * self.longest_row()) as u64);
-        let many = memory::left().is_none_or(|left| bytes(OCTETS_AT_ONCE) as f64 <= SHARE * left as f64);
-        let at_once = if many { OCTETS_AT_ONCE } else { FEWER_OCTETS };
-        let needed = bytes(at_once);
-        self.octets_at_once = at_once;
+        let many = self.bytes_at_once();
+        if memory::left().is_some_and(|left| many as f64 > SHARE * left as f64) {
+            self.octets_at_once = FEWER_OCTETS;
+        }
+        let needed = self.bytes_at_once();
         let counts = self.seats.len() as u64 * 4 * USUAL_SLOTS;
         memory::demand_or(needed + counts, "the search for distances", "use fewer --threads")
+    }
+
+    /// Bytes that the searches of all threads take, with the rows that they leave.
+    pub(crate) fn bytes_at_once(&self) -> u64 {
+        let octets = self.octets_at_once;
+        let rows = (octets * OCTET * self.longest_row()) as u64;
+        rayon::current_num_threads() as u64 * (self.search_bytes(octets) + rows)
     }
 
     /// Octets of receivers that are searched for together.
