@@ -5,13 +5,17 @@
 //! every source around each receiver. Training touches neither nodes nor edges again.
 
 mod cells;
+pub mod knots;
 mod levels;
 mod shells;
+
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 pub use cells::{CellRows, Cells};
-pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels};
+pub use knots::KnotChoice;
+pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
 pub use shells::Shells;
 
 use crate::dataset::{Dataset, Feature};
@@ -69,7 +73,7 @@ pub struct Statistics {
     items: Vec<u32>,
     axis: Axis,
     has_unreachable: Vec<bool>,
-    levels: Levels,
+    levels: Arc<Levels>,
     cells: Cells,
     rows: CellRows,
     /// For every lens its shell rows; empty where everything is in cells.
@@ -83,7 +87,17 @@ pub struct Statistics {
 impl Statistics {
     /// The statistics of the items of `data`, for `features` (which need not be the data set's own list).
     pub fn new(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
-        let levels = Levels::new(features, data.node_count());
+        let levels = Arc::new(Levels::new(features, data.node_count()));
+        Self::with_levels(data, features, levels, options)
+    }
+
+    /// The same for levels that were found before.
+    pub fn with_levels(
+        data: &Dataset,
+        features: &[Feature],
+        levels: Arc<Levels>,
+        options: StatisticsOptions,
+    ) -> Result<Statistics> {
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
             Task::Node => {
@@ -94,16 +108,16 @@ impl Statistics {
     }
 
     /// The same with every unit in cells, whatever that takes: every part of every contribution can be told apart.
-    pub fn in_cells(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
+    pub fn in_cells(data: &Dataset, levels: Arc<Levels>, options: StatisticsOptions) -> Result<Statistics> {
         let options = StatisticsOptions { channels: None, ..options };
-        let levels = Levels::new(features, data.node_count());
+        let channels = vec![None; levels.features().len()];
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
-            Task::Node => Self::of_nodes(data, levels, options, vec![None; features.len()]),
+            Task::Node => Self::of_nodes(data, levels, options, channels),
         }
     }
 
-    fn of_graphs(data: &Dataset, levels: Levels, options: StatisticsOptions) -> Result<Statistics> {
+    fn of_graphs(data: &Dataset, levels: Arc<Levels>, options: StatisticsOptions) -> Result<Statistics> {
         let lenses = &options.lenses;
         let found: Vec<(Vec<Entry>, Vec<Longest>)> = data
             .items()
@@ -146,7 +160,7 @@ impl Statistics {
 
     fn of_nodes(
         data: &Dataset,
-        levels: Levels,
+        levels: Arc<Levels>,
         options: StatisticsOptions,
         channels: Vec<Option<usize>>,
     ) -> Result<Statistics> {
@@ -256,7 +270,7 @@ impl Statistics {
     }
 
     /// The levels of the features.
-    pub fn levels(&self) -> &Levels {
+    pub fn levels(&self) -> &Arc<Levels> {
         &self.levels
     }
 

@@ -1,11 +1,11 @@
 //! Prepared data: statistics that several fits share.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::dataset::{Dataset, Pair};
 use crate::error::Result;
 use crate::model::Rho;
-use crate::statistics::Statistics;
+use crate::statistics::{Levels, Statistics};
 
 use super::Training;
 
@@ -13,13 +13,19 @@ use super::Training;
 pub struct Prepared {
     data: Dataset,
     training: Training,
+    levels: OnceLock<Arc<Levels>>,
     statistics: [Mutex<Option<Arc<Statistics>>>; 3],
 }
 
 impl Prepared {
     /// Prepares the labelled items of `data`.
     pub fn new(data: &Dataset, training: &Training) -> Prepared {
-        Prepared { data: data.labelled(), training: training.clone(), statistics: Default::default() }
+        Prepared {
+            data: data.labelled(),
+            training: training.clone(),
+            levels: OnceLock::new(),
+            statistics: Default::default(),
+        }
     }
 
     /// The items.
@@ -42,7 +48,8 @@ impl Prepared {
         }
         let names = self.data.features().iter().map(|feature| feature.name.as_str());
         let options = self.training.statistics_options(rho, names);
-        let found = Arc::new(Statistics::new(&self.data, self.data.features(), options)?);
+        let levels = self.levels.get_or_init(|| Arc::new(self.training.knots.levels(&self.data)));
+        let found = Arc::new(Statistics::with_levels(&self.data, self.data.features(), Arc::clone(levels), options)?);
         *slot = Some(Arc::clone(&found));
         Ok(found)
     }
