@@ -8,19 +8,21 @@
 
 use gnan::dataset::Outcome;
 use gnan::model::Description;
-use gnan::predict::{Prediction, Predictions};
+use gnan::predict::Prediction;
 use gnan::{Error, Result};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::named::Named;
 
-/// A CSV table with a header.
-pub fn csv_lines(predictions: &Predictions, description: &Description) -> Result<Vec<u8>> {
+/// Rows of a CSV table, under its header where it is wanted.
+pub fn csv_lines(items: &[Prediction], description: &Description, with_header: bool) -> Result<Vec<u8>> {
     let broken = |error: csv::Error| Error::input(format!("the predictions cannot be written: {error}"));
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(header(description)).map_err(broken)?;
-    for item in &predictions.items {
+    if with_header {
+        writer.write_record(header(description)).map_err(broken)?;
+    }
+    for item in items {
         writer.write_record(record(item, description)).map_err(broken)?;
     }
     writer.into_inner().map_err(|error| Error::input(format!("the predictions cannot be written: {error}")))
@@ -65,9 +67,9 @@ fn record(item: &Prediction, description: &Description) -> Vec<String> {
 }
 
 /// One JSON object per line.
-pub fn json_lines(predictions: &Predictions, description: &Description) -> Result<Vec<u8>> {
+pub fn json_lines(items: &[Prediction], description: &Description) -> Result<Vec<u8>> {
     let mut lines = Vec::new();
-    for item in &predictions.items {
+    for item in items {
         serde_json::to_writer(&mut lines, &Line { item, description })
             .map_err(|error| Error::input(format!("the predictions cannot be written: {error}")))?;
         lines.push(b'\n');

@@ -213,6 +213,37 @@ impl BootstrapProgress {
     }
 }
 
+/// The bar of predictions that are made.
+pub struct PredictionProgress {
+    bar: ProgressBar,
+}
+
+impl PredictionProgress {
+    /// A bar over so many predictions.
+    pub fn new(predictions: usize) -> PredictionProgress {
+        let bar = bar(predictions as u64, "  predicting {bar:20} {human_pos}/{human_len}  {eta} left");
+        bar.enable_steady_tick(TICK);
+        PredictionProgress { bar }
+    }
+
+    /// Shows how many are made, and stops if Ctrl-C was pressed.
+    pub fn show(&self, done: usize) -> ControlFlow<()> {
+        self.bar.set_position(done as u64);
+        interrupt::flow()
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for PredictionProgress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
 /// The bar of one file that arrives.
 pub struct DownloadProgress {
     bar: ProgressBar,

@@ -150,6 +150,10 @@ pub fn settings(description: &Description) -> String {
     if record.batch > 0 {
         words.push(format!("batches of {}", count(record.batch as u64)));
     }
+    if record.shell_sample > 0 {
+        let sources = count(u64::from(record.shell_sample));
+        words.push(format!("on samples of {sources} sources of every shell (predictions are exact)"));
+    }
     words.push(format!("seed {}", record.seed));
     words.join(", ")
 }

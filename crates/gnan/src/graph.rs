@@ -13,18 +13,22 @@ pub struct Graph {
 impl Graph {
     /// A graph of `nodes` nodes; the ends of every edge must be below `nodes`.
     pub fn new(nodes: usize, edges: impl Iterator<Item = [u32; 2]>, directed: bool) -> Graph {
-        let mut pairs: Vec<[u32; 2]> = edges.filter(|[source, target]| source != target).collect();
+        let pairs: Vec<[u32; 2]> = edges.filter(|[source, target]| source != target).collect();
+        let along = |[source, target]: &[u32; 2]| [*source, *target];
+        let against = |[source, target]: &[u32; 2]| [*target, *source];
         if directed {
-            let reversed: Vec<[u32; 2]> = pairs.iter().map(|[source, target]| [*target, *source]).collect();
-            let (offsets, neighbours) = rows(nodes, pairs);
+            let (offsets, neighbours) = rows(nodes, || pairs.iter().map(along));
             let edges = neighbours.len();
-            return Graph { offsets, neighbours, reversed: Some(rows(nodes, reversed)), edges };
+            return Graph { offsets, neighbours, reversed: Some(rows(nodes, || pairs.iter().map(against))), edges };
         }
-        let both: Vec<[u32; 2]> = pairs.iter().map(|[source, target]| [*target, *source]).collect();
-        pairs.extend(both);
-        let (offsets, neighbours) = rows(nodes, pairs);
+        let (offsets, neighbours) = rows(nodes, || pairs.iter().map(along).chain(pairs.iter().map(against)));
         let edges = neighbours.len() / 2;
         Graph { offsets, neighbours, reversed: None, edges }
+    }
+
+    /// The most memory that making a graph of so many nodes and listed edges takes, in bytes.
+    pub fn bytes(nodes: usize, edges: usize) -> u64 {
+        (edges as u64).saturating_mul(16).saturating_add((nodes as u64).saturating_mul(24))
     }
 
     /// Number of nodes.
@@ -40,6 +44,16 @@ impl Graph {
     /// Number of distinct edges without self-loops; an undirected edge counts once.
     pub fn edge_count(&self) -> usize {
         self.edges
+    }
+
+    /// Whether edges have a direction.
+    pub fn is_directed(&self) -> bool {
+        self.reversed.is_some()
+    }
+
+    /// Number of arrows: an undirected edge counts twice.
+    pub fn arc_count(&self) -> usize {
+        self.neighbours.len()
     }
 
     /// Nodes that `node` has an edge to.
@@ -80,16 +94,36 @@ impl Graph {
     }
 }
 
-/// Compressed rows of sorted, distinct pairs.
-fn rows(nodes: usize, mut pairs: Vec<[u32; 2]>) -> (Vec<usize>, Vec<u32>) {
-    pairs.sort_unstable();
-    pairs.dedup();
-    let mut offsets = vec![0; nodes + 1];
-    pairs.iter().for_each(|[source, _]| offsets[*source as usize + 1] += 1);
+/// Compressed rows of pairs, each row sorted and distinct.
+fn rows<I: Iterator<Item = [u32; 2]>>(nodes: usize, pairs: impl Fn() -> I) -> (Vec<usize>, Vec<u32>) {
+    let mut starts = vec![0; nodes + 1];
+    pairs().for_each(|[source, _]| starts[source as usize + 1] += 1);
     for node in 0..nodes {
-        offsets[node + 1] += offsets[node];
+        starts[node + 1] += starts[node];
     }
-    (offsets, pairs.into_iter().map(|[_, target]| target).collect())
+    let mut neighbours = vec![0; starts[nodes]];
+    // Where the next neighbour of every node goes: in the end, where its row ends.
+    let mut next = starts;
+    for [source, target] in pairs() {
+        neighbours[next[source as usize]] = target;
+        next[source as usize] += 1;
+    }
+    let (mut offsets, mut kept) = (vec![0; nodes + 1], 0);
+    let mut start = 0;
+    for node in 0..nodes {
+        let end = next[node];
+        neighbours[start..end].sort_unstable();
+        for at in start..end {
+            if kept == offsets[node] || neighbours[kept - 1] != neighbours[at] {
+                neighbours[kept] = neighbours[at];
+                kept += 1;
+            }
+        }
+        (offsets[node + 1], start) = (kept, end);
+    }
+    neighbours.truncate(kept);
+    neighbours.shrink_to_fit();
+    (offsets, neighbours)
 }
 
 #[cfg(test)]

@@ -20,10 +20,12 @@
 
 pub mod error;
 pub mod limits;
+pub mod memory;
 pub mod random;
 pub mod output;
 pub mod checksum;
 pub mod workers;
+pub mod progress;
 
 pub mod files;
 pub mod catalogue;

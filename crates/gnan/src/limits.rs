@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Upper bounds on what a reader accepts; the defaults fit a laptop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,10 @@ impl Limits {
     pub fn read(&self, path: &Path, what: &str) -> Result<Vec<u8>> {
         let io = |error: std::io::Error| Error::io(path, &error);
         let file = std::fs::File::open(path).map_err(io)?;
-        Limits::check(file.metadata().map_err(io)?.len(), self.bytes, what).map_err(|error| error.in_file(path))?;
+        let length = file.metadata().map_err(io)?.len();
+        Limits::check(length, self.bytes, what)
+            .and_then(|()| memory::demand(length, "to read this file"))
+            .map_err(|error| error.in_file(path))?;
         let mut bytes = Vec::new();
         file.take(self.bytes).read_to_end(&mut bytes).map_err(io)?;
         Ok(bytes)

@@ -5,13 +5,18 @@ use std::sync::Arc;
 use crate::dataset::{
     Dataset, DatasetOptions, LinkOptions, LinkQuestion, LinkSchema, OneHot, Outcome, Problem, Target,
 };
+use crate::distance::RECEIVERS_AT_ONCE;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
+use crate::memory;
 use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
-use crate::model::{Description, Model, Novelty};
+use crate::model::{Description, Engine, Model, Novelty};
+use crate::statistics::Statistics;
 
-/// Pairs of receiver and source that are handled at a time when nodes are predicted.
-const PAIRS_AT_ONCE: usize = 200_000_000;
+/// Most pairs of receiver and source that are handled at a time when nodes are predicted.
+const PAIRS_AT_ONCE: u64 = 200_000_000;
+/// Memory that a pair takes while it is handled.
+const BYTES_PER_PAIR: u64 = 6;
 
 /// What a model says about one item.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +36,15 @@ pub struct Prediction {
 pub struct Predictions {
     /// One per item, in the order of the data set.
     pub items: Vec<Prediction>,
+    /// What the data hold that training had not seen, with counts.
+    pub novelty: Vec<String>,
+    /// Features of the data that the model does not use.
+    pub ignored: Vec<String>,
+}
+
+/// What there is to say about the data that were predicted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Remarks {
     /// What the data hold that training had not seen, with counts.
     pub novelty: Vec<String>,
     /// Features of the data that the model does not use.
@@ -85,56 +99,101 @@ impl Model {
 
     /// Logits or values for every item of `data`.
     pub fn outputs_on(&self, data: &Dataset) -> Result<Outputs> {
+        let width = self.outputs();
+        let mut values = Vec::with_capacity(data.len() * width);
+        let novelty = self.outputs_each(data, |_, outputs| -> Result<()> {
+            values.extend_from_slice(outputs);
+            Ok(())
+        })?;
+        Ok(Outputs { width, values, novelty })
+    }
+
+    /// Hands on the logits or values of the items of `data` as they come, many items at a time: the position of the first
+    /// of them, and `[items, outputs]`. Returns what the data hold that training had not seen.
+    ///
+    /// Memory is bounded whatever the number of nodes that are predicted.
+    pub fn outputs_each<E: From<Error>>(
+        &self,
+        data: &Dataset,
+        mut visit: impl FnMut(usize, &[f32]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Vec<String>, E> {
         let description = self.description();
         let own = items_word(description.task, description.links.is_some());
         let found = items_word(data.task(), data.links().is_some());
         if own != found {
-            return Err(Error::input(format!("the model predicts {own}, the data have targets of {found}")));
+            return Err(Error::input(format!("the model predicts {own}, the data have targets of {found}")).into());
         }
         let features = self.features_of(data)?;
         let width = self.outputs();
-        let mut values = vec![0.0; data.len() * width];
-        let largest = data.graphs().into_iter().map(|graph| data.sources_of(graph).len()).max().unwrap_or(1).max(1);
-        let at_once = match data.task() {
-            Task::Graph => data.len().max(1),
-            Task::Node => (PAIRS_AT_ONCE / largest).clamp(64, 1 << 20),
-        };
+        let levels = self.levels(data, &features)?;
+        let at_once = items_at_once(data);
         let mut novelty = Novelty::of_features(description, &features, data);
         let lenses = description.lenses.len();
         let (mut longest, mut has_unreachable) = (vec![0; lenses], vec![false; lenses]);
-        for (chunk, values) in values.chunks_mut(at_once * width).enumerate() {
-            let positions: Vec<usize> =
-                (chunk * at_once..(chunk + 1) * at_once).take_while(|p| *p < data.len()).collect();
-            let statistics = Arc::new(self.statistics(&data.subset(&positions), &features)?);
-            longest.iter_mut().zip(statistics.axis().longest()).for_each(|(all, found)| *all = found.max(*all));
+        let mut engine: Option<Engine> = None;
+        for first in (0..data.len()).step_by(at_once) {
+            let positions: Vec<usize> = (first..data.len().min(first + at_once)).collect();
+            let statistics = Arc::new(Statistics::with_levels(
+                &data.subset(&positions),
+                &features,
+                Arc::clone(&levels),
+                description.statistics_options(),
+                &longest,
+            )?);
             has_unreachable.iter_mut().zip(statistics.has_unreachable()).for_each(|(any, found)| *any |= found);
-            let engine = self.engine(statistics);
+            // Tables are evaluated again only where distances are longer than before.
+            let engine = match &mut engine {
+                Some(engine) if engine.statistics().axis() == statistics.axis() => {
+                    engine.rebind(statistics, self.parameters());
+                    engine
+                }
+                engine => {
+                    longest = statistics.axis().longest();
+                    let needed = Engine::bytes(description.engine_model(), &statistics, 1);
+                    memory::demand(needed, "the tables of the shape functions")?;
+                    engine.insert(self.engine(statistics))
+                }
+            };
+            let mut values = vec![0.0; positions.len() * width];
             let all: Vec<usize> = (0..positions.len()).collect();
-            engine.outputs(&mut engine.rows(&all, false), values);
+            engine.outputs(&mut engine.rows(&all, false), &mut values);
             for row in values.chunks_exact_mut(width) {
                 row.iter_mut().zip(&self.parameters().output_bias).for_each(|(y, b)| *y += b);
             }
+            visit(first, &values)?;
         }
         novelty.add_distances(description, &longest, &has_unreachable);
-        Ok(Outputs { width, values, novelty: novelty.sentences })
+        Ok(novelty.sentences)
     }
 
     /// Predictions for every item of `data`.
     pub fn predict(&self, data: &Dataset) -> Result<Predictions> {
-        let outputs = self.outputs_on(data)?;
-        let rows = outputs.values.chunks_exact(outputs.width);
-        let items = data.items().iter().zip(rows).map(|(item, row)| self.prediction(data.item_id(*item), row));
+        let mut items = Vec::with_capacity(data.len());
+        let Remarks { novelty, ignored } = self.predict_each(data, |prediction| -> Result<()> {
+            items.push(prediction);
+            Ok(())
+        })?;
+        Ok(Predictions { items, novelty, ignored })
+    }
+
+    /// Hands on the predictions for the items of `data` one by one, as they come, in the order of the data set.
+    pub fn predict_each<E: From<Error>>(
+        &self,
+        data: &Dataset,
+        mut visit: impl FnMut(Prediction) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Remarks, E> {
+        let width = self.outputs().max(1);
+        let novelty = self.outputs_each(data, |first, outputs| {
+            let mut rows = data.items()[first..].iter().zip(outputs.chunks_exact(width));
+            rows.try_for_each(|(item, row)| visit(self.prediction(data.item_id(*item), row)))
+        })?;
         let description = self.description();
         let used = |name: &String| {
             description.features.iter().any(|feature| feature.name == *name)
                 || description.targets.iter().any(|target| target.name == *name)
         };
         let names = data.features().iter().map(|feature| feature.name.clone());
-        Ok(Predictions {
-            items: items.collect(),
-            novelty: outputs.novelty,
-            ignored: names.filter(|name| !used(name)).collect(),
-        })
+        Ok(Remarks { novelty, ignored: names.filter(|name| !used(name)).collect() })
     }
 
     fn prediction(&self, id: String, outputs: &[f32]) -> Prediction {
@@ -166,8 +225,13 @@ impl Model {
             return Err(Error::input("none of the items has a known target to compare with"));
         }
         let outputs = self.outputs_on(&labelled)?;
-        let outcome = self.description().outcome;
-        Ok(score(&Scored { outcome, width: outputs.width, outputs: &outputs.values }, &targets, labelled.items()))
+        Ok(self.score(&labelled, &targets, &outputs.values))
+    }
+
+    /// How well outputs, `[items, outputs]`, fit the targets of these items, as [`align_targets`](Self::align_targets)
+    /// gives them.
+    pub fn score(&self, items: &Dataset, targets: &[Target], outputs: &[f32]) -> Metrics {
+        score(&Scored { outcome: self.description().outcome, width: self.outputs(), outputs }, targets, items.items())
     }
 
     /// The targets of `data` in the model's order, classes numbered as the model numbers them.
@@ -209,6 +273,18 @@ impl Model {
             Ok(target)
         };
         self.description().targets.iter().map(align).collect()
+    }
+}
+
+/// How many items are predicted at a time: as many nodes as half of the memory that is left holds distances for.
+fn items_at_once(data: &Dataset) -> usize {
+    match data.task() {
+        Task::Graph => data.len().max(1),
+        Task::Node => {
+            let sources = data.graphs().into_iter().map(|graph| data.sources_of(graph).len()).max().unwrap_or(1).max(1);
+            let room = memory::left().map_or(u64::MAX, |left| left / 2 / BYTES_PER_PAIR);
+            (PAIRS_AT_ONCE.min(room) / sources as u64).clamp(RECEIVERS_AT_ONCE as u64, 1 << 20) as usize
+        }
     }
 }
 

@@ -30,10 +30,10 @@ fn deviation(found: &[f32], expected: &[Vec<Answer>]) -> f64 {
 }
 
 /// Outputs of a model where its features have these levels.
-fn outputs_at(model: &Model, data: &Dataset, levels: Levels) -> Vec<f32> {
+fn outputs_at(model: &Model, data: &Dataset, levels: Arc<Levels>) -> Vec<f32> {
     let features = model.features_of(data).expect("features");
     let options = model.description().statistics_options();
-    let statistics = Statistics::with_levels(data, &features, Arc::new(levels), options).expect("statistics");
+    let statistics = Statistics::with_levels(data, &features, levels, options, &[]).expect("statistics");
     let engine = model.engine(Arc::new(statistics));
     let mut found = vec![0.0; data.len() * model.outputs()];
     engine.outputs(&mut engine.rows(&(0..data.len()).collect::<Vec<_>>(), false), &mut found);
@@ -89,7 +89,7 @@ fn outputs_between_knots_agree_with_the_oracle() {
         let (model, case, knots) = interpolated(seed);
         let data = dataset_for(&case, &model);
         let levels = Levels::at_knots(&model.features_of(&data).expect("features"), &knots, data.node_count());
-        let found = outputs_at(&model, &data, levels);
+        let found = outputs_at(&model, &data, Arc::new(levels));
         let deviation = deviation(&found, &oracle_at(&model, &knots).outputs(&case));
         assert!(deviation <= TOLERANCE, "seed {seed}: {deviation:e}");
     }
@@ -122,7 +122,7 @@ fn gradients_between_knots_agree_with_differences() {
         let data = dataset_for(&case, &model);
         let features = model.features_of(&data).expect("features");
         let levels = Arc::new(Levels::at_knots(&features, &knots, data.node_count()));
-        let statistics = Statistics::with_levels(&data, &features, levels, description.statistics_options());
+        let statistics = Statistics::with_levels(&data, &features, levels, description.statistics_options(), &[]);
         let mut engine = Engine::new(description.engine_model(), Arc::new(statistics.expect("statistics")), 1.0);
         let out_gradient: Vec<f32> = (0..data.len() * model.outputs()).map(|_| random.normal() as f32).collect();
         let gradient = shape_gradient(&mut engine, &model, data.len(), &out_gradient);
@@ -181,7 +181,7 @@ fn predictions_by_bends_are_exact() {
         }
         let data = dataset_for(&case, &model);
         let features = model.features_of(&data).expect("features");
-        let found = outputs_at(&model, &data, model.levels_above(0, &data, &features));
+        let found = outputs_at(&model, &data, model.levels_above(0, &data, &features).expect("levels"));
         let expected = FileModel::read(&model.to_bytes().expect("bytes")).outputs(&case);
         let deviation = deviation(&found, &expected);
         assert!(deviation <= TOLERANCE, "seed {seed}: {deviation:e}");

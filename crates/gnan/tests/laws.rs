@@ -7,7 +7,7 @@ use common::{
     CaseShape, Hearing, ModelShape, dataset_for, random_case, random_graph, random_model, random_model_shape,
     random_plan,
 };
-use gnan::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
+use gnan::distance::{Ground, RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
 use gnan::files::Kind;
 use gnan::graph::Graph;
 use gnan::lens::Lens;
@@ -145,7 +145,7 @@ proptest! {
         let data = dataset_for(&case, &model);
         let of = |normalise: bool, rho_per_feature: bool| {
             let channels = (!rho_per_feature).then(|| ChannelPlan::shared(data.features().len()));
-            let options = StatisticsOptions { normalise, lenses: Lens::plain(), channels };
+            let options = StatisticsOptions { normalise, lenses: Lens::plain(), channels, sample: None, cache: None };
             Statistics::new(&data, data.features(), options).expect("statistics")
         };
         let (plain, normalised) = (of(false, true), of(true, true));
@@ -162,14 +162,16 @@ proptest! {
             }
         }
         let shared = of(true, false);
-        if let Some(shells) = shared.shells().first() {
-            let rows = shells.shares.chunks_exact(shared.slots());
-            for (row, receiver) in rows.zip(&receivers) {
-                let held: f32 = row.iter().filter(|share| **share > 0.0).map(|share| 1.0 / share).sum();
-                prop_assert!((held - receiver.distances.len() as f32).abs() < 1e-3, "{held}");
+        if let Some(surroundings) = shared.surroundings().first() {
+            for (place, receiver) in receivers.iter().enumerate() {
+                for (slot, count) in surroundings.counts(place).iter().enumerate() {
+                    let distance = (slot + 1 < shared.slots()).then_some(slot);
+                    let expected = receiver.distances.iter().filter(|found| **found == distance).count();
+                    prop_assert_eq!(*count as usize, expected);
+                }
             }
         }
-        prop_assert_eq!(shared.shells().is_empty(), graph_task);
+        prop_assert_eq!(shared.surroundings().is_empty(), graph_task);
     }
 
     /// Each node has exactly one level of a categorical feature (missing is one), so its levels share out `R_G`.
@@ -182,7 +184,7 @@ proptest! {
             let shape = random_model_shape(&mut random);
             random_model(&mut random, shape, &case)
         });
-        let options = StatisticsOptions { normalise, lenses: Lens::plain(), channels: None };
+        let options = StatisticsOptions { normalise, lenses: Lens::plain(), channels: None, sample: None, cache: None };
         let statistics = Statistics::new(&data, data.features(), options).expect("statistics");
         for (feature, levels) in data.features().iter().zip(statistics.levels().features()) {
             if feature.kind != Kind::Categorical {
@@ -228,7 +230,7 @@ fn check_search(
     let edges = case.edges.iter().map(|edge| edge.map(|node| node as u32));
     let graph = Graph::new(case.nodes, edges, directed);
     let mut rows = vec![7; receivers.len() * case.nodes];
-    let longest = distances_to(&graph, receivers, search, &mut rows).expect("distances");
+    let longest = distances_to(&Ground::new(graph), receivers, None, search, &mut rows).expect("distances");
     let mut longest_expected = 0;
     for (receiver, row) in receivers.iter().zip(rows.chunks_exact(case.nodes)) {
         let expected = expected(*receiver);

@@ -40,6 +40,12 @@ pub struct HearingArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop_cap: Option<usize>,
 
+    /// All nodes K or more edges away are one shell, heard with one value of rho. This is another model, not an
+    /// approximation of the usual one; on large graphs of small diameter it is much cheaper
+    #[arg(long, value_name = "K", help_heading = HEARING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far_from: Option<u16>,
+
     /// Nodes without a path do not count: rho is 0 for them
     #[arg(long, help_heading = HEARING)]
     pub silent_unreachable: bool,
@@ -140,7 +146,8 @@ impl HearingArgs {
         for direction in directions {
             for types in &types {
                 for pool in &pools {
-                    lenses.push(Lens { direction, types: types.clone(), bins: bins.clone(), pool: *pool });
+                    let (types, bins) = (types.clone(), bins.clone());
+                    lenses.push(Lens { direction, types, bins, far: self.far_from, pool: *pool });
                 }
             }
         }

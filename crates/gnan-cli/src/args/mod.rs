@@ -12,7 +12,7 @@ mod training_args;
 pub use data_args::{DataArgs, ReadArgs, fetched};
 pub use general_args::GeneralArgs;
 pub use link_args::LinkArgs;
-pub use output_args::{ForceArgs, OutputArgs, check_can_write};
+pub use output_args::{ForceArgs, OutputArgs, Sink, check_can_write};
 pub use palette_args::PaletteArgs;
 pub use search_args::SearchArgs;
 pub use training_args::{ShapeArg, TrainingArgs};

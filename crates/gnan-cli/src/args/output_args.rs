@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gnan::output::write_atomically;
+use gnan::output::{AtomicFile, write_atomically};
 use gnan::{Error, Result};
 
 use super::heading::OUTPUT;
 use crate::exit;
+use crate::interrupt;
 use crate::screen::{print_bytes, talk};
 use crate::style::heading;
 
@@ -38,6 +39,40 @@ impl OutputArgs {
         let Some(path) = &self.output else { return print_bytes(bytes) };
         write_atomically(path, bytes)?;
         talk(format!("wrote {what} to {}", heading(path.display())));
+        Ok(())
+    }
+}
+
+/// Where a result goes that is written as it is made.
+pub enum Sink {
+    /// To stdout, at once.
+    Stdout,
+    /// To a file, which appears when it is whole.
+    File(AtomicFile),
+}
+
+impl Sink {
+    /// Opens what the arguments name; Ctrl-C leaves no half a file.
+    pub fn open(args: &OutputArgs) -> exit::Result<Sink> {
+        let Some(path) = &args.output else { return Ok(Sink::Stdout) };
+        interrupt::listen("stopping; nothing will be written")?;
+        Ok(Sink::File(AtomicFile::create(path)?))
+    }
+
+    /// Adds bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> exit::Result<()> {
+        match self {
+            Sink::Stdout => print_bytes(bytes),
+            Sink::File(file) => Ok(file.write(bytes)?),
+        }
+    }
+
+    /// Makes a file appear, and says what was written.
+    pub fn close(self, args: &OutputArgs, what: &str) -> exit::Result<()> {
+        if let (Sink::File(file), Some(path)) = (self, &args.output) {
+            file.commit()?;
+            talk(format!("wrote {what} to {}", heading(path.display())));
+        }
         Ok(())
     }
 }

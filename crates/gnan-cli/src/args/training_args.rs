@@ -1,5 +1,7 @@
 //! What can be chosen about training. Defaults are those of [`Training`], here as everywhere.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use gnan::model::FeatureRules;
 use gnan::shape::ShapeKind;
@@ -185,6 +187,21 @@ pub struct TrainingArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<usize>,
 
+    /// Train a node task on N sources of every shell of a node, in place of all of them: for large graphs. The model
+    /// that comes out predicts and explains with all of them
+    #[arg(long, value_name = "N", help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shell_sample: Option<u32>,
+
+    /// Draw the sources of --shell-sample anew after so many epochs
+    #[arg(long, value_name = "EPOCHS", default_value_t = Training::default().resample, help_heading = TRAINING)]
+    pub resample: usize,
+
+    /// Keep distances that do not fit in memory in this folder, for this run and the next ones on the same graph
+    #[arg(long, value_name = "FOLDER", help_heading = TRAINING)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<PathBuf>,
+
     /// What a regression minimises [default: squared]
     #[arg(long, value_name = "squared|absolute", hide_possible_values = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -267,6 +284,9 @@ impl TryFrom<&TrainingArgs> for Training {
             epochs: args.epochs,
             patience: args.patience,
             batch: args.batch,
+            shell_sample: args.shell_sample,
+            resample: args.resample,
+            cache: args.cache.clone(),
             balance_classes: args.balance,
             seed: args.seed,
             ..Training::default()

@@ -17,7 +17,6 @@ use gnan_report::report::Report;
 use gnan_report::words;
 use serde::Serialize;
 
-use super::predict::{Format, render};
 use super::report;
 use super::train::{Outcome, Parts, fit};
 use crate::amounts::{Nouns, amounts_table, level_rows, strongest};
@@ -28,6 +27,7 @@ use crate::exit::{Answer, Result};
 use crate::findings::{RhoCurve, rho_curves, rho_table};
 use crate::ledger::LedgerTable;
 use crate::metric_table::metric_table;
+use crate::prediction_lines::csv_lines;
 use crate::progress::working;
 use crate::screen::{print, print_json};
 use crate::style::{DIM, count, dim, duration, heading};
@@ -198,7 +198,7 @@ fn write_outputs(folder: &Path, model: &Model, test: &Dataset, document: &Docume
     write_atomically(&folder.join(DOCUMENT_FILE), &text)?;
     model.save(&document.model)?;
     let predictions = model.predict(test)?;
-    write_atomically(&document.predictions, &render(&predictions, model.description(), Format::Csv)?)?;
+    write_atomically(&document.predictions, &csv_lines(&predictions.items, model.description(), true)?)?;
     Ok(())
 }
 

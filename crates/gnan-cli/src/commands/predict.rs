@@ -5,17 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gnan::dataset::AskedPair;
 use gnan::metric::Metrics;
-use gnan::model::Description;
-use gnan::predict::Predictions;
+use gnan::predict::{Prediction, Remarks};
 use gnan::{Dataset, Error, Model};
 
 use crate::args::heading::{DATA, OUTPUT};
-use crate::args::{ForceArgs, OutputArgs, ReadArgs};
+use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Answer, Failure, Result};
 use crate::metric_table::metric_table;
 use crate::prediction_lines::{csv_lines, json_lines};
-use crate::progress::working;
+use crate::progress::PredictionProgress;
 use crate::screen::talk;
 use crate::style::{self, counted};
 
@@ -25,6 +24,9 @@ const EXAMPLES: &str = examples!(
     "gnan predict links.gnan my-tables/ --pairs pairs.csv",
     "gnan predict model.gnan new-data/ --json | jq 'select(.class == \"toxic\") | .id'",
 );
+
+/// Predictions that are written at a time.
+const PREDICTIONS_AT_ONCE: usize = 1024;
 
 /// How predictions are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -78,50 +80,81 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
                 .into());
         }
     };
-    let predictions = working("predicting", || model.predict(&data)).map_err(|error| error.in_file(&args.data))?;
     let format = if json { Format::Jsonl } else { args.format };
-    let text = render(&predictions, model.description(), format)?;
-    args.output.write(&text, &counted(predictions.items.len(), "prediction"))?;
-    remarks(&predictions);
-    if let Some(metrics) = metrics(&model, &data) {
+    let (remarks, outputs) = predict(args, &model, &data, format)?;
+    say(&remarks);
+    if let Some(metrics) = outputs.and_then(|outputs| metrics(&model, &data, &outputs)) {
         talk(metric_table(&[("these data".to_owned(), &metrics)]).render());
     }
     Ok(Answer::Done)
 }
 
-/// Predictions in a format.
-pub fn render(predictions: &Predictions, description: &Description, format: Format) -> gnan::Result<Vec<u8>> {
-    match format {
-        Format::Csv => csv_lines(predictions, description),
-        Format::Jsonl => json_lines(predictions, description),
+/// Writes the predictions as they come. Returns what there is to say about them and, where the data hold the truth, the
+/// outputs of the items that have a target.
+fn predict(args: &PredictArgs, model: &Model, data: &Dataset, format: Format) -> Result<(Remarks, Option<Vec<f32>>)> {
+    let description = model.description();
+    let known = |name: &String| data.targets().iter().any(|target| target.name == *name);
+    let labelled = data.labelled();
+    let mut outputs = description.targets.iter().all(|target| known(&target.name)).then(Vec::new);
+    let mut next_labelled = labelled.items().iter().peekable();
+    let mut sink = Sink::open(&args.output)?;
+    let progress = PredictionProgress::new(data.len());
+    let mut waiting: Vec<Prediction> = Vec::with_capacity(PREDICTIONS_AT_ONCE);
+    let mut items = data.items().iter();
+    let mut done = 0;
+    let mut write = |waiting: &mut Vec<Prediction>| -> Result<()> {
+        sink.write(&match format {
+            Format::Csv => csv_lines(waiting, description, done == 0)?,
+            Format::Jsonl => json_lines(waiting, description)?,
+        })?;
+        done += waiting.len();
+        waiting.clear();
+        match progress.show(done).is_break() {
+            true => Err(Failure::Interrupted("nothing was written".to_owned())),
+            false => Ok(()),
+        }
+    };
+    let remarks = model
+        .predict_each(data, |prediction| {
+            if let (Some(outputs), true) = (&mut outputs, items.next() == next_labelled.peek().copied()) {
+                outputs.extend_from_slice(&prediction.outputs);
+                next_labelled.next();
+            }
+            waiting.push(prediction);
+            if waiting.len() == PREDICTIONS_AT_ONCE { write(&mut waiting) } else { Ok(()) }
+        })
+        .map_err(|failure| match failure {
+            Failure::Library(error) => Failure::Library(error.in_file(&args.data)),
+            other => other,
+        })?;
+    if !waiting.is_empty() || data.is_empty() {
+        write(&mut waiting)?;
     }
+    progress.finish();
+    sink.close(&args.output, &counted(data.len(), "prediction"))?;
+    Ok((remarks, outputs.filter(|_| !labelled.is_empty())))
 }
 
 /// Says what was new in the data, and what was not used.
-fn remarks(predictions: &Predictions) {
+fn say(remarks: &Remarks) {
     let note = style::warning("note");
-    for sentence in &predictions.novelty {
+    for sentence in &remarks.novelty {
         talk(format!("{note}: {sentence}"));
     }
-    if !predictions.ignored.is_empty() {
+    if !remarks.ignored.is_empty() {
         const SHOWN: usize = 10;
-        let names: Vec<&str> = predictions.ignored.iter().map(String::as_str).take(SHOWN).collect();
-        let more = predictions.ignored.len() - names.len();
+        let names: Vec<&str> = remarks.ignored.iter().map(String::as_str).take(SHOWN).collect();
+        let more = remarks.ignored.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let columns = counted(predictions.ignored.len(), "column");
+        let columns = counted(remarks.ignored.len(), "column");
         talk(format!("{note}: {columns} that the model does not know: {}{more}; ignored", names.join(", ")));
     }
 }
 
-/// How good the predictions are, where the data hold the truth.
-fn metrics(model: &Model, data: &Dataset) -> Option<Metrics> {
-    let wanted = &model.description().targets;
-    let present = wanted.iter().all(|target| data.targets().iter().any(|found| found.name == target.name));
-    if !present || data.labelled().is_empty() {
-        return None;
-    }
-    match model.evaluate(data) {
-        Ok(metrics) => Some(metrics),
+/// How good the outputs of the items with a target are.
+fn metrics(model: &Model, data: &Dataset, outputs: &[f32]) -> Option<Metrics> {
+    match model.align_targets(data) {
+        Ok(targets) => Some(model.score(&data.labelled(), &targets, outputs)),
         Err(error) => {
             talk(format!("{}: the predictions are not compared with the targets: {error}", style::warning("note")));
             None

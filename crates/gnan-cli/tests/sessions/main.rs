@@ -16,6 +16,7 @@ mod figures;
 mod pairs;
 mod hearing;
 mod links;
+mod memory;
 mod predict;
 mod search;
 mod walk;

@@ -70,7 +70,8 @@ impl Workload {
         let features: Vec<FeatureSchema> =
             data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
         let channels = (rho == Rho::Shared).then(|| ChannelPlan::shared(features.len()));
-        let statistics = StatisticsOptions { normalise: true, lenses: Lens::plain(), channels };
+        let statistics =
+            StatisticsOptions { normalise: true, lenses: Lens::plain(), channels, sample: None, cache: None };
         let statistics = Statistics::new(&train, data.features(), statistics).expect("statistics");
         let description = Description {
             task: data.task(),
@@ -156,7 +157,7 @@ impl Workload {
         let block = self.model.description().architecture.block_len();
         let floats = ((parameters.shapes.len() + parameters.rhos.len()) * block) as f64;
         let entries = self.statistics.rows().cells.len() as f64;
-        let pairs = self.statistics.shells().first().map_or(0.0, |s| (s.source_count() * s.receivers.len()) as f64);
+        let pairs = self.statistics.surroundings().first().map_or(0.0, |s| (s.source_count() * s.len()) as f64);
         let lanes = self.model.outputs().next_power_of_two() as f64;
         self.steps() * floats * 4.0 * 7.0 + 2.0 * entries * 8.0 + pairs * (2.0 + 3.0 * 4.0 * lanes / 4.0)
     }

@@ -137,15 +137,15 @@ impl Dataset {
             .collect::<Result<Vec<_>>>()?;
         targets.sort_by_key(|target| choice.iter().position(|name| *name == target.name));
         let (edge_order, edge_offsets) = edges_by_graph(&edges, &node_offsets)?;
-        let edges = edge_order.iter().map(|&edge| edges[edge]).collect();
-        let bonds = bonds.map(|bonds| edge_order.iter().map(|&edge| bonds[edge]).collect());
+        let edges = ordered(edges, &edge_order);
+        let bonds = bonds.map(|bonds| ordered(bonds, &edge_order));
         let mut edge_labels = edge_labels;
         if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &mut edge_labels {
-            *codes = edge_order.iter().map(|&edge| codes[edge]).collect();
+            *codes = ordered(std::mem::take(codes), &edge_order);
         }
         for column in &mut edge_numbers {
             if let Values::Numbers(numbers) = &mut column.values {
-                *numbers = edge_order.iter().map(|&edge| numbers[edge]).collect();
+                *numbers = ordered(std::mem::take(numbers), &edge_order);
             }
         }
         if let (Some(weights), Some(name)) = (&weights, &options.weight) {
@@ -200,6 +200,16 @@ impl Dataset {
         items.sort_unstable();
         items.dedup();
         Dataset { content: Arc::clone(&self.content), items: items.into() }
+    }
+
+    /// Number of pairs of an item of a node task and a source it hears; 0 for a graph task.
+    pub fn pairs(&self) -> u64 {
+        match self.task() {
+            Task::Graph => 0,
+            Task::Node => {
+                self.items.iter().map(|node| self.sources_of(self.graph_of(*node as usize)).len() as u64).sum()
+            }
+        }
     }
 
     /// The view of the items of another view, of data that have the same items as these.
@@ -458,23 +468,37 @@ impl Dataset {
     }
 }
 
-/// The edges sorted by graph, keeping their order within one; and where those of each graph begin and end.
-fn edges_by_graph(edges: &[[u32; 2]], node_offsets: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
+/// The order of the edges by graph, keeping their order within one (`None`: they are in order already); and where those
+/// of each graph begin and end.
+fn edges_by_graph(edges: &[[u32; 2]], node_offsets: &[usize]) -> Result<(Option<Vec<usize>>, Vec<usize>)> {
     let graph_of = |node: u32| node_offsets.partition_point(|start| *start <= node as usize).saturating_sub(1);
     let graph_count = node_offsets.len().saturating_sub(1);
-    let mut keyed = Vec::with_capacity(edges.len());
-    for (place, edge) in edges.iter().enumerate() {
+    let mut offsets = vec![0; graph_count + 1];
+    let (mut in_order, mut last) = (true, 0);
+    for edge in edges {
         let [source, target] = edge.map(graph_of);
         if source != target || source >= graph_count {
             return Err(Error::input("an edge joins two graphs"));
         }
-        keyed.push((source, place));
+        offsets[source + 1] += 1;
+        in_order &= last <= source;
+        last = source;
     }
-    keyed.sort_by_key(|(graph, _)| *graph);
-    let mut offsets = vec![0; graph_count + 1];
-    keyed.iter().for_each(|(graph, _)| offsets[graph + 1] += 1);
     for graph in 0..graph_count {
         offsets[graph + 1] += offsets[graph];
     }
-    Ok((keyed.into_iter().map(|(_, place)| place).collect(), offsets))
+    if in_order {
+        return Ok((None, offsets));
+    }
+    let mut order: Vec<usize> = (0..edges.len()).collect();
+    order.sort_by_key(|edge| graph_of(edges[*edge][0]));
+    Ok((Some(order), offsets))
+}
+
+/// What belongs to the edges, in their new order.
+fn ordered<T: Copy>(items: Vec<T>, order: &Option<Vec<usize>>) -> Vec<T> {
+    match order {
+        None => items,
+        Some(order) => order.iter().map(|edge| items[*edge]).collect(),
+    }
 }

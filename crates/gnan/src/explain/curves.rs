@@ -81,7 +81,9 @@ impl Points {
     pub fn of(model: &Model, data: &Dataset) -> Result<Points> {
         let features = model.features_of(data)?;
         let schemas = &model.description().features;
-        Ok(Points { features: schemas.iter().zip(&features).map(|(schema, found)| points_of(schema, found)).collect() })
+        Ok(Points {
+            features: schemas.iter().zip(features.iter()).map(|(schema, found)| points_of(schema, found)).collect(),
+        })
     }
 }
 

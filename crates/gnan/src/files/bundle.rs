@@ -4,7 +4,7 @@
 //! the archive claims, and the sum over all members that were read.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
@@ -12,6 +12,7 @@ use zip::ZipArchive;
 use crate::error::{Error, Result};
 use crate::files::text::{Text, children, read_at_most, read_file};
 use crate::limits::Limits;
+use crate::memory;
 
 /// The files of a folder (not of its subfolders) or of an archive.
 pub struct Bundle {
@@ -84,7 +85,10 @@ impl Bundle {
         let Some(archive) = &mut self.archive else { return read_file(&place, self.limit).map(Some) };
         let file = archive.by_index(member.index).map_err(|error| damaged(&place, &error))?;
         let too_long = || Error::limit(format!("the archive expands to more than the limit of {} bytes", self.limit));
-        let bytes = read_at_most(file, self.bytes_left).map_err(|error| damaged(&place, &error))?;
+        let bytes = read_at_most(file, self.bytes_left).map_err(|error| match error.kind() {
+            io::ErrorKind::OutOfMemory => memory::exhausted("to expand this file").in_file(&place),
+            _ => damaged(&place, &error),
+        })?;
         let bytes = bytes.ok_or_else(|| too_long().in_file(&place))?;
         self.bytes_left -= bytes.len() as u64;
         Ok(Some(bytes))

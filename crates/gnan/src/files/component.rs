@@ -70,7 +70,7 @@ fn retain(tables: &mut Tables, keep: &[bool]) {
             *numbers = selection.edge_items(&tables.edges, numbers);
         }
     }
-    tables.edges = selection.edges(&tables.edges);
+    tables.edges = selection.edges(std::mem::take(&mut tables.edges));
     let columns: Vec<Column> = std::mem::take(&mut tables.node_columns);
     tables.node_columns = columns.into_iter().map(|column| selection.column(column)).collect();
     if tables.task == Some(Task::Node) {

@@ -46,19 +46,36 @@ impl Selection {
         (Selection::new(rows, group_of.len()), offsets)
     }
 
+    /// Whether every row stays where it is.
+    pub fn keeps_all(&self) -> bool {
+        self.rows.len() == self.places.len() && (0..).zip(&self.rows).all(|(place, row)| place == *row)
+    }
+
     /// The new place of an old row that was kept.
     pub fn place(&self, row: u32) -> Option<u32> {
         self.places.get(row as usize).copied().filter(|&place| place != DROPPED)
     }
 
+    /// What `item` gives for each kept row.
+    pub fn map<T>(&self, item: impl Fn(usize) -> T) -> Vec<T> {
+        self.rows.iter().map(|&row| item(row as usize)).collect()
+    }
+
     /// The same choice made among items, one for each old row.
     pub fn items<T: Clone>(&self, items: &[T]) -> Vec<T> {
-        self.rows.iter().map(|&row| items[row as usize].clone()).collect()
+        self.map(|row| items[row].clone())
     }
 
     /// Edges between kept rows, by their new places.
-    pub fn edges(&self, edges: &[[u32; 2]]) -> Vec<[u32; 2]> {
-        edges.iter().filter_map(|&[source, target]| Some([self.place(source)?, self.place(target)?])).collect()
+    pub fn edges(&self, mut edges: Vec<[u32; 2]>) -> Vec<[u32; 2]> {
+        edges.retain_mut(|edge| match edge.map(|end| self.place(end)) {
+            [Some(source), Some(target)] => {
+                *edge = [source, target];
+                true
+            }
+            _ => false,
+        });
+        edges
     }
 
     /// The items of edges between kept rows, one for each edge there was.
@@ -69,6 +86,9 @@ impl Selection {
 
     /// A column of the kept rows.
     pub fn column(&self, column: Column) -> Column {
+        if self.keeps_all() {
+            return column;
+        }
         Column { values: self.values(&column.values), ..column }
     }
 

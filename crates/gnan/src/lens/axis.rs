@@ -20,6 +20,8 @@ struct Part {
     name: String,
     slots: Range<usize>,
     bins: Option<Bins>,
+    /// The distance that stands for all longer ones.
+    far: Option<usize>,
 }
 
 impl Axis {
@@ -30,7 +32,7 @@ impl Axis {
             let finite = lens.bins.as_ref().map_or(longest + 1, |bins| bins.ends.len() + 1);
             let slots = first..first + finite + 1;
             first = slots.end;
-            Part { name, slots, bins: lens.bins.clone() }
+            Part { name, slots, bins: lens.bins.clone(), far: lens.far.map(usize::from) }
         });
         Axis { parts: parts.collect() }
     }
@@ -113,6 +115,7 @@ impl Axis {
                 let [begin, end] = bins.bounds(bin);
                 format!("{begin}–{end}")
             }
+            (Some(distance), _) if part.far == Some(distance) => format!("{distance}+"),
             (Some(distance), _) => distance.to_string(),
         };
         if part.name.is_empty() { distance } else { format!("{} {distance}", part.name) }
@@ -128,6 +131,7 @@ impl Axis {
                 let [begin, end] = bins.bounds(bin);
                 format!("{} {begin} to {end}", bins.weight)
             }
+            (Some(distance), None) if part.far == Some(distance) => format!("distance {distance} or more"),
             (Some(distance), None) => format!("distance {distance}"),
         };
         if part.name.is_empty() { distance } else { format!("{}, {distance}", part.name) }

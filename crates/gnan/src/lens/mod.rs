@@ -1,8 +1,8 @@
 //! Lenses: the ways in which a model measures how far a source is from a receiver.
 //!
 //! A plain model has one lens: the number of edges on the shortest path. Further lenses look along or against the
-//! direction of edges, along edges of some types only, or at the sum of a weight on the way cut into bins; and in a
-//! graph task what the receivers hear may be summed up or averaged. Every lens has distance functions of its own. The
+//! direction of edges, along edges of some types only, or at the sum of a weight on the way cut into bins; all distances
+//! from some on may be one; and in a graph task what the receivers hear may be summed up or averaged. Every lens has distance functions of its own. The
 //! distances of all lenses, one after the other, are the *slots* of an [`Axis`]; which of them a feature is heard from
 //! is its [`Reach`].
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use axis::Axis;
 pub use reach::Reach;
-pub use view::{Longest, View};
+pub use view::{Found, Longest, View, ViewSearch};
 
 use crate::error::{Error, Result};
 
@@ -97,6 +97,9 @@ pub struct Lens {
     /// The sum of a weight in place of the number of edges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<Bins>,
+    /// All distances from here on are one shell, and one distance to rho.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub far: Option<u16>,
     /// How receivers are pooled in a graph task.
     #[serde(default)]
     pub pool: Pool,
@@ -106,6 +109,8 @@ pub struct Lens {
 const MOST_LENSES: usize = 16;
 /// Most bins of a weighted distance.
 const MOST_BINS: usize = 200;
+/// The farthest that "far" may begin.
+const MOST_FAR: u16 = 1000;
 
 impl Lens {
     /// One plain lens.
@@ -139,6 +144,11 @@ impl Lens {
         for (place, lens) in lenses.iter().enumerate() {
             if lenses[..place].contains(lens) {
                 return Err(Error::usage("distance is measured in the same way twice").remedy("leave one of them out"));
+            }
+            if let Some(far) = lens.far.filter(|far| lens.bins.is_some() || !(1..=MOST_FAR).contains(far)) {
+                return Err(Error::usage(format!("distances from {far} on cannot be one shell")).remedy(format!(
+                    "give a number of edges from 1 to {MOST_FAR}, and no weights: their last bin does the same"
+                )));
             }
             if let Some(bins) = &lens.bins {
                 let ascending = bins.ends.windows(2).all(|pair| pair[0] < pair[1]);

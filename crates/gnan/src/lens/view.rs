@@ -4,18 +4,101 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Bins, Direction, Lens};
+use crate::checksum::Checksum;
 use crate::dataset::Dataset;
-use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to, line_distances_to};
+use crate::distance::{
+    Far, Ground, OCTET, Planes, RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to, line_distances_to,
+};
 use crate::error::{Error, Result};
 use crate::files::Values;
 use crate::graph::Graph;
+use crate::memory;
 
 /// A graph seen through a lens.
 #[derive(Clone)]
 pub struct View {
-    graph: Graph,
+    ground: Ground,
     weighted: Option<Weighted>,
     line: Option<Line>,
+    far: Option<u16>,
+    /// The component of every place, where the search for what is far can end early.
+    components: Option<Vec<u32>>,
+}
+
+/// Working memory of searches through a view, kept between them.
+#[derive(Default)]
+pub struct ViewSearch {
+    wide: Search<4>,
+    narrow: Search<1>,
+    rows: Vec<u16>,
+}
+
+/// What a search through a view found.
+pub enum Found<'a> {
+    /// Numbers of edges.
+    Planes(&'a Planes, &'a Ground),
+    /// Distances of another kind, `[receivers, sources]`.
+    Rows(&'a [u16], usize, Longest),
+}
+
+impl Found<'_> {
+    /// The longest distance, and whether there are unreachable sources.
+    pub fn longest(&self) -> Longest {
+        match self {
+            Found::Planes(planes, _) => Longest { finite: planes.longest(), unreachable: planes.any_unreachable() },
+            Found::Rows(_, _, longest) => *longest,
+        }
+    }
+
+    /// Adds up how many sources are at each distance of a receiver; those that are unreachable are not counted.
+    pub fn count(&self, receiver: usize, counts: &mut [u32]) {
+        match self {
+            Found::Planes(planes, _) => {
+                (0..).zip(counts).for_each(|(distance, count)| *count += planes.count(receiver, distance));
+            }
+            Found::Rows(rows, sources, _) => {
+                for distance in rows[receiver * sources..][..*sources].iter().filter(|x| **x != UNREACHABLE) {
+                    counts[usize::from(*distance)] += 1;
+                }
+            }
+        }
+    }
+
+    /// Writes the distances of eight receivers from every source, one byte each.
+    pub fn write_bytes(&self, octet: usize, unreachable: u8, out: &mut [u64]) {
+        match self {
+            Found::Planes(planes, ground) => planes.write_bytes(octet, ground, unreachable, out),
+            Found::Rows(rows, sources, _) => {
+                out.fill(0);
+                for (lane, row) in lanes_of(rows, octet, *sources) {
+                    for (word, distance) in out.iter_mut().zip(row) {
+                        let distance = if *distance == UNREACHABLE { unreachable } else { *distance as u8 };
+                        *word |= u64::from(distance) << (8 * lane);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same with two bytes each.
+    pub fn write_wide(&self, octet: usize, unreachable: u16, out: &mut [[u16; OCTET]]) {
+        match self {
+            Found::Planes(planes, ground) => planes.write_wide(octet, ground, unreachable, out),
+            Found::Rows(rows, sources, _) => {
+                out.fill([0; OCTET]);
+                for (lane, row) in lanes_of(rows, octet, *sources) {
+                    for (lanes, distance) in out.iter_mut().zip(row) {
+                        lanes[lane] = if *distance == UNREACHABLE { unreachable } else { *distance };
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The rows of an octet, each with its lane.
+fn lanes_of(rows: &[u16], octet: usize, sources: usize) -> impl Iterator<Item = (usize, &[u16])> {
+    rows.chunks_exact(sources.max(1)).skip(octet * OCTET).take(OCTET).enumerate()
 }
 
 /// The line graph of a data set of links: its message edges, which are the sources, and the ends of all of its pairs.
@@ -58,6 +141,7 @@ impl Longest {
 impl View {
     /// A graph of `data` seen through `lens`.
     pub fn new(data: &Dataset, graph: usize, lens: &Lens) -> Result<View> {
+        memory::demand(Graph::bytes(data.nodes_of(graph).len(), data.listed_edges(graph)), "the graph")?;
         if let Some(links) = data.links() {
             if *lens != Lens::default() {
                 return Err(Error::usage("the distance between links is the number of edges")
@@ -65,7 +149,13 @@ impl View {
             }
             let ends = links.local_ends(data.nodes_of(graph), graph).collect();
             let line = Some(Line { messages: data.sources_of(graph).len(), ends });
-            return Ok(View { graph: links.message_graph(data, graph), weighted: None, line });
+            return Ok(View {
+                ground: Ground::new(links.message_graph(data, graph)),
+                weighted: None,
+                line,
+                far: None,
+                components: None,
+            });
         }
         let directed = data.directed();
         if !directed && lens.direction == Direction::Against {
@@ -73,7 +163,7 @@ impl View {
                 .remedy("read them as directed, or measure distance another way"));
         }
         if lens.types.is_empty() && lens.bins.is_none() && lens.direction == Direction::Along {
-            return Ok(View { graph: data.graph(graph), weighted: None, line: None });
+            return Ok(View::plain(Ground::new(data.graph(graph)), lens.far));
         }
         let kept = kept_edges(data, graph, lens)?;
         let one_way = directed && lens.direction != Direction::Ignoring;
@@ -92,12 +182,69 @@ impl View {
                 Some(Weighted::new(nodes, pairs, one_way, bins.clone()))
             }
         };
-        Ok(View { graph: Graph::new(nodes, kept_pairs, one_way), weighted, line: None })
+        let ground = Ground::new(Graph::new(nodes, kept_pairs, one_way));
+        Ok(View { weighted, ..View::plain(ground, lens.far) })
+    }
+
+    fn plain(ground: Ground, far: Option<u16>) -> View {
+        let components = far.filter(|_| !ground.is_directed()).map(|_| ground.components());
+        View { ground, weighted: None, line: None, far, components }
+    }
+
+    fn far(&self) -> Option<Far<'_>> {
+        self.far.map(|from| Far { from, components: self.components.as_deref() })
+    }
+
+    /// A number that receivers near each other have nearly in common: searching for them together is cheap.
+    pub fn nearness(&self, receiver: u32) -> u32 {
+        if self.line.is_some() { receiver } else { self.ground.place(receiver) }
+    }
+
+    /// The checksum of what came before and of everything that distances through this view depend on.
+    pub fn checksum(&self, sum: Checksum) -> Checksum {
+        let mut sum = self.ground.checksum(sum).and(&self.far.unwrap_or(UNREACHABLE).to_le_bytes());
+        if let Some(weighted) = &self.weighted {
+            sum = sum.and_numbers(&weighted.weights).and_numbers(&weighted.bins.ends);
+        }
+        if let Some(line) = &self.line {
+            sum =
+                line.ends.iter().fold(sum.and(&(line.messages as u64).to_le_bytes()), |sum, ends| sum.and_codes(ends));
+        }
+        sum
+    }
+
+    /// Bytes that a search through this view needs for at most `receivers` receivers.
+    pub fn search_bytes(&self, receivers: usize, longest: usize) -> u64 {
+        match (&self.line, &self.weighted) {
+            (None, None) if receivers > Search::<1>::RECEIVERS => Search::<4>::bytes(self.ground.len(), longest),
+            (None, None) => Search::<1>::bytes(self.ground.len(), longest),
+            _ => Search::<1>::bytes(self.ground.len(), longest) + 2 * (receivers * self.sources()) as u64,
+        }
+    }
+
+    /// The distances of at most 256 receivers from every source.
+    pub fn find<'a>(&'a self, receivers: &[u32], search: &'a mut ViewSearch) -> Result<Found<'a>> {
+        if self.line.is_none() && self.weighted.is_none() {
+            let starts = receivers.as_chunks::<1>().0;
+            let planes = if receivers.len() > Search::<1>::RECEIVERS {
+                search.wide.run(&self.ground, starts, self.far())?
+            } else {
+                search.narrow.run(&self.ground, starts, self.far())?
+            };
+            return Ok(Found::Planes(planes, &self.ground));
+        }
+        let (mut longest, mut some) = (Longest::default(), Vec::new());
+        search.rows.clear();
+        for receivers in receivers.chunks(RECEIVERS_AT_ONCE) {
+            longest = longest.and(self.rows(receivers, &mut search.narrow, &mut some)?);
+            search.rows.extend_from_slice(&some);
+        }
+        Ok(Found::Rows(&search.rows, self.sources(), longest))
     }
 
     /// Number of sources: the length of a row.
     pub fn sources(&self) -> usize {
-        self.line.as_ref().map_or(self.graph.len(), |line| line.messages)
+        self.line.as_ref().map_or(self.ground.len(), |line| line.messages)
     }
 
     /// Fills `rows` (`[receivers, sources]`, at most [`RECEIVERS_AT_ONCE`] receivers) with distances or bins;
@@ -108,9 +255,9 @@ impl View {
         let finite = match (&self.line, &self.weighted) {
             (Some(line), _) => {
                 let pairs: Vec<[u32; 2]> = receivers.iter().map(|pair| line.ends[*pair as usize]).collect();
-                line_distances_to(&self.graph, &line.ends[..line.messages], &pairs, search, rows)?
+                line_distances_to(&self.ground, &line.ends[..line.messages], &pairs, search, rows)?
             }
-            (None, None) => distances_to(&self.graph, receivers, search, rows)?,
+            (None, None) => distances_to(&self.ground, receivers, self.far(), search, rows)?,
             (None, Some(weighted)) => {
                 for (receiver, row) in receivers.iter().zip(rows.chunks_exact_mut(self.sources().max(1))) {
                     weighted.row(*receiver, row);

@@ -3,26 +3,29 @@
 //! A ReLU network is a line between its bends, so that a feature with very many distinct values needs it at the bends
 //! only: what lies between two of them follows exactly. Splines are asked at every distinct value.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::Model;
 use super::schema::{FARTHEST, FeatureSchema, Scale};
 use crate::dataset::{Dataset, Feature};
+use crate::error::Result;
 use crate::shape::Bank;
 use crate::statistics::knots::{MANY_VALUES, distinct, quantile_knots, sorted_values};
-use crate::statistics::{KnotChoice, Levels};
+use crate::statistics::{KnotChoice, Levels, find_levels};
 
 /// Beyond 1, lines are cut where the scaled value is a power of this: their ends never dwarf what lies between them.
 const GROWTH: f64 = 4.0;
 
 impl Model {
     /// The levels of the features of `data` that the model needs to be exact there.
-    pub fn levels(&self, data: &Dataset, features: &[Feature]) -> Levels {
+    pub fn levels(&self, data: &Dataset, features: &[Feature]) -> Result<Arc<Levels>> {
         self.levels_above(MANY_VALUES, data, features)
     }
 
     /// The same, asking networks at their bends wherever a feature has more than so many distinct values.
-    pub fn levels_above(&self, many: usize, data: &Dataset, features: &[Feature]) -> Levels {
+    pub fn levels_above(&self, many: usize, data: &Dataset, features: &[Feature]) -> Result<Arc<Levels>> {
         let layout = self.description.layout();
         let knots: Vec<Option<Vec<f64>>> = (features, &self.description.features, &layout.features)
             .into_par_iter()
@@ -38,18 +41,18 @@ impl Model {
                 (knots.len() < count).then_some(knots)
             })
             .collect();
-        Levels::at_knots(features, &knots, data.node_count())
+        find_levels(features, &knots, data.node_count())
     }
 
     /// The levels on which the model was trained, as far as `data` are those it was trained on.
-    pub(crate) fn training_levels(&self, data: &Dataset, features: &[Feature]) -> Levels {
+    pub(crate) fn training_levels(&self, data: &Dataset, features: &[Feature]) -> Result<Arc<Levels>> {
         let wanted = nodes_of(data);
         let knots = |(feature, schema): (&Feature, &FeatureSchema)| {
             let count = schema.knots?;
             Some(quantile_knots(&sorted_values(feature, |node| wanted[node])?, count))
         };
         let knots: Vec<_> = features.par_iter().zip(&self.description.features).map(knots).collect();
-        Levels::at_knots(features, &knots, data.node_count())
+        find_levels(features, &knots, data.node_count())
     }
 }
 
@@ -60,9 +63,9 @@ impl KnotChoice {
     }
 
     /// The levels on which models of `data` are trained: knots are chosen by the nodes of its items' graphs.
-    pub(crate) fn levels(self, data: &Dataset) -> Levels {
+    pub(crate) fn levels(self, data: &Dataset) -> Result<Arc<Levels>> {
         let knots = self.knots(data.features(), &nodes_of(data));
-        Levels::at_knots(data.features(), &knots, data.node_count())
+        find_levels(data.features(), &knots, data.node_count())
     }
 }
 

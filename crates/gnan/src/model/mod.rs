@@ -9,6 +9,7 @@ mod parameters;
 mod rules;
 mod schema;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -124,6 +125,9 @@ pub struct TrainingRecord {
     pub smooth: f64,
     /// Items per step; 0 is all.
     pub batch: usize,
+    /// Sources of every shell that a step saw; 0 is all.
+    #[serde(default, skip_serializing_if = "is_none_sampled")]
+    pub shell_sample: u32,
     /// Loss that was minimised.
     pub loss: String,
     /// Epochs run.
@@ -178,6 +182,10 @@ pub struct PairRank {
 
 fn is_plain(lenses: &[Lens]) -> bool {
     Lens::is_plain(lenses)
+}
+
+fn is_none_sampled(sources: &u32) -> bool {
+    *sources == 0
 }
 
 fn is_zero(number: &f64) -> bool {
@@ -277,7 +285,15 @@ impl Model {
     }
 
     /// The features of `data` that the model uses, in its own order and kinds.
-    pub fn features_of(&self, data: &Dataset) -> Result<Vec<Feature>> {
+    pub fn features_of<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, [Feature]>> {
+        let known = |(feature, found): (&FeatureSchema, &Feature)| {
+            let as_read = feature.description.is_none() && feature.pair.is_none();
+            as_read && feature.name == found.name && feature.kind == found.kind
+        };
+        let own = &self.description.features;
+        if own.len() == data.features().len() && own.iter().zip(data.features()).all(known) {
+            return Ok(Cow::Borrowed(data.features()));
+        }
         let mut found = Vec::with_capacity(self.description.features.len());
         for feature in &self.description.features {
             found.push(match &feature.pair {
@@ -285,13 +301,13 @@ impl Model {
                 None => feature.find(data)?,
             });
         }
-        Ok(found)
+        Ok(Cow::Owned(found))
     }
 
     /// The statistics of `data` that the model needs.
     pub fn statistics(&self, data: &Dataset, features: &[Feature]) -> Result<Statistics> {
-        let levels = Arc::new(self.levels(data, features));
-        Statistics::with_levels(data, features, levels, self.description.statistics_options())
+        let levels = self.levels(data, features)?;
+        Statistics::with_levels(data, features, levels, self.description.statistics_options(), &[])
     }
 
     /// An engine that computes this model on `statistics`, tables evaluated.
@@ -382,6 +398,8 @@ impl Description {
             normalise: self.normalise,
             lenses: self.lenses.clone(),
             channels: channel_plan(self.rho, heard),
+            sample: None,
+            cache: None,
         }
     }
 

@@ -1,14 +1,15 @@
 //! Statistics: everything training needs to know of the graphs, computed once.
 //!
 //! The model sees distinct values and distinct distances only, so an item (a graph, or a node with a target) is
-//! summed up by few numbers. [`Cells`] hold `Q[unit, slot]` per item; [`Shells`] hold, for node tasks, the slot of
-//! every source around each receiver. Training touches neither nodes nor edges again.
+//! summed up by few numbers. [`Cells`] hold `Q[unit, slot]` per item; [`Surroundings`] know, for node tasks, the slot of
+//! every source around each receiver, and [`Shells`] write it down. Training touches neither nodes nor edges again.
 
 mod cells;
 pub mod knots;
 mod levels;
 mod shells;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -16,21 +17,19 @@ use rayon::prelude::*;
 pub use cells::{CellRows, Cells};
 pub use knots::KnotChoice;
 pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
-pub use shells::Shells;
+pub use shells::{Keeping, Octet, Sample, Shells, Surroundings};
 
 use crate::dataset::{Dataset, Feature};
 use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
-use crate::files::{Kind, Task};
+use crate::files::{Kind, Task, Values};
 use crate::lens::{Axis, Lens, Longest, Pool, View};
+use crate::memory;
 use cells::{Entry, SourceWeights, node_entries, number_cells};
 
 /// In a node task with a rho per feature, a feature is kept in cells while an item has at most this share of the
 /// nodes in cells of that feature; else it becomes a channel of the shell rows.
 const MOST_CELLS_PER_NODE: f64 = 0.25;
-/// Most pairs of receiver and source whose distance is held in memory.
-const MOST_PAIRS: u64 = 6_000_000_000;
-
 /// Receivers by which the typical size of a shell is judged.
 const TYPICAL_RECEIVERS: usize = 512;
 
@@ -43,6 +42,10 @@ pub struct StatisticsOptions {
     pub lenses: Vec<Lens>,
     /// Which features are heard with the same rho; `None`: every feature has a rho of its own.
     pub channels: Option<ChannelPlan>,
+    /// A sample of every shell in place of the whole.
+    pub sample: Option<Sample>,
+    /// Where rows of distances may be kept in files.
+    pub cache: Option<PathBuf>,
 }
 
 /// Which features of a node task are heard with the same rho, and so share a channel of the shell rows.
@@ -76,8 +79,8 @@ pub struct Statistics {
     levels: Arc<Levels>,
     cells: Cells,
     rows: CellRows,
-    /// For every lens its shell rows; empty where everything is in cells.
-    shells: Vec<Shells>,
+    /// For every lens the surroundings of all items; empty where everything is in cells.
+    surroundings: Vec<Arc<Surroundings>>,
     /// Nodes of every item, where receivers are averaged.
     pooled: Vec<f64>,
     /// For every feature its channel in the shell rows; `None`: it is in the cells.
@@ -87,22 +90,23 @@ pub struct Statistics {
 impl Statistics {
     /// The statistics of the items of `data`, for `features` (which need not be the data set's own list).
     pub fn new(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
-        let levels = Arc::new(Levels::new(features, data.node_count()));
-        Self::with_levels(data, features, levels, options)
+        Self::with_levels(data, features, find_levels(features, &[], data.node_count())?, options, &[])
     }
 
-    /// The same for levels that were found before.
+    /// The same where the levels are known, and the distances by every lens go at least this far: the statistics of some
+    /// items after others.
     pub fn with_levels(
         data: &Dataset,
         features: &[Feature],
         levels: Arc<Levels>,
         options: StatisticsOptions,
+        at_least: &[usize],
     ) -> Result<Statistics> {
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
             Task::Node => {
                 let channels = choose_channels(data, features, &levels, &options);
-                Self::of_nodes(data, levels, options, channels)
+                Self::of_nodes(data, levels, options, channels, at_least)
             }
         }
     }
@@ -113,7 +117,7 @@ impl Statistics {
         let channels = vec![None; levels.features().len()];
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
-            Task::Node => Self::of_nodes(data, levels, options, channels),
+            Task::Node => Self::of_nodes(data, levels, options, channels, &[]),
         }
     }
 
@@ -152,7 +156,7 @@ impl Statistics {
             levels,
             cells,
             rows,
-            shells: Vec::new(),
+            surroundings: Vec::new(),
             pooled,
             options,
         })
@@ -163,73 +167,29 @@ impl Statistics {
         levels: Arc<Levels>,
         options: StatisticsOptions,
         channels: Vec<Option<usize>>,
+        at_least: &[usize],
     ) -> Result<Statistics> {
         let lenses = &options.lenses;
         let rho_per_feature = options.channels.is_none();
         let with_shells = channels.iter().any(Option::is_some) || !rho_per_feature;
-        let groups = receiver_groups(data);
-        let pairs: u64 = groups.iter().map(|g| g.receivers.len() as u64 * data.sources_of(g.graph).len() as u64).sum();
-        let pairs = pairs * lenses.len() as u64;
-        if pairs > MOST_PAIRS {
-            let (receivers, sources, remedy) = match data.links() {
-                Some(_) => ("pairs", "message edges", "ask about fewer pairs with --most-pairs"),
-                None => ("labelled nodes", "others", "give fewer nodes a target"),
-            };
-            return Err(Error::limit(format!(
-                "the distances of {} {receivers} to all {sources} are {pairs} numbers, more than the {MOST_PAIRS} held in memory",
-                data.len()
-            ))
-            .remedy(remedy));
-        }
-        let in_cells: Vec<bool> = unit_in_cells(&levels, &channels, rho_per_feature);
-        let found: Vec<(Vec<NodeRow>, Vec<Longest>)> = groups
-            .par_iter()
-            .map(|group| {
-                let first = data.nodes_of(group.graph).start;
-                let row = || NodeRow { entries: Vec::new(), first, distances: Vec::new() };
-                let mut rows: Vec<NodeRow> = group.receivers.iter().map(|_| row()).collect();
-                let mut longest = Vec::new();
-                for (lens, way) in (0u16..).zip(lenses) {
-                    let mut next = rows.iter_mut();
-                    let view = View::new(data, group.graph, way)?;
-                    longest.push(view.each_row(&group.receivers, |_, distances| {
-                        let Some(row) = next.next() else { return };
-                        if rho_per_feature {
-                            let normalise = options.normalise;
-                            row.entries.extend(node_entries(distances, first, &levels, normalise, &in_cells, lens));
-                        }
-                        if with_shells {
-                            row.distances.push(distances.to_vec());
-                        }
-                    })?);
-                }
-                Ok((rows, longest))
-            })
-            .collect::<Result<_>>()?;
-        let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
-        let axis = axis_of(lenses, &longest)?;
-        // Groups are by graph; items keep the order of the data set.
-        let mut by_item: Vec<Option<NodeRow>> = (0..data.len()).map(|_| None).collect();
-        for (group, (rows, _)) in groups.iter().zip(found) {
-            for (position, row) in group.positions.iter().zip(rows) {
-                by_item[*position] = Some(row);
+        let surroundings: Vec<Arc<Surroundings>> = match with_shells {
+            true => {
+                let least = at_least.iter().copied().chain(std::iter::repeat(0));
+                let each = lenses.iter().zip(least);
+                each.map(|(lens, least)| Surroundings::new(data, lens, options.normalise, least))
+                    .collect::<Result<_>>()?
             }
-        }
-        let mut entries = Vec::new();
-        let mut shell_rows: Vec<Vec<(usize, Vec<u16>)>> = lenses.iter().map(|_| Vec::new()).collect();
-        for row in by_item.into_iter().flatten() {
-            entries.push(row.entries);
-            for ((distances, rows), longest) in row.distances.into_iter().zip(&mut shell_rows).zip(&longest) {
-                rows.push((row.first, distances.into_iter().map(|distance| longest.slot(distance)).collect()));
-            }
-        }
-        let (cells, rows) = number_cells(&entries, |lens, distance| slot_of(&axis, lens, distance));
-        let shells = match with_shells {
-            true => (shell_rows.into_iter().enumerate())
-                .map(|(lens, rows)| Shells::new(rows, axis.range(lens).len(), data.node_count(), options.normalise))
-                .collect(),
             false => Vec::new(),
         };
+        let mut longest: Vec<Longest> = surroundings.iter().map(|of_lens| of_lens.longest()).collect();
+        let mut entries: Vec<Vec<Entry>> = vec![Vec::new(); data.len()];
+        if rho_per_feature {
+            let in_cells = unit_in_cells(&levels, &channels);
+            longest = node_cells(data, &levels, &options, &in_cells, &mut entries)?;
+        }
+        longest.iter_mut().zip(at_least).for_each(|(own, least)| own.finite = own.finite.max(*least as u16));
+        let axis = axis_of(lenses, &longest)?;
+        let (cells, rows) = number_cells(&entries, |lens, distance| slot_of(&axis, lens, distance));
         Ok(Statistics {
             items: data.items().to_vec(),
             axis,
@@ -237,7 +197,7 @@ impl Statistics {
             levels,
             cells,
             rows,
-            shells,
+            surroundings,
             pooled: Vec::new(),
             channels,
             options,
@@ -284,14 +244,20 @@ impl Statistics {
         &self.rows
     }
 
-    /// The shell rows of a node task, lens after lens, where there are any.
-    pub fn shells(&self) -> &[Shells] {
-        &self.shells
+    /// The surroundings of the items of a node task, lens after lens, where they are needed.
+    pub fn surroundings(&self) -> &[Arc<Surroundings>] {
+        &self.surroundings
+    }
+
+    /// The shells around some items, lens after lens.
+    pub fn shells(&self, rows: &[usize]) -> Vec<Shells> {
+        let StatisticsOptions { sample, cache, .. } = &self.options;
+        self.surroundings.iter().map(|of_lens| Shells::new(of_lens, rows, *sample, cache.as_ref())).collect()
     }
 
     /// The channel of the bias in the shell rows; `None`: it is in the cells.
     pub fn bias_channel(&self) -> Option<usize> {
-        self.options.channels.as_ref().filter(|_| !self.shells.is_empty()).map(|plan| plan.bias)
+        self.options.channels.as_ref().filter(|_| !self.surroundings.is_empty()).map(|plan| plan.bias)
     }
 
     /// For every feature its channel in the shell rows; `None`: it is in the cells.
@@ -315,8 +281,15 @@ impl Statistics {
                 }
             }
             if cells.is_empty() {
-                for (lens, shells) in self.shells.iter().enumerate() {
-                    shells.add_receivers(*row, &mut receivers[self.axis.range(lens)]);
+                for (lens, surroundings) in self.surroundings.iter().enumerate() {
+                    let counts = surroundings.counts(*row).iter();
+                    let heard = |count: &u32| {
+                        if self.options.normalise { f64::from((*count).min(1)) } else { f64::from(*count) }
+                    };
+                    receivers[self.axis.range(lens)]
+                        .iter_mut()
+                        .zip(counts)
+                        .for_each(|(sum, count)| *sum += heard(count));
                 }
             }
         }
@@ -335,6 +308,18 @@ impl Statistics {
             })
             .collect()
     }
+}
+
+/// The levels of features, at knots where there are some, unless they take more memory than there is: see
+/// [`Levels::at_knots`].
+pub fn find_levels(features: &[Feature], knots: &[Option<Vec<f64>>], nodes: usize) -> Result<Arc<Levels>> {
+    let listed = |feature: &Feature| match &feature.values {
+        Values::Categories { codes, .. } => codes.len(),
+        Values::Numbers(values) | Values::Sparse { values, .. } => values.len(),
+    };
+    let listed: usize = features.iter().map(listed).sum();
+    memory::demand(24 * (listed + nodes) as u64, "the distinct values of the features")?;
+    Ok(Arc::new(Levels::at_knots(features, knots, nodes)))
 }
 
 /// For every slot the root of the size of a typical shell of the receivers, `1 / sqrt(mean of 1 / n_i(l))`, by at most
@@ -370,11 +355,41 @@ struct ReceiverGroup {
     positions: Vec<usize>,
 }
 
-struct NodeRow {
-    entries: Vec<Entry>,
-    first: usize,
-    /// For every lens the distances from all sources.
-    distances: Vec<Vec<u16>>,
+/// The entries of every item of a node task over the units that are in cells, and the longest distance by every lens.
+fn node_cells(
+    data: &Dataset,
+    levels: &Levels,
+    options: &StatisticsOptions,
+    in_cells: &[bool],
+    entries: &mut [Vec<Entry>],
+) -> Result<Vec<Longest>> {
+    let lenses = &options.lenses;
+    let groups = receiver_groups(data);
+    let found: Vec<(Vec<Vec<Entry>>, Vec<Longest>)> = groups
+        .par_iter()
+        .map(|group| {
+            let first = data.nodes_of(group.graph).start;
+            let mut rows: Vec<Vec<Entry>> = group.receivers.iter().map(|_| Vec::new()).collect();
+            let mut longest = Vec::new();
+            for (lens, way) in (0u16..).zip(lenses) {
+                let mut next = rows.iter_mut();
+                let view = View::new(data, group.graph, way)?;
+                longest.push(view.each_row(&group.receivers, |_, distances| {
+                    let Some(row) = next.next() else { return };
+                    row.extend(node_entries(distances, first, levels, options.normalise, in_cells, lens));
+                })?);
+            }
+            Ok((rows, longest))
+        })
+        .collect::<Result<_>>()?;
+    let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
+    // Groups are by graph; items keep the order of the data set.
+    for (group, (rows, _)) in groups.iter().zip(found) {
+        for (position, row) in group.positions.iter().zip(rows) {
+            entries[*position] = row;
+        }
+    }
+    Ok(longest)
 }
 
 /// The longest distance by every lens.
@@ -446,8 +461,8 @@ fn choose_channels(
     levels.features().iter().zip(features).map(|(levels, feature)| channel(levels, feature)).collect()
 }
 
-fn unit_in_cells(levels: &Levels, channels: &[Option<usize>], rho_per_feature: bool) -> Vec<bool> {
-    let mut in_cells = vec![rho_per_feature; levels.unit_count()];
+fn unit_in_cells(levels: &Levels, channels: &[Option<usize>]) -> Vec<bool> {
+    let mut in_cells = vec![true; levels.unit_count()];
     for (feature, channel) in levels.features().iter().zip(channels) {
         if channel.is_some() {
             let end = feature.missing.map_or(feature.units.end, |missing| missing + 1);

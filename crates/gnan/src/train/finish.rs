@@ -129,6 +129,7 @@ impl Fit<'_> {
             dropout: self.training.dropout,
             smooth: self.settled.smooth,
             batch: self.settled.batch.unwrap_or(0),
+            shell_sample: self.training.shell_sample.unwrap_or(0),
             loss: self.settled.loss.name().to_owned(),
             epochs,
             best_epoch: self.stopping.best_epoch(),

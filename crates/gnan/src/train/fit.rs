@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::dataset::{Dataset, Feature, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
+use crate::memory;
 use crate::metric::{Scored, score};
 use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
@@ -192,6 +193,7 @@ impl<'a> Fit<'a> {
             reach,
             shell_scale: &shell_scale,
         };
+        memory::demand(Engine::bytes(model, &statistics, 1), "the tables of the shape functions")?;
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
         let mut parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
@@ -240,6 +242,9 @@ impl<'a> Fit<'a> {
         let mut batch_loss = None;
         let mut ended = Ended::Epochs;
         for epoch in 0..=epochs {
+            if epoch > 0 && epoch % self.training.resample == 0 {
+                self.train.rows.redraw((epoch / self.training.resample) as u64);
+            }
             self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
             self.engine.tables(&self.parameters, together);
             let train_loss = match batch_loss {
@@ -321,8 +326,7 @@ impl<'a> Fit<'a> {
         Stream::named(self.training.seed, "batches", epoch).shuffle(&mut order);
         let (mut loss, mut count) = (0.0, 0.0);
         for items in order.chunks(batch) {
-            let positions: Vec<usize> = items.iter().map(|item| self.train.positions[*item]).collect();
-            let mut rows = self.engine.rows(&positions, false);
+            let mut rows = self.engine.batch(&self.train.rows, &self.train.positions, items);
             let goals = self.train.goals.select(items);
             self.engine.draw_masks(&self.parameters, self.settled.dropout, self.training.seed, self.state.steps);
             self.engine.tables(&self.parameters, true);

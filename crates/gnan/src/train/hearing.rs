@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::lens::{Lens, Pool, Reach, View};
 use crate::model::{FeatureSchema, Rho, channel_plan, model_reach};
-use crate::statistics::StatisticsOptions;
+use crate::statistics::{Sample, StatisticsOptions};
 
 use super::Training;
 
@@ -41,6 +41,8 @@ impl Training {
             normalise: self.normalise,
             lenses: self.lenses.clone(),
             channels: channel_plan(rho, features.map(|name| self.heard(name))),
+            sample: self.shell_sample.map(|size| Sample { size, seed: self.seed, draw: 0 }),
+            cache: self.cache.clone(),
         }
     }
 
@@ -63,6 +65,10 @@ impl Training {
         if data.task() == Task::Node && self.readout {
             return Err(Error::usage("a readout reads a whole graph: it is for tasks about graphs")
                 .remedy("leave --readout out"));
+        }
+        if data.task() == Task::Graph && self.shell_sample.is_some() {
+            return Err(Error::usage("the statistics of graphs are small: there is nothing to sample")
+                .remedy("leave --shell-sample out; it is for tasks about nodes"));
         }
         if self.reach(data).is_deaf() {
             return Err(Error::usage("a pair does not hear itself, and nothing else is near enough")

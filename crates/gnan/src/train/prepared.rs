@@ -1,6 +1,6 @@
 //! Prepared data: statistics that several fits share.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::dataset::{Dataset, Pair};
 use crate::error::Result;
@@ -13,7 +13,7 @@ use super::Training;
 pub struct Prepared {
     data: Dataset,
     training: Training,
-    levels: OnceLock<Arc<Levels>>,
+    levels: Mutex<Option<Arc<Levels>>>,
     statistics: [Mutex<Option<Arc<Statistics>>>; 3],
 }
 
@@ -23,7 +23,7 @@ impl Prepared {
         Prepared {
             data: data.labelled(),
             training: training.clone(),
-            levels: OnceLock::new(),
+            levels: Mutex::default(),
             statistics: Default::default(),
         }
     }
@@ -48,9 +48,18 @@ impl Prepared {
         }
         let names = self.data.features().iter().map(|feature| feature.name.as_str());
         let options = self.training.statistics_options(rho, names);
-        let levels = self.levels.get_or_init(|| Arc::new(self.training.knots.levels(&self.data)));
-        let found = Arc::new(Statistics::with_levels(&self.data, self.data.features(), Arc::clone(levels), options)?);
+        let levels = self.levels()?;
+        let found = Arc::new(Statistics::with_levels(&self.data, self.data.features(), levels, options, &[])?);
         *slot = Some(Arc::clone(&found));
         Ok(found)
+    }
+
+    /// The levels of the features, on knots where there are to be some.
+    fn levels(&self) -> Result<Arc<Levels>> {
+        let mut slot = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*slot {
+            Some(found) => Ok(Arc::clone(found)),
+            None => Ok(Arc::clone(slot.insert(self.training.knots.levels(&self.data)?))),
+        }
     }
 }

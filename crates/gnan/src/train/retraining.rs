@@ -80,8 +80,8 @@ impl Retraining {
             return Err(Error::input("there are no labelled items of any weight to resample"));
         }
         let features = model.features_of(&data)?;
-        let levels = Arc::new(model.training_levels(&data, &features));
-        let statistics = Statistics::with_levels(&data, &features, levels, description.statistics_options())?;
+        let levels = model.training_levels(&data, &features)?;
+        let statistics = Statistics::with_levels(&data, &features, levels, description.statistics_options(), &[])?;
         let statistics = Arc::new(statistics);
         let record = &description.record;
         // A model file may say anything.
@@ -123,9 +123,12 @@ impl Retraining {
     pub fn checksum(&self) -> Checksum {
         let rows = self.statistics.rows();
         let cells = rows.cells.iter().fold(Checksum::default(), |sum, cell| sum.and(&cell.to_le_bytes()));
-        let lenses = self.statistics.shells().iter();
+        let all: Vec<u32> = (0..self.statistics.items().len() as u32).collect();
+        let lenses = self.statistics.surroundings().iter();
         lenses
-            .fold(cells.and_floats(&rows.weights), |sum, shells| sum.and_floats(&shells.shares))
+            .fold(cells.and_floats(&rows.weights), |sum, of_lens| {
+                sum.and(&of_lens.checksum(&all).number().to_le_bytes())
+            })
             .and_floats(&self.goals.values)
             .and_floats(&self.goals.weights)
     }
@@ -144,8 +147,8 @@ impl Retraining {
         let (shapes, shape_activations) = forms.shapes.floats(units);
         let (rhos, rho_activations) = forms.rhos.floats(self.layout.functions * slots);
         // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
-        let shells = self.statistics.shells().first();
-        let shells = shells.map_or(0, |shells| shells.source_count() + self.data.len() * slots);
+        let shells = self.statistics.surroundings().first();
+        let shells = shells.map_or(0, |of_lens| of_lens.source_count() + self.data.len() * slots);
         let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos.len() * slots + self.statistics.cells().len());
         let bytes = 4 * (4 * (shapes + rhos) + shape_activations + rho_activations + outputs * (rows + 2 * shells));
         let group = (GROUP_BYTES / bytes.max(1)).clamp(1, MOST_IN_GROUP);

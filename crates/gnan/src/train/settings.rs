@@ -1,5 +1,7 @@
 //! What can be chosen about training, with defaults that work untuned, checked once before any work starts.
 
+use std::path::PathBuf;
+
 use crate::dataset::{Dataset, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
@@ -35,6 +37,12 @@ pub const GRAPH_WEIGHT_DECAY: f64 = 0.1;
 pub const SMOOTH: f64 = 2.0;
 /// A node task with at least this many training labels gets a rho per feature by default.
 pub const WELL_LABELLED: usize = 1000;
+/// Default number of epochs after which the samples of shells are drawn anew.
+pub const RESAMPLE: usize = 50;
+/// Largest sample of a shell that is accepted.
+const MOST_SAMPLED: u32 = 4096;
+/// A node task with more pairs of a labelled node and another node than this gets a shared rho by default.
+pub const MOST_PAIRS_PER_FEATURE: u64 = 2_000_000_000;
 /// Widest hidden layer that is accepted.
 const MOST_HIDDEN: usize = 1024;
 /// Most layers that are accepted.
@@ -145,6 +153,12 @@ pub struct Training {
     pub patience: Option<usize>,
     /// Items per step; `None`: all of them.
     pub batch: Option<usize>,
+    /// Train a node task on so many sources of every shell, drawn anew now and then; `None`: on all of them.
+    pub shell_sample: Option<u32>,
+    /// Epochs after which sources are drawn anew.
+    pub resample: usize,
+    /// The folder in which distances are kept that do not fit in memory.
+    pub cache: Option<PathBuf>,
     /// Weigh classes so that each counts the same.
     pub balance_classes: bool,
     /// How many pairs of features the model is to have, the best by what the additive model leaves.
@@ -185,6 +199,9 @@ impl Default for Training {
             epochs: None,
             patience: None,
             batch: None,
+            shell_sample: None,
+            resample: RESAMPLE,
+            cache: None,
             balance_classes: false,
             pairs: 0,
             named_pairs: Vec::new(),
@@ -301,6 +318,15 @@ impl Training {
         {
             return refuse(format!("a weight decay of {decay}"), "it must be from 0 to 10; 0.0005 is usual");
         }
+        if let Some(size) = self.shell_sample.filter(|size| !(1..=MOST_SAMPLED).contains(size)) {
+            return refuse(format!("a sample of {size} sources of every shell"), "choose 1 to 4096; 16 is usual");
+        }
+        if self.resample == 0 {
+            return refuse(
+                "samples drawn anew after 0 epochs".to_owned(),
+                "give --resample a number of epochs; 50 is usual",
+            );
+        }
         if !(0.0..1.0).contains(&self.dropout) {
             return refuse(format!("a dropout rate of {}", self.dropout), "it must be from 0 to below 1");
         }
@@ -405,6 +431,10 @@ impl Training {
             RhoChoice::Auto => vec![Rho::Shared, Rho::PerFeature],
             // A pair hears every edge: words by distances would be too many cells.
             RhoChoice::ByData if train.links().is_some() => vec![Rho::Shared],
+            // A rho per feature looks at every pair of receiver and source once per feature.
+            RhoChoice::ByData if self.shell_sample.is_some() || train.pairs() > MOST_PAIRS_PER_FEATURE => {
+                vec![Rho::Shared]
+            }
             RhoChoice::ByData if train.task() == Task::Graph || train.len() >= WELL_LABELLED => vec![Rho::PerFeature],
             RhoChoice::ByData => vec![Rho::Shared],
         }

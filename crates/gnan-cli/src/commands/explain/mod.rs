@@ -14,20 +14,18 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gnan::explain::{By, Explainer};
-use gnan::output::AtomicFile;
 use gnan::{Dataset, Error, Model};
 use serde::Serialize;
 
 use self::lines::Wanted;
 use self::verify::Verification;
 use crate::args::heading::OUTPUT;
-use crate::args::{ForceArgs, OutputArgs, ReadArgs};
+use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
-use crate::interrupt;
 use crate::progress::working;
-use crate::screen::{print, print_bytes, talk};
-use crate::style::{counted, harmless, heading, warning};
+use crate::screen::{print, talk};
+use crate::style::{counted, harmless, warning};
 
 const EXAMPLES: &str = examples!(
     "gnan explain model.gnan                                 the model alone",
@@ -272,7 +270,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     }
     let by = if by.is_empty() { By::ALL.to_vec() } else { by };
     let wanted = Wanted { description, outputs: chosen.unwrap_or_else(|| outputs::usual(description)), by };
-    let mut sink = Sink::open(args)?;
+    let mut sink = Sink::open(&args.output)?;
     if format == Format::Csv {
         sink.write(Wanted::CSV_HEADER)?;
     }
@@ -283,7 +281,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
         _ => wanted.json_line(why),
     };
     stream::each(&explainer, &positions, &outputs, make, |bytes| sink.write(&bytes))?;
-    sink.close(args, positions.len())?;
+    sink.close(&args.output, &counted(positions.len(), "explanation"))?;
     for sentence in &outputs.novelty {
         talk(format!("{}: {}", warning("note"), harmless(sentence)));
     }
@@ -320,33 +318,4 @@ fn answer(args: &ExplainArgs, found: &impl Answered, format: Format) -> Result<A
         }
     }
     Ok(if found.adds_up() { Answer::Done } else { Answer::No })
-}
-
-/// Where explanations go as they are made.
-enum Sink {
-    Stdout,
-    File(AtomicFile),
-}
-
-impl Sink {
-    fn open(args: &ExplainArgs) -> Result<Sink> {
-        let Some(path) = &args.output.output else { return Ok(Sink::Stdout) };
-        interrupt::listen("stopping; nothing will be written")?;
-        Ok(Sink::File(AtomicFile::create(path)?))
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        match self {
-            Sink::Stdout => print_bytes(bytes),
-            Sink::File(file) => Ok(file.write(bytes)?),
-        }
-    }
-
-    fn close(self, args: &ExplainArgs, explanations: usize) -> Result<()> {
-        if let (Sink::File(file), Some(path)) = (self, &args.output.output) {
-            file.commit()?;
-            talk(format!("wrote {} to {}", counted(explanations, "explanation"), heading(path.display())));
-        }
-        Ok(())
-    }
 }

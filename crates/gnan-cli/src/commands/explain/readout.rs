@@ -5,7 +5,8 @@ use gnan::{Dataset, Error, Model};
 use serde::Serialize;
 
 use super::local::Ledgers;
-use super::{ExplainArgs, Format, Sink, answer, write_text};
+use super::{ExplainArgs, Format, answer, write_text};
+use crate::args::Sink;
 use crate::exit::{Answer, Result};
 use crate::progress::working;
 use crate::style::{contribution, counted, dim, heading, number};
@@ -58,14 +59,14 @@ pub fn predictions(
         write_text(args, &text.join("\n"), &counted(found.len(), "explanation"))?;
         return Ok(Answer::Done);
     }
-    let mut sink = Sink::open(args)?;
+    let mut sink = Sink::open(&args.output)?;
     for why in &found {
         let mut line = serde_json::to_vec(why)
             .map_err(|error| Error::input(format!("the result cannot be written as JSON: {error}")))?;
         line.push(b'\n');
         sink.write(&line)?;
     }
-    sink.close(args, found.len())?;
+    sink.close(&args.output, &counted(found.len(), "explanation"))?;
     Ok(Answer::Done)
 }
 

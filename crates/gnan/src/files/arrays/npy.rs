@@ -5,6 +5,7 @@ use std::path::Path;
 use npyz::{Deserialize, NpyFile, Order};
 
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// The longest header that NumPy itself accepts.
 const LONGEST_HEADER: usize = 10_000;
@@ -105,6 +106,8 @@ fn read<'a, T: Copy>(
 ) -> Result<Array<T>> {
     let file = open(bytes, path)?;
     let shape: Vec<usize> = file.shape().iter().map(|&length| length as usize).collect();
+    memory::demand(file.len().saturating_mul(size_of::<T>() as u64), "the numbers of this array")
+        .map_err(|error| error.in_file(path))?;
     let order = file.order();
     let element = file.dtype().descr();
     let values = elements(element.trim_matches(['\'', '<', '>', '|', '=']), file)

@@ -8,8 +8,9 @@ use crate::files::columns::levels;
 use crate::files::molecule::BondOrder;
 use crate::files::table::cells::is_missing;
 use crate::files::tables::{Column, Kind, Values};
-use crate::files::text::Text;
+use crate::files::text::{Text, newlines};
 use crate::limits::Limits;
+use crate::memory;
 
 /// Columns of numbers; NaN is a missing value.
 pub struct NumberTable {
@@ -23,7 +24,11 @@ impl NumberTable {
     pub fn parse(text: &Text, limits: &Limits) -> Result<NumberTable> {
         let width = text.lines().next().map_or(0, |(_, line)| line.split(',').count());
         Limits::check(width as u64, limits.features, "columns").map_err(|error| error.in_file(&text.path))?;
-        let mut table = NumberTable { path: text.path.clone(), lines: Vec::new(), columns: vec![Vec::new(); width] };
+        let rows = 1 + newlines(text.text.as_bytes()).min((text.text.len() / width.max(1)) as u64);
+        let needed = rows.saturating_mul(size_of::<f64>() as u64 * (width as u64 + 1));
+        memory::demand(needed, "the numbers of this table").map_err(|error| error.in_file(&text.path))?;
+        let columns = (0..width).map(|_| Vec::with_capacity(rows as usize)).collect();
+        let mut table = NumberTable { path: text.path.clone(), lines: Vec::new(), columns };
         for (number, line) in text.lines() {
             let found = line.split(',').count();
             if found != width {

@@ -106,7 +106,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let (order, offsets) = Selection::grouped(&graph_of_node, graphs);
     tables.node_offsets = offsets;
     // Grouping drops no node, so edges keep their order and their bonds.
-    tables.edges = order.edges(&edges);
+    tables.edges = order.edges(edges);
     tables.node_columns = node_columns.into_iter().map(|column| order.column(column)).collect();
     tables.graph_ids = graph_ids;
     Ok(tables)

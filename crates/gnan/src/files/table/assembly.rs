@@ -12,6 +12,10 @@ use crate::files::table::overrides::Overrides;
 use crate::files::table::{Table, quoted};
 use crate::files::tables::{Column, Part, Tables, Task, Values};
 use crate::limits::Limits;
+use crate::memory;
+
+/// What an id takes: itself as text, its place in the index, and its graph.
+const BYTES_OF_AN_ID: u64 = 56 + 72 + 12;
 
 /// The tables of one data set.
 pub struct Assembly {
@@ -35,6 +39,9 @@ impl Assembly {
         let place = too_many_in(&nodes);
         Limits::check(nodes.rows() as u64, limits.nodes, "nodes").map_err(|error| error.in_file(&place))?;
         let name = overrides.name.clone().unwrap_or(name);
+        let edge_rows = edges.as_ref().map_or(0, Table::rows) as u64;
+        let needed = nodes.rows() as u64 * BYTES_OF_AN_ID + edge_rows * size_of::<[u32; 2]>() as u64;
+        memory::demand(needed, "the ids and edges of these tables").map_err(|error| error.in_file(&place))?;
         let node_ids = nodes.take_ids("node_id")?;
         let graph_of_node = nodes.take_ids_if_any("graph_id")?;
         let index = GraphIndex::new(&name, &nodes, graph_of_node.as_ref(), graphs.as_mut())?;
@@ -57,7 +64,7 @@ impl Assembly {
         match &mut edges {
             Some(edges) => {
                 // Grouping drops no node, so edges keep their order and their labels.
-                tables.edges = order.edges(&read_edges(edges, &node_index, &index, limits)?);
+                tables.edges = order.edges(read_edges(edges, &node_index, &index, limits)?);
                 overrides.declare_levels(edges, "edges");
                 let kinds = EdgeKinds::take(edges)?;
                 (tables.edge_labels, tables.bonds) = (kinds.labels, kinds.bonds);
@@ -77,7 +84,7 @@ impl Assembly {
         });
         let node_splits = node_splits.iter().map(|parts| order.items(parts)).collect();
         choose_splits(&mut tables, graph_splits, node_splits);
-        tables.node_ids = Some(order.items(&node_ids.iter().map(str::to_string).collect::<Vec<_>>()));
+        tables.node_ids = Some(order.map(|row| node_ids.get(row).to_string()));
         tables.node_columns = node_columns.into_iter().map(|column| order.column(column)).collect();
         tables.node_offsets = offsets;
         tables.graph_ids = index.ids;

@@ -40,9 +40,20 @@ impl Cells {
         self.ends.resize(rows.max(self.ends.len()), self.text.len());
     }
 
+    /// Makes room for so many cells.
+    pub fn reserve(&mut self, rows: usize) {
+        self.ends.reserve_exact(rows);
+    }
+
     /// Number of cells.
     pub fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// The cell of a row.
+    pub fn get(&self, row: usize) -> &str {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[row]]
     }
 
     /// The cell of each row.

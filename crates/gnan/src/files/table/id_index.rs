@@ -127,9 +127,11 @@ pub fn read_edges(edges: &mut Table, nodes: &NodeIndex, graphs: &GraphIndex, lim
     }
     let ends = sources.iter().zip(targets.iter()).enumerate();
     let Some(graph_of_edge) = graph_of_edge else {
-        let rows = nodes.without_graphs(edges, graphs)?;
+        // The index of the nodes serves where there is one graph.
+        let single = graphs.ids.len() == 1;
+        let rows = if single { HashMap::new() } else { nodes.without_graphs(edges, graphs)? };
         let find = |row: usize, id: &str| {
-            let found = rows.get(id).copied();
+            let found = if single { nodes.rows.get(&(0, id)) } else { rows.get(id) }.copied();
             found.ok_or_else(|| edges.error(row, format!("node \"{id}\" is not in {file}")))
         };
         let resolve = |(row, (source, target))| {

@@ -1,5 +1,6 @@
 //! Files that are compressed with gzip, by their content rather than their name.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -7,6 +8,7 @@ use flate2::read::MultiGzDecoder;
 use crate::error::{Error, Result};
 use crate::files::text::{Text, read_at_most};
 use crate::limits::Limits;
+use crate::memory;
 
 /// The first two bytes of every gzip file.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -16,10 +18,11 @@ pub fn expand(bytes: Vec<u8>, path: &Path, limit: u64) -> Result<Vec<u8>> {
     if !bytes.starts_with(&MAGIC) {
         return Ok(bytes);
     }
-    let damaged = |error| {
-        Error::input(format!("this gzip file cannot be read: {error}"))
+    let damaged = |error: io::Error| match error.kind() {
+        io::ErrorKind::OutOfMemory => memory::exhausted("to expand this file").in_file(path),
+        _ => Error::input(format!("this gzip file cannot be read: {error}"))
             .in_file(path)
-            .remedy("it may be cut short or damaged: fetch or make it again")
+            .remedy("it may be cut short or damaged: fetch or make it again"),
     };
     let too_long = || Error::limit(format!("the file expands to more than the limit of {limit} bytes")).in_file(path);
     read_at_most(MultiGzDecoder::new(bytes.as_slice()), limit).map_err(damaged)?.ok_or_else(too_long)

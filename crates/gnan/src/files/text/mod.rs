@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::memory;
 
 /// The text of a file, and where it came from.
 pub struct Text {
@@ -67,15 +68,22 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = File::open(path).map_err(refusal)?;
     let length = file.metadata().map_err(refusal)?.len();
     Limits::check(length, limit, "bytes").map_err(|error| error.in_file(path))?;
+    memory::demand(length, "to read this file").map_err(|error| error.in_file(path))?;
     let too_long = || Error::limit(format!("more than the limit of {limit} bytes")).in_file(path);
     read_at_most(file, limit).map_err(refusal)?.ok_or_else(too_long)
 }
 
-/// Reads everything that `reader` yields, unless that is more than `limit` bytes.
+/// Reads everything that `reader` yields, unless that is more than `limit` bytes; more than the memory that is left is an
+/// error of the kind [`io::ErrorKind::OutOfMemory`].
 pub fn read_at_most(reader: impl Read, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    reader.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= limit))
+    let room = memory::left().unwrap_or(u64::MAX);
+    reader.take(limit.min(room).saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 {
+        length if length > limit => Ok(None),
+        length if length > room => Err(io::ErrorKind::OutOfMemory.into()),
+        _ => Ok(Some(bytes)),
+    }
 }
 
 /// The files and folders inside a folder, by name.

@@ -136,7 +136,7 @@ impl Binding {
 /// Number of channels in the shell rows: none without them, else at least one.
 fn channel_count(statistics: &Statistics) -> usize {
     let channels = statistics.channels().iter().flatten().copied().chain(statistics.bias_channel()).max();
-    if statistics.shells().is_empty() { 0 } else { channels.map_or(1, |last| last + 1) }
+    if statistics.surroundings().is_empty() { 0 } else { channels.map_or(1, |last| last + 1) }
 }
 
 /// A feature of the model, where its parameters are, and its levels in the data.

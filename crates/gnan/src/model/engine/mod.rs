@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use crate::lens::Reach;
 use crate::shape::{Architecture, Basis, Evaluation, ShapeKind};
-use crate::statistics::{Shells, Statistics};
+use crate::statistics::Statistics;
 
 use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
@@ -82,6 +82,13 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Draws another sample of every shell, where there are samples.
+    pub fn redraw(&mut self, draw: u64) {
+        if let Some(shells) = &mut self.shells {
+            shells.redraw(draw);
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.cells.len()
@@ -138,10 +145,10 @@ impl Engine {
         let arguments: Vec<Vec<f64>> =
             heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()).collect();
         let rho_points = Evaluation::new(&forms.rhos, &arguments);
-        let shells = statistics.shells().first().map(|shells| {
+        let shells = statistics.surroundings().first().map(|surroundings| {
             let offsets = (0..axis.lenses()).map(|lens| axis.range(lens).start).collect();
             let bias = statistics.bias_channel();
-            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shells.source_count(), bias, offsets)
+            ShellTerm::new(binding.rho_of_channel.clone(), lanes, surroundings.source_count(), bias, offsets)
         });
         Engine {
             grid: Grid::new(model.features, &layout),
@@ -160,9 +167,33 @@ impl Engine {
         }
     }
 
+    /// The memory that an engine for replicates of a model takes, in bytes: tables, their gradients, what every source
+    /// says, and the parameters with what the optimiser remembers of them.
+    pub fn bytes(model: EngineModel<'_>, statistics: &Statistics, replicates: usize) -> u64 {
+        let lanes = model.architecture.outputs * replicates;
+        let layout = Layout::new(model.features, model.rho, model.reach, statistics.axis().lenses());
+        let channels =
+            statistics.surroundings().first().map_or(0, |_| statistics.channels().len().clamp(1, layout.rhos.len()));
+        let sources = statistics.surroundings().first().map_or(0, |of_lens| of_lens.source_count());
+        let units = statistics.levels().unit_count() * (28 + 12 * lanes);
+        let networks = model.features.len() * model.architecture.block_len() * replicates;
+        (units + 8 * sources * channels * lanes.next_multiple_of(4) + 16 * networks) as u64
+    }
+
     /// The statistics this engine is bound to.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
+    }
+
+    /// Binds the same model, whose tables are evaluated, to the statistics of other items.
+    ///
+    /// They must have the same levels and the same distances: see [`Statistics::with_levels`].
+    pub fn rebind(&mut self, statistics: Arc<Statistics>, parameters: &Parameters) {
+        let cells = statistics.cells();
+        self.cells = CellTerm::new(cells.len(), self.tables.lanes);
+        self.cells.fill(&self.tables, &self.binding, cells);
+        self.cells.average_unseen(&self.tables, &self.binding, cells, parameters, &self.replicates[0]);
+        self.statistics = statistics;
     }
 
     /// `T[u, lane]`, as [`tables`](Self::tables) left it.
@@ -182,16 +213,33 @@ impl Engine {
 
     /// Copies out some rows. `repeated` prepares them for many steps over all of them.
     pub fn rows(&self, rows: &[usize], repeated: bool) -> Rows {
+        Rows {
+            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
+            cells: self.item_cells(rows, repeated),
+            shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells(rows))),
+        }
+    }
+
+    fn item_cells(&self, rows: &[usize], repeated: bool) -> ItemCells {
         let (cells, heard) = (self.statistics.cells(), &self.heard);
         let is_heard = |cell: u32| {
             let (unit, slot) = (cells.units[cell as usize], cells.slots[cell as usize]);
             heard.point(self.binding.rho_of_unit[unit as usize] as usize, usize::from(slot)).is_some()
         };
-        let select = |shells: &Shells| shells.select(rows);
+        ItemCells::new(&self.statistics, rows, is_heard, repeated)
+    }
+
+    /// Copies out the rows at some `positions` of `whole`, which holds `rows`.
+    pub fn batch(&self, whole: &Rows, rows: &[usize], positions: &[usize]) -> Rows {
+        let rows: Vec<usize> = positions.iter().map(|position| rows[*position]).collect();
         Rows {
             readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
-            cells: ItemCells::new(&self.statistics, rows, is_heard, repeated),
-            shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells().iter().map(select).collect())),
+            cells: self.item_cells(&rows, false),
+            shells: self
+                .shells
+                .as_ref()
+                .zip(whole.shells.as_ref())
+                .map(|(term, items)| term.items(items.select(positions))),
         }
     }
 

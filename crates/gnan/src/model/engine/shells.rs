@@ -3,12 +3,18 @@
 //! What a source says through a channel is the sum of `T` over its units in that channel. Where rho is shared or grouped
 //! the bias is in a channel too; else it is in the cells. Every lens has shells of its own around the same sources.
 
+use rayon::prelude::*;
+
+use crate::distance::OCTET;
 use crate::statistics::{Levels, Shells};
 
 use super::binding::Binding;
 use super::lanes::Lanes;
 use super::said::Sources;
 use super::tables::Tables;
+
+/// Octets of receivers that one task handles.
+const OCTETS_PER_TASK: usize = 64;
 
 /// The shells around some items, with working memory.
 pub(super) struct ItemShells {
@@ -18,10 +24,20 @@ pub(super) struct ItemShells {
 /// The shells by one lens.
 struct LensShells {
     shells: Shells,
-    /// The mean of every lane over every shell.
+    /// The mean of every lane over every shell; later its gradient, times the share of each source in it.
     means: Vec<f32>,
-    /// The gradient of those means, times the share of each source in them.
-    pull: Vec<f32>,
+}
+
+impl ItemShells {
+    /// The shells of some of the items.
+    pub(super) fn select(&self, positions: &[usize]) -> Vec<Shells> {
+        self.lenses.iter().map(|lens| lens.shells.select(positions)).collect()
+    }
+
+    /// Draws another sample of every shell, where there are samples.
+    pub(super) fn redraw(&mut self, draw: u64) {
+        self.lenses.iter_mut().for_each(|lens| lens.shells.redraw(draw));
+    }
 }
 
 /// What every source says, in lanes, and its gradient.
@@ -54,8 +70,8 @@ impl ShellTerm {
     /// Room to compute the outputs of the items in the middle of these shells.
     pub(super) fn items(&self, lenses: Vec<Shells>) -> ItemShells {
         let room = |shells: Shells| {
-            let means = vec![0.0; self.lanes.len(shells.receivers.len() * shells.slots)];
-            LensShells { shells, means, pull: Vec::new() }
+            let means = vec![0.0; self.lanes.len(shells.octets().len() * OCTET * shells.slots())];
+            LensShells { shells, means }
         };
         ItemShells { lenses: lenses.into_iter().map(room).collect() }
     }
@@ -76,17 +92,28 @@ impl ShellTerm {
     /// `out[i, c] += sum over channels and slots of rho[r, l, c] * means[i, l, lane]`
     pub(super) fn add_outputs(&self, items: &mut ItemShells, tables: &Tables, out: &mut [f32]) {
         let (outputs, width) = (tables.lanes, self.lanes.width());
-        for (LensShells { shells, means, .. }, offset) in items.lenses.iter_mut().zip(&self.offsets) {
-            let slots = shells.slots;
+        for (LensShells { shells, means }, offset) in items.lenses.iter_mut().zip(&self.offsets) {
+            let slots = shells.slots();
+            shells.means(&self.said, width, means);
             for block in 0..self.lanes.blocks() {
-                let means = &mut means[self.lanes.block(block, shells.receivers.len() * slots)];
-                shells.means(&self.said[self.lanes.block(block, self.sources)], width, means);
-                for (means, out) in means.chunks_exact(slots * width).zip(out.chunks_exact_mut(outputs)) {
+                let means = &means[self.lanes.block(block, shells.octets().len() * OCTET * slots)];
+                let heard = means.par_chunks_exact((slots * OCTET * width).max(1)).map(|means| {
+                    let mut heard = vec![0.0; OCTET * outputs];
                     self.lanes.each(block, |lane, rho, c| {
-                        let rho = |slot: usize| tables.rhos[tables.rho_start(rho, offset + slot) + c];
-                        let sum: f32 = (0..slots).map(|slot| rho(slot) * means[slot * width + lane]).sum();
-                        out[c] += sum;
+                        let rhos = |slot: usize| tables.rhos[tables.rho_start(rho, offset + slot) + c];
+                        for receiver in 0..OCTET {
+                            let mean = |slot: usize| means[(slot * OCTET + receiver) * width + lane];
+                            heard[receiver * outputs + c] +=
+                                (0..slots).map(|slot| rhos(slot) * mean(slot)).sum::<f32>();
+                        }
                     });
+                    heard
+                });
+                for (octet, heard) in shells.octets().iter().zip(heard.collect::<Vec<Vec<f32>>>()) {
+                    for (receiver, heard) in octet.members().zip(heard.chunks_exact(outputs)) {
+                        let out = &mut out[receiver * outputs..][..outputs];
+                        out.iter_mut().zip(heard).for_each(|(out, heard)| *out += heard);
+                    }
                 }
             }
         }
@@ -104,28 +131,42 @@ impl ShellTerm {
     ) {
         let (outputs, width) = (tables.lanes, self.lanes.width());
         self.gradient.fill(0.0);
-        for (LensShells { shells, means, pull }, offset) in items.lenses.iter_mut().zip(&self.offsets) {
-            let slots = shells.slots;
-            pull.resize(means.len(), 0.0);
+        for (LensShells { shells, means }, offset) in items.lenses.iter_mut().zip(&self.offsets) {
+            let slots = shells.slots();
+            let per_octet = slots * OCTET;
             for block in 0..self.lanes.blocks() {
-                let place = self.lanes.block(block, shells.receivers.len() * slots);
-                let (means, pull) = (&means[place.clone()], &mut pull[place]);
-                let per_receiver = means.chunks_exact(slots * width).zip(pull.chunks_exact_mut(slots * width));
-                for (i, (means, pull)) in per_receiver.enumerate() {
-                    let shares = &shells.shares[i * slots..][..slots];
-                    let out_gradient = &out_gradient[i * outputs..][..outputs];
+                let place = self.lanes.block(block, shells.octets().len() * per_octet);
+                let chunks = means[place].par_chunks_mut((OCTETS_PER_TASK * per_octet * width).max(1)).enumerate();
+                let of_rho = chunks.map(|(task, means)| {
+                    let octets = &shells.octets()[task * OCTETS_PER_TASK..];
+                    let shares = &shells.shares()[task * OCTETS_PER_TASK * per_octet..];
+                    let mut of_rho = vec![0.0f32; self.lanes.lanes_of(block) * slots];
+                    let each =
+                        means.chunks_exact_mut(per_octet * width).zip(octets).zip(shares.chunks_exact(per_octet));
+                    for ((means, octet), shares) in each {
+                        self.lanes.each(block, |lane, rho, c| {
+                            for (receiver, number) in octet.members().enumerate() {
+                                let g = gain * out_gradient[number * outputs + c];
+                                for slot in 0..slots {
+                                    let place = slot * OCTET + receiver;
+                                    let mean = &mut means[place * width + lane];
+                                    of_rho[lane * slots + slot] += g * *mean;
+                                    *mean = g * tables.rhos[tables.rho_start(rho, offset + slot) + c] * shares[place];
+                                }
+                            }
+                        });
+                    }
+                    of_rho
+                });
+                for of_rho in of_rho.collect::<Vec<Vec<f32>>>() {
                     self.lanes.each(block, |lane, rho, c| {
-                        let g = gain * out_gradient[c];
-                        for slot in 0..slots {
-                            let at = tables.rho_start(rho, offset + slot) + c;
-                            gradient.rhos[at] += g * means[slot * width + lane];
-                            pull[slot * width + lane] = g * tables.rhos[at] * shares[slot];
+                        for (slot, sum) in of_rho[lane * slots..][..slots].iter().enumerate() {
+                            gradient.rhos[tables.rho_start(rho, offset + slot) + c] += sum;
                         }
                     });
                 }
-                let place = self.lanes.block(block, self.sources);
-                shells.gather(pull, width, &mut self.gradient[place]);
             }
+            shells.gather(means, width, &mut self.gradient);
         }
     }
 }

@@ -1,0 +1,79 @@
+//! The limit of memory, as the system sees it.
+
+use std::fmt::Write;
+
+use crate::desk::Desk;
+
+/// A tree of so many people, the first of whom have a label.
+fn crowd(desk: &Desk, folder: &str, people: usize, labelled: usize) {
+    let (mut nodes, mut edges) = ("node_id,age,income,group,label\n".to_owned(), "source,target\n".to_owned());
+    for person in 0..people {
+        let label = if person < labelled { ["no", "yes"][(person * 7919 % 90) / 45] } else { "" };
+        let group = ["a", "b", "c", "d"][person % 4];
+        writeln!(nodes, "p{person},{},{},{group},{label}", person * 7919 % 90, person * 31 % 1000).unwrap();
+        if person > 0 {
+            writeln!(edges, "p{person},p{}", person * 3 / 4).unwrap();
+        }
+    }
+    desk.write(&format!("{folder}/nodes.csv"), &nodes);
+    desk.write(&format!("{folder}/edges.csv"), &edges);
+}
+
+#[test]
+fn nonsense_is_refused_in_plain_words() {
+    let desk = Desk::new();
+    for size in ["many", "5", "-1GB", "1e999GB", "0MB"] {
+        desk.gnan(&format!("data info solubility --memory={size}")).expect(2).says("is not an amount of memory");
+    }
+    desk.works("data info solubility --memory 1.5GiB");
+    desk.write("options.toml", "memory = \"2GB\"\n");
+    desk.works("data info solubility --config options.toml");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_before_it_starts() {
+    let desk = Desk::new();
+    crowd(&desk, "crowd", 60_000, 2000);
+    let session = desk.gnan("train crowd --target label --memory 6MB").expect(3);
+    session.says("are needed").says("are in use and the limit of memory is 6.0 MB").says("--memory (at least");
+    assert!(!desk.exists("model.gnan"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_fits_stays_within_the_limit() {
+    let desk = Desk::new();
+    crowd(&desk, "crowd", 20_000, 2000);
+    let tasks = [
+        "train crowd --target label --epochs 3 --hidden 16 --layers 2 --rho shared",
+        "predict model.gnan crowd -o predictions.csv",
+        "explain model.gnan crowd --id p7 --verify",
+    ];
+    for task in tasks {
+        let (peak, code) = peak_anonymous(&desk, &format!("{task} --memory 500MB"));
+        assert_eq!(code, Some(0), "{task}");
+        assert!(peak > 1_000_000 && peak < 500_000_000, "{task} took {peak} bytes");
+    }
+    assert_eq!(String::from_utf8(desk.read("predictions.csv")).unwrap().lines().count(), 20_001);
+}
+
+/// The most anonymous memory that a command had at a glance, and its exit code.
+#[cfg(target_os = "linux")]
+fn peak_anonymous(desk: &Desk, line: &str) -> (u64, Option<i32>) {
+    let mut command = std::process::Command::new(crate::desk::GNAN);
+    command.current_dir(desk.path("")).args(line.split_whitespace());
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().expect("the command");
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    loop {
+        if let Some(code) = child.try_wait().expect("a child") {
+            return (peak, code.code());
+        }
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        peak = peak.max(1024 * kilobytes.unwrap_or(0));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,214 @@
+//! How lists are made: all sources of a shell, or a sample of them, in one search.
+//!
+//! The sample is stratified: the sources of a shell, in the order of the data, are cut into as many parts of equal length
+//! as there are to be drawn, and one is drawn from each. Every source has the same chance, so the mean of the sample is
+//! the mean of the shell on average. A shell with no more sources than that is taken whole.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::lists::{Lists, NO_REST};
+use super::rows::{NOBODY, Octet};
+use super::surroundings::Surroundings;
+use crate::distance::OCTET;
+use crate::lens::ViewSearch;
+use crate::progress;
+use crate::random::Stream;
+
+/// Octets whose receivers are searched for together.
+const OCTETS_AT_ONCE: usize = 32;
+/// The rank that no source has.
+const NEVER: u32 = u32::MAX;
+
+/// A sample of every shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Sources of a shell.
+    pub size: u32,
+    /// The seed of all draws.
+    pub seed: u64,
+    /// Which draw it is.
+    pub draw: u64,
+}
+
+/// Which sources are listed.
+#[derive(Clone, Copy)]
+pub(super) enum Pick {
+    /// All, but for the largest shell of every receiver.
+    AllButLargest,
+    /// Some of every shell.
+    Some(Sample),
+}
+
+impl Pick {
+    /// How many sources of a shell of `count` are listed.
+    pub(super) fn listed(self, count: u32) -> u32 {
+        match self {
+            Pick::AllButLargest => count,
+            Pick::Some(sample) => count.min(sample.size),
+        }
+    }
+}
+
+/// Lists of receivers, given by their positions in the surroundings.
+pub(super) fn lists(surroundings: &Arc<Surroundings>, receivers: &[u32], pick: Pick) -> Lists {
+    let slots = surroundings.slots();
+    let octets = surroundings.octets(receivers);
+    let seat = |receiver: u32| (receiver != NOBODY).then(|| receivers[receiver as usize]);
+    let mut rest = Vec::with_capacity(octets.len() * OCTET);
+    let mut offsets = Vec::with_capacity(octets.len() * slots * OCTET + 1);
+    offsets.push(0);
+    for octet in &octets {
+        let own = octet.receivers.map(|receiver| seat(receiver).map(|seat| surroundings.counts(seat as usize)));
+        let largest = own.map(|counts| match (pick, counts) {
+            (Pick::AllButLargest, Some(counts)) => largest_of(counts),
+            _ => NO_REST,
+        });
+        rest.extend(largest);
+        for slot in 0..slots {
+            for lane in 0..OCTET {
+                let count = own[lane].map_or(0, |counts| counts[slot]);
+                let listed = if usize::from(largest[lane]) == slot { 0 } else { pick.listed(count) };
+                offsets.push(offsets[offsets.len() - 1] + listed as usize);
+            }
+        }
+    }
+    let mut sources = vec![0; offsets[offsets.len() - 1]];
+    let mut pieces = Vec::new();
+    let mut left = &mut sources[..];
+    for (place, batch) in batches(&octets) {
+        let length = offsets[(place + batch.len()) * slots * OCTET] - offsets[place * slots * OCTET];
+        let (piece, after) = left.split_at_mut(length);
+        pieces.push((place, batch, piece));
+        left = after;
+    }
+    let (done, all) = (AtomicUsize::new(0), octets.len());
+    pieces.into_par_iter().for_each_init(
+        || (ViewSearch::default(), Vec::new()),
+        |(search, words), (place, batch, piece)| {
+            let members = batch.iter().flat_map(|octet| octet.receivers).filter_map(seat);
+            // It was found before, so it is found now.
+            let Ok(found) = surroundings.find(members, search) else { return };
+            let first = offsets[place * slots * OCTET];
+            for (number, octet) in batch.iter().enumerate() {
+                let lists = &offsets[(place + number) * slots * OCTET..][..slots * OCTET + 1];
+                let own = octet.receivers.map(|receiver| seat(receiver).map(|seat| surroundings.item(seat)));
+                let counts = octet.receivers.map(|receiver| seat(receiver).map(|s| surroundings.counts(s as usize)));
+                let mut picker = Picker::new(pick, lists, first, own, counts);
+                if slots <= 256 {
+                    words.resize(octet.len, 0);
+                    found.write_bytes(number, (slots - 1) as u8, words);
+                    for (source, word) in (0u32..).zip(words.iter()) {
+                        for lane in 0..OCTET {
+                            picker.look(usize::from((word >> (8 * lane)) as u8), lane, source, piece);
+                        }
+                    }
+                } else {
+                    let mut wide = vec![[0; OCTET]; octet.len];
+                    found.write_wide(number, (slots - 1) as u16, &mut wide);
+                    for (source, word) in (0u32..).zip(&wide) {
+                        for lane in 0..OCTET {
+                            picker.look(usize::from(word[lane]), lane, source, piece);
+                        }
+                    }
+                }
+            }
+            progress::tell("lists of sources", done.fetch_add(batch.len(), Ordering::Relaxed) + batch.len(), all);
+        },
+    );
+    Lists::new(octets, slots, offsets, sources, rest, surroundings.source_count())
+}
+
+fn largest_of(counts: &[u32]) -> u16 {
+    let largest = (0..counts.len()).rev().max_by_key(|slot| counts[*slot]);
+    largest.map_or(NO_REST, |slot| slot as u16)
+}
+
+/// Runs of octets of one graph, each with the place of its first.
+fn batches(octets: &[Octet]) -> Vec<(usize, &[Octet])> {
+    let mut place = 0;
+    let mut batches = Vec::new();
+    for batch in octets.chunk_by(|a, b| a.first == b.first).flat_map(|same_graph| same_graph.chunks(OCTETS_AT_ONCE)) {
+        batches.push((place, batch));
+        place += batch.len();
+    }
+    batches
+}
+
+/// Picks sources of eight receivers while their words go by.
+struct Picker {
+    shells: Vec<[Shell; OCTET]>,
+    streams: [Stream; OCTET],
+}
+
+/// How far the list of a shell has come.
+#[derive(Clone, Copy)]
+struct Shell {
+    /// Sources that went by.
+    passed: u32,
+    /// The rank of the next one that is picked.
+    next: u32,
+    /// How many have been picked, of how many, out of how many.
+    picked: u32,
+    listed: u32,
+    count: u32,
+    /// Where they are written.
+    start: usize,
+}
+
+impl Picker {
+    fn new(
+        pick: Pick,
+        lists: &[usize],
+        first: usize,
+        items: [Option<u32>; OCTET],
+        counts: [Option<&[u32]>; OCTET],
+    ) -> Picker {
+        let stream = |item: Option<u32>| match pick {
+            Pick::Some(Sample { seed, draw, .. }) => {
+                Stream::named(seed, "sample of shells", draw << 32 | u64::from(item.unwrap_or(0)))
+            }
+            Pick::AllButLargest => Stream::named(0, "sample of shells", 0),
+        };
+        let mut streams = items.map(stream);
+        let slots = (lists.len() - 1) / OCTET;
+        let mut shell = |slot: usize, lane: usize| {
+            let place = slot * OCTET + lane;
+            let listed = (lists[place + 1] - lists[place]) as u32;
+            let count = counts[lane].map_or(0, |counts| counts[slot]);
+            let mut shell = Shell { passed: 0, next: NEVER, picked: 0, listed, count, start: lists[place] - first };
+            shell.next = shell.rank(&mut streams[lane]);
+            shell
+        };
+        let shells = (0..slots).map(|slot| std::array::from_fn(|lane| shell(slot, lane))).collect();
+        Picker { shells, streams }
+    }
+
+    #[inline(always)]
+    fn look(&mut self, slot: usize, lane: usize, source: u32, out: &mut [u32]) {
+        let shell = &mut self.shells[slot][lane];
+        while shell.passed == shell.next {
+            out[shell.start + shell.picked as usize] = source;
+            shell.picked += 1;
+            shell.next = shell.rank(&mut self.streams[lane]);
+        }
+        shell.passed += 1;
+    }
+}
+
+impl Shell {
+    /// The rank of the source that is picked next: one from every part of equal length.
+    fn rank(&self, stream: &mut Stream) -> u32 {
+        if self.picked >= self.listed {
+            return NEVER;
+        }
+        if self.listed == self.count {
+            return self.picked;
+        }
+        let part = f64::from(self.count) / f64::from(self.listed);
+        let rank = ((f64::from(self.picked) + stream.uniform()) * part) as u32;
+        rank.min(self.count - 1)
+    }
+}

@@ -1,0 +1,229 @@
+//! The surroundings of the receivers of a node task: who hears whom from where, not yet written down.
+//!
+//! One search finds the slots and how many sources each of them holds; [`Shells`](super::Shells) of some receivers, in
+//! whichever form, are made of that and of further searches.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::rows::{NOBODY, Octet};
+use crate::checksum::Checksum;
+use crate::dataset::Dataset;
+use crate::distance::OCTET;
+use crate::error::Result;
+use crate::lens::{Found, Lens, Longest, View, ViewSearch};
+use crate::progress;
+
+/// Receivers that are searched for together.
+const RECEIVERS_AT_ONCE: usize = 256;
+
+/// All receivers of a data set through one lens.
+pub struct Surroundings {
+    graphs: Vec<Seen>,
+    seats: Vec<Seat>,
+    slots: usize,
+    longest: Longest,
+    /// `[receivers, slots]`: how many sources each shell holds.
+    counts: Vec<u32>,
+    normalise: bool,
+    source_count: usize,
+}
+
+impl std::fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Surroundings of {} receivers in {} slots", self.len(), self.slots)
+    }
+}
+
+/// A graph through the lens.
+struct Seen {
+    graph: usize,
+    view: View,
+    /// Its first source.
+    first: usize,
+}
+
+/// Where a receiver is.
+#[derive(Clone, Copy)]
+struct Seat {
+    /// Place of its graph among those seen.
+    graph: u32,
+    /// Its number within the graph.
+    receiver: u32,
+    /// The node, counted over all graphs.
+    item: u32,
+}
+
+impl Surroundings {
+    /// Searches the surroundings of the items of a node task, with slots for distances up to `at_least` in any case.
+    pub fn new(data: &Dataset, lens: &Lens, normalise: bool, at_least: usize) -> Result<Arc<Surroundings>> {
+        let graphs: Vec<Seen> = data
+            .graphs()
+            .into_par_iter()
+            .map(|graph| {
+                let view = View::new(data, graph, lens)?;
+                Ok(Seen { graph, view, first: data.sources_of(graph).start })
+            })
+            .collect::<Result<_>>()?;
+        let seat = |item: &u32| {
+            let graph = data.graph_of(*item as usize);
+            let place = graphs.partition_point(|seen| seen.graph < graph);
+            Seat { graph: place as u32, receiver: *item - data.nodes_of(graph).start as u32, item: *item }
+        };
+        let seats: Vec<Seat> = data.items().iter().map(seat).collect();
+        let source_count = data.node_count();
+        let mut found = Surroundings {
+            graphs,
+            seats,
+            slots: 0,
+            longest: Longest::default(),
+            counts: Vec::new(),
+            normalise,
+            source_count,
+        };
+        found.count(at_least)?;
+        Ok(Arc::new(found))
+    }
+
+    /// The first search: which distances there are, and how many sources at each.
+    fn count(&mut self, at_least: usize) -> Result<()> {
+        let order = self.near_order(&(0..self.seats.len() as u32).collect::<Vec<_>>());
+        let batches: Vec<&[u32]> = order
+            .chunk_by(|a, b| self.seats[*a as usize].graph == self.seats[*b as usize].graph)
+            .flat_map(|same_graph| same_graph.chunks(RECEIVERS_AT_ONCE))
+            .collect();
+        let (done, all) = (AtomicUsize::new(0), order.len());
+        let counted: Vec<(Longest, Vec<u32>)> = batches
+            .par_iter()
+            .map_init(ViewSearch::default, |search, batch| {
+                let found = self.find(batch.iter().copied(), search)?;
+                let longest = found.longest();
+                let width = usize::from(longest.finite) + 1;
+                let mut counts = vec![0; width * batch.len()];
+                for (receiver, counts) in counts.chunks_exact_mut(width).enumerate() {
+                    found.count(receiver, counts);
+                }
+                progress::tell("distances", done.fetch_add(batch.len(), Ordering::Relaxed) + batch.len(), all);
+                Ok((longest, counts))
+            })
+            .collect::<Result<_>>()?;
+        let longest = counted.iter().fold(Longest::default(), |all, (longest, _)| all.and(*longest));
+        let slots = usize::from(longest.finite).max(at_least) + 2;
+        let mut counts = vec![0; slots * self.seats.len()];
+        for (batch, (longest, found)) in batches.iter().zip(&counted) {
+            let width = usize::from(longest.finite) + 1;
+            for (receiver, found) in batch.iter().zip(found.chunks_exact(width)) {
+                let sources = self.sources_of(*receiver);
+                let counts = &mut counts[*receiver as usize * slots..][..slots];
+                counts[..width].copy_from_slice(found);
+                counts[slots - 1] = sources as u32 - found.iter().sum::<u32>();
+            }
+        }
+        (self.slots, self.longest, self.counts) = (slots, longest, counts);
+        Ok(())
+    }
+
+    /// Number of slots; the last one is "unreachable".
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The longest distance.
+    pub fn longest(&self) -> Longest {
+        self.longest
+    }
+
+    /// Number of receivers.
+    pub fn len(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Whether there are no receivers.
+    pub fn is_empty(&self) -> bool {
+        self.seats.is_empty()
+    }
+
+    /// Number of sources over all graphs.
+    pub fn source_count(&self) -> usize {
+        self.source_count
+    }
+
+    /// Whether shells are divided by the number of their nodes.
+    pub(super) fn normalise(&self) -> bool {
+        self.normalise
+    }
+
+    /// Number of pairs of a receiver and a source.
+    pub fn pairs(&self, seats: &[u32]) -> u64 {
+        seats.iter().map(|seat| self.sources_of(*seat) as u64).sum()
+    }
+
+    /// How many sources each shell of a receiver holds.
+    pub fn counts(&self, receiver: usize) -> &[u32] {
+        &self.counts[receiver * self.slots..][..self.slots]
+    }
+
+    /// The node that a receiver is.
+    pub(super) fn item(&self, receiver: u32) -> u32 {
+        self.seats[receiver as usize].item
+    }
+
+    fn sources_of(&self, receiver: u32) -> usize {
+        self.graphs[self.seats[receiver as usize].graph as usize].view.sources()
+    }
+
+    /// Searches for receivers of one graph, at most 256 of them.
+    pub(super) fn find<'a>(
+        &'a self,
+        receivers: impl Iterator<Item = u32>,
+        search: &'a mut ViewSearch,
+    ) -> Result<Found<'a>> {
+        let seats: Vec<Seat> = receivers.map(|receiver| self.seats[receiver as usize]).collect();
+        let receivers: Vec<u32> = seats.iter().map(|seat| seat.receiver).collect();
+        self.graphs[seats.first().map_or(0, |seat| seat.graph as usize)].view.find(&receivers, search)
+    }
+
+    /// Positions of `receivers`, those of one graph together and near ones next to each other.
+    fn near_order(&self, receivers: &[u32]) -> Vec<u32> {
+        let nearness = |receiver: u32| {
+            let seat = self.seats[receiver as usize];
+            (seat.graph, self.graphs[seat.graph as usize].view.nearness(seat.receiver))
+        };
+        let mut order: Vec<u32> = (0..receivers.len() as u32).collect();
+        order.sort_by_key(|position| nearness(receivers[*position as usize]));
+        order
+    }
+
+    /// Octets of receivers, given by their positions here.
+    pub(super) fn octets(&self, receivers: &[u32]) -> Vec<Octet> {
+        let order = self.near_order(receivers);
+        let graph = |position: &u32| self.seats[receivers[*position as usize] as usize].graph;
+        let mut octets = Vec::with_capacity(receivers.len().div_ceil(OCTET));
+        let mut start = 0;
+        for same_graph in order.chunk_by(|a, b| graph(a) == graph(b)) {
+            let seen = &self.graphs[graph(&same_graph[0]) as usize];
+            for eight in same_graph.chunks(OCTET) {
+                let mut receivers = [NOBODY; OCTET];
+                receivers[..eight.len()].copy_from_slice(eight);
+                octets.push(Octet { receivers, first: seen.first, len: seen.view.sources(), start });
+                start += seen.view.sources();
+            }
+        }
+        octets
+    }
+
+    /// A checksum of the receivers and their distances, as far as numbers of sources tell them.
+    pub fn checksum(&self, receivers: &[u32]) -> Checksum {
+        let items = receivers.iter().map(|receiver| self.item(*receiver)).collect::<Vec<_>>();
+        let graphs = self.graphs.iter().fold(Checksum::default(), |sum, seen| seen.view.checksum(sum));
+        graphs.and_codes(&items).and_codes(&self.counts)
+    }
+
+    /// Bytes that a search takes on every thread.
+    pub fn search_bytes(&self) -> u64 {
+        let at_once = RECEIVERS_AT_ONCE.min(self.len());
+        self.graphs.iter().map(|seen| seen.view.search_bytes(at_once, self.slots)).max().unwrap_or(0)
+    }
+}

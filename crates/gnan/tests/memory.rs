@@ -1,0 +1,191 @@
+//! The memory limit of the process: what does not fit is refused before it is made, in plain words, and whoever asks
+//! for nonsense is told so.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use gnan::predict::Prediction;
+use gnan::{Dataset, ErrorKind, Result, memory};
+
+/// The limit is one for the whole process: tests that set it take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+struct Turn(#[allow(dead_code)] MutexGuard<'static, ()>);
+
+impl Turn {
+    /// Leaves so many bytes above what is in use; `None` where the system does not say what that is.
+    fn leaving(bytes: u64) -> Option<Turn> {
+        let turn = Turn(TURN.lock().unwrap_or_else(PoisonError::into_inner));
+        let Some(used) = memory::anonymous() else {
+            eprintln!("skipped: this system does not say how much memory is in use");
+            return None;
+        };
+        memory::set_limit(used + bytes);
+        Some(turn)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        memory::set_limit(0);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_numbers() {
+    let Some(_turn) = Turn::leaving(50_000_000) else { return };
+    assert!(memory::demand(20_000_000, "the rows").is_ok());
+    let before = memory::anonymous().unwrap();
+    let error = memory::demand_or(4_000_000_000, "the rows", "give fewer nodes a target").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    let text = error.to_string();
+    assert!(text.contains("the rows: 4.0 GB are needed") && text.contains("are in use"), "{text}");
+    assert!(text.contains("--memory (at least 4.") && text.contains("or give fewer nodes a target"), "{text}");
+    assert!(memory::anonymous().unwrap() < before + 20_000_000, "nothing was made");
+    assert!(memory::left().unwrap() <= 50_000_000);
+    assert!(memory::demand(u64::MAX, "everything").is_err());
+}
+
+#[test]
+fn without_a_limit_three_quarters_of_what_is_free_are() {
+    let Some(turn) = Turn::leaving(0) else { return };
+    memory::set_limit(0);
+    assert!(memory::limit().is_some_and(|limit| limit > memory::anonymous().unwrap_or(0)));
+    drop(turn);
+}
+
+#[test]
+fn a_watch_sees_what_was_given_back() {
+    if memory::anonymous().is_none() {
+        return eprintln!("skipped: this system does not say how much memory is in use");
+    }
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let watch = memory::Watch::start();
+    let large = vec![1u8; 200_000_000];
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    assert_eq!(large.iter().map(|byte| u64::from(*byte)).sum::<u64>(), 200_000_000);
+    drop(large);
+    assert!(watch.peak_anonymous().unwrap() >= 200_000_000);
+}
+
+#[test]
+fn nonsense_is_no_amount() {
+    let hostile = [
+        "",
+        " ",
+        "5",
+        "MB",
+        "-5MB",
+        "+5MB",
+        "1e400GB",
+        "NaNGB",
+        "infGB",
+        "1..2GB",
+        ".GB",
+        "5 XB",
+        "5MBs",
+        "5,5GB",
+        "0B",
+        "0.1B",
+        "99999999999999999999TB",
+        "９GB",
+        "5\u{0}GB",
+        "5GB\u{1b}[2J",
+        "0x10MB",
+        "İGB",
+    ];
+    for text in hostile {
+        let error = memory::parse_size(text).expect_err(text);
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains("is not an amount of memory"), "{error}");
+        assert!(!error.to_string().contains('\u{1b}'), "{text:?}");
+    }
+}
+
+fn table(rows: usize) -> String {
+    let mut text = "node_id,x,y\n".to_owned();
+    (0..rows).for_each(|row| writeln!(text, "n{row},{},{}", row % 97, row % 2).unwrap());
+    text
+}
+
+#[test]
+fn a_file_that_does_not_fit_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("nodes.csv"), table(400_000)).unwrap();
+    let open = || Dataset::open(folder.path());
+    {
+        let Some(_turn) = Turn::leaving(3_000_000) else { return };
+        let error = open().expect_err("too large").to_string();
+        assert!(error.contains("nodes.csv") && error.contains("to read this file"), "{error}");
+    }
+    {
+        // The text fits, its cells do not.
+        let Some(_turn) = Turn::leaving(9_000_000) else { return };
+        let error = open().expect_err("too large").to_string();
+        assert!(error.contains("nodes.csv") && error.contains("the cells of this table"), "{error}");
+    }
+}
+
+#[test]
+fn a_small_file_that_expands_to_a_large_one_is_not_expanded() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(b"node_id\n").unwrap();
+    (0..60).for_each(|_| encoder.write_all(&[b'\n'; 1 << 20]).unwrap());
+    std::fs::write(folder.path().join("nodes.csv.gz"), encoder.finish().unwrap()).unwrap();
+    let Some(_turn) = Turn::leaving(10_000_000) else { return };
+    let error = Dataset::open(folder.path()).expect_err("a bomb");
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.to_string().contains("to expand this file: more is needed than there is"), "{error}");
+}
+
+#[test]
+fn predictions_as_they_come_are_those_of_all_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    // A chain of 3,000 nodes and a shorter one: chunks differ in their longest distance.
+    let (mut nodes, mut edges) = ("node_id,x,word,y\n".to_owned(), "source,target\n".to_owned());
+    for node in 0..3000usize {
+        writeln!(nodes, "n{node},{},{},{}", (node * 37) % 101, ["a", "b", "c"][node % 3], (node / 5) % 2).unwrap();
+        if node > 0 && node != 300 {
+            writeln!(edges, "n{},n{node}", if node % 4 == 0 { node / 2 } else { node - 1 }).unwrap();
+        }
+    }
+    std::fs::write(folder.path().join("nodes.csv"), nodes).unwrap();
+    std::fs::write(folder.path().join("edges.csv"), edges).unwrap();
+    for rho in [gnan::train::RhoChoice::Shared, gnan::train::RhoChoice::PerFeature] {
+        let training = gnan::Training { epochs: Some(2), rho, ..gnan::Training::default() };
+        let mut options = gnan::DatasetOptions { targets: vec!["y".to_owned()], ..gnan::DatasetOptions::default() };
+        options.problem = Some(gnan::dataset::Problem::Classification);
+        let data = Dataset::open_with(folder.path(), &options).unwrap();
+        let some: Vec<usize> = (0..3000).step_by(40).collect();
+        let model = training.fit(&data.subset(&some)).unwrap();
+        let whole = model.predict(&data).unwrap();
+        let mut chunks = Vec::new();
+        // Room for few receivers at a time: 6 bytes for each of 3,000 sources.
+        let Some(turn) = Turn::leaving(6_000_000) else { return };
+        let mut outputs = Vec::new();
+        let novelty = model
+            .outputs_each(&data, |first, values| -> Result<()> {
+                chunks.push(first);
+                outputs.extend_from_slice(values);
+                Ok(())
+            })
+            .unwrap();
+        let mut items: Vec<Prediction> = Vec::new();
+        let remarks = model
+            .predict_each(&data, |prediction| -> Result<()> {
+                items.push(prediction);
+                Ok(())
+            })
+            .unwrap();
+        drop(turn);
+        assert!(chunks.len() > 5, "{chunks:?}");
+        assert_eq!((novelty, &remarks.novelty), (whole.novelty.clone(), &whole.novelty));
+        assert_eq!(items, whole.items);
+        let expected: Vec<u32> = whole.items.iter().flat_map(|item| &item.outputs).map(|y| y.to_bits()).collect();
+        assert_eq!(outputs.iter().map(|y| y.to_bits()).collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,342 @@
+//! Shells: every way of keeping distances gives the same numbers, and those of a plain sum; samples give them on average.
+
+mod oracle;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gnan::distance::{Far, Ground, OCTET, Search};
+use gnan::graph::Graph;
+use gnan::lens::Lens;
+use gnan::random::Stream;
+use gnan::statistics::{Keeping, Sample, Shells, Surroundings};
+use gnan::{Dataset, DatasetOptions};
+
+use oracle::{CaseGraph, queue_search};
+
+/// Graphs large enough to be numbered anew: flat, heavy-tailed, grid-like, chain-like and in pieces.
+fn large_graphs() -> Vec<(&'static str, CaseGraph)> {
+    let mut random = Stream::named(5, "large graphs", 0);
+    let nodes = 4500;
+    let flat = (0..3 * nodes).map(|_| [random.below(nodes), random.below(nodes)]).collect();
+    let mut heavy = vec![[0, 1]];
+    for node in 2..nodes {
+        for _ in 0..2 {
+            let to = heavy[random.below(heavy.len())][random.below(2)];
+            heavy.push([node, to]);
+        }
+    }
+    let side = 68;
+    let right = (0..side * side).filter(|node| node % side + 1 < side).map(|node| [node, node + 1]);
+    let grid = right.chain((0..side * (side - 1)).map(|node| [node, node + side])).collect();
+    let chain = (1..nodes).map(|node| [node - 1, node]).collect();
+    let pieces = (0..nodes).filter(|node| node % 50 != 0).map(|node| [node - 1, node]).collect();
+    vec![
+        ("flat", CaseGraph { nodes, edges: flat }),
+        ("heavy", CaseGraph { nodes, edges: heavy }),
+        ("grid", CaseGraph { nodes: side * side, edges: grid }),
+        ("chain", CaseGraph { nodes, edges: chain }),
+        ("pieces", CaseGraph { nodes, edges: pieces }),
+    ]
+}
+
+fn check<const WORDS: usize>(name: &str, case: &CaseGraph, directed: bool, receivers: &[u32], far: Option<u16>) {
+    let edges = case.edges.iter().map(|edge| edge.map(|node| node as u32));
+    let ground = Ground::new(Graph::new(case.nodes, edges, directed));
+    let components = (!directed).then(|| ground.components());
+    let far = far.map(|from| Far { from, components: components.as_deref() });
+    let starts: Vec<[u32; 1]> = receivers.iter().map(|receiver| [*receiver]).collect();
+    let mut search = Search::<WORDS>::default();
+    // The working memory of a search may hold what another left.
+    search.run(&ground, &starts[..1], None).expect("distances");
+    let planes = search.run(&ground, &starts, far).expect("distances");
+    let mut wide = vec![[0; OCTET]; case.nodes];
+    let mut bytes = vec![0; case.nodes];
+    for (place, receiver) in receivers.iter().enumerate() {
+        let expected = queue_search(case.nodes, &case.edges, directed, *receiver as usize);
+        let expected = expected.into_iter().map(|distance| match (distance, far) {
+            (None, _) => u16::MAX,
+            (Some(distance), Some(far)) => (distance as u16).min(far.from),
+            (Some(distance), None) => distance as u16,
+        });
+        let expected: Vec<u16> = expected.collect();
+        planes.write_wide(place / OCTET, &ground, u16::MAX, &mut wide);
+        let found: Vec<u16> = wide.iter().map(|lanes| lanes[place % OCTET]).collect();
+        assert!(found == expected, "{name}, {WORDS} words, directed {directed}, receiver {receiver}");
+        for distance in 0..=planes.longest() {
+            let count = expected.iter().filter(|found| **found == distance).count();
+            assert_eq!(planes.count(place, distance) as usize, count, "{name}, distance {distance}");
+        }
+        if planes.longest() < 255 {
+            planes.write_bytes(place / OCTET, &ground, 255, &mut bytes);
+            let byte = |word: &u64| (word >> (8 * (place % OCTET))) as u8;
+            assert!(bytes.iter().map(byte).eq(expected.iter().map(|distance| (*distance).min(255) as u8)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn searches_of_64_and_256_find_what_a_queue_finds() {
+    let mut random = Stream::named(1, "receivers", 0);
+    for (name, graph) in large_graphs() {
+        for directed in [false, true] {
+            let receivers: Vec<u32> = (0..70).map(|_| random.below(graph.nodes) as u32).collect();
+            check::<1>(name, &graph, directed, &receivers[..9], None);
+            check::<2>(name, &graph, directed, &receivers, None);
+            check::<4>(name, &graph, directed, &receivers, None);
+            check::<4>(name, &graph, directed, &receivers, Some(3));
+            check::<1>(name, &graph, directed, &receivers[..9], Some(1));
+        }
+    }
+}
+
+/// A data set of one graph, or several, whose nodes all have targets.
+fn dataset(case: &CaseGraph, graphs: usize) -> Dataset {
+    let folder = tempfile::tempdir().expect("folder");
+    let (mut nodes, mut edges) = ("graph_id,node_id,x,y\n".to_owned(), "graph_id,source,target\n".to_owned());
+    for graph in 0..graphs {
+        // The first graph is the case, the others are its beginning.
+        let size = if graph == 0 { case.nodes } else { (case.nodes / 7).max(1) };
+        (0..size).for_each(|node| nodes += &format!("{graph},{node},{}.5,{}\n", node % 7, node % 3));
+        for [from, to] in case.edges.iter().filter(|edge| edge.iter().all(|node| *node < size)) {
+            edges += &format!("{graph},{from},{to}\n");
+        }
+    }
+    std::fs::write(folder.path().join("nodes.csv"), nodes).expect("nodes");
+    std::fs::write(folder.path().join("edges.csv"), edges).expect("edges");
+    let options = DatasetOptions { targets: vec!["y".to_owned()], ..DatasetOptions::default() };
+    Dataset::open_with(folder.path(), &options).expect("data")
+}
+
+/// Numbers of small integers, so that sums in any order are exact.
+fn whole_numbers(random: &mut Stream, count: usize) -> Vec<f32> {
+    (0..count).map(|_| random.below(17) as f32 - 8.0).collect()
+}
+
+struct Swept {
+    sums: Vec<f64>,
+    gradient: Vec<f32>,
+}
+
+/// Sums over shells by receiver, slot and lane, and what receivers pull on sources, from the shells.
+fn swept(shells: &Shells, width: usize, said: &[f32], pull: &[f32]) -> Swept {
+    let slots = shells.slots();
+    let blocks = said.len() / (shells.source_count() * width);
+    let per_block = shells.octets().len() * slots * OCTET * width;
+    let mut means = vec![0.0; blocks * per_block];
+    shells.means(said, width, &mut means);
+    let mut sums = vec![0.0; shells.receivers() * slots * width * blocks];
+    let mut own_pull = vec![0.0; means.len()];
+    for (place, octet) in shells.octets().iter().enumerate() {
+        for (lane, receiver) in octet.members().enumerate() {
+            for slot in 0..slots {
+                for block in 0..blocks {
+                    for w in 0..width {
+                        let at = block * per_block + ((place * slots + slot) * OCTET + lane) * width + w;
+                        let own = ((receiver * slots + slot) * blocks + block) * width + w;
+                        let share = shells.shares()[(place * slots + slot) * OCTET + lane];
+                        sums[own] = if share == 0.0 { 0.0 } else { f64::from(means[at]) / f64::from(share) };
+                        own_pull[at] = pull[own];
+                    }
+                }
+            }
+        }
+    }
+    let mut gradient = vec![0.0; said.len()];
+    shells.gather(&mut own_pull, width, &mut gradient);
+    Swept { sums, gradient }
+}
+
+#[test]
+fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
+    let mut random = Stream::named(3, "ways", 0);
+    let small = CaseGraph { nodes: 40, edges: (0..60).map(|_| [random.below(40), random.below(40)]).collect() };
+    let chain = CaseGraph { nodes: 300, edges: (1..300).map(|node| [node - 1, node]).collect() };
+    let star = CaseGraph { nodes: 90, edges: (1..90).map(|node| [node, 0]).collect() };
+    let folder = tempfile::tempdir().expect("folder");
+    for (case, graphs) in [(small.clone(), 1), (small, 3), (chain, 1), (star, 2)] {
+        let data = dataset(&case, graphs);
+        for width in [1, 2, 4, 8, 16] {
+            let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
+            let receivers: Vec<usize> = (0..data.len()).filter(|receiver| receiver % 3 != 1).collect();
+            let (slots, blocks) = (surroundings.slots(), 1 + width % 3);
+            let said = whole_numbers(&mut random, data.node_count() * width * blocks);
+            let pull = whole_numbers(&mut random, receivers.len() * slots * width * blocks);
+            let expected = by_definition(&data, &receivers, slots, width, &said, &pull);
+            let mut ways = vec![
+                Shells::kept(&surroundings, &receivers, &Keeping::Bytes),
+                Shells::kept(&surroundings, &receivers, &Keeping::Recomputed),
+                Shells::kept(&surroundings, &receivers, &Keeping::File(folder.path().to_owned())),
+                // The file is there now.
+                Shells::kept(&surroundings, &receivers, &Keeping::File(folder.path().to_owned())),
+                Shells::listed(&surroundings, &receivers),
+                Shells::new(&surroundings, &receivers, None, None),
+                Shells::new(&surroundings, &receivers, Some(Sample { size: 1000, seed: 1, draw: 0 }), None),
+            ];
+            if slots <= 16 {
+                ways.push(Shells::kept(&surroundings, &receivers, &Keeping::HalfBytes));
+            }
+            let all: Vec<usize> = (0..data.len()).collect();
+            for whole in [Keeping::Bytes, Keeping::Recomputed] {
+                ways.push(Shells::kept(&surroundings, &all, &whole).select(&receivers));
+            }
+            ways.push(Shells::listed(&surroundings, &all).select(&receivers));
+            for (way, shells) in ways.iter().enumerate() {
+                let found = swept(shells, width, &said, &pull);
+                for (found, expected) in found.sums.iter().zip(&expected.sums) {
+                    assert!((found - expected).abs() < 1e-3, "way {way}, width {width}: {found} {expected}");
+                }
+                assert!(found.gradient == expected.gradient, "way {way}, width {width}");
+            }
+        }
+    }
+    assert!(std::fs::read_dir(folder.path()).expect("folder").count() > 0);
+}
+
+fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize, said: &[f32], pull: &[f32]) -> Swept {
+    let blocks = said.len() / (data.node_count() * width);
+    let mut found = Swept { sums: vec![0.0; pull.len()], gradient: vec![0.0; said.len()] };
+    for (place, receiver) in receivers.iter().enumerate() {
+        let item = data.items()[*receiver] as usize;
+        let graph = data.graph_of(item);
+        let nodes = data.nodes_of(graph);
+        let edges: Vec<[usize; 2]> = data.edges_of(graph).map(|edge| edge.map(|node| node as usize)).collect();
+        for (source, distance) in queue_search(nodes.len(), &edges, false, item - nodes.start).into_iter().enumerate() {
+            let slot = distance.unwrap_or(slots - 1);
+            for block in 0..blocks {
+                for w in 0..width {
+                    let own = ((place * slots + slot) * blocks + block) * width + w;
+                    let at = (block * data.node_count() + nodes.start + source) * width + w;
+                    found.sums[own] += f64::from(said[at]);
+                    found.gradient[at] += pull[own];
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The mean over a sample, and what a sample pulls on sources, are right on average: over many draws they lie within
+/// five standard errors of the exact ones, and single draws differ from them.
+#[test]
+fn samples_are_right_on_average() {
+    let mut random = Stream::named(9, "sample", 0);
+    let case = CaseGraph { nodes: 120, edges: (0..300).map(|_| [random.below(120), random.below(120)]).collect() };
+    let data = dataset(&case, 1);
+    for normalise in [true, false] {
+        let surroundings = Surroundings::new(&data, &Lens::default(), normalise, 0).expect("surroundings");
+        let receivers: Vec<usize> = (0..10).collect();
+        let said: Vec<f32> = (0..data.node_count()).map(|_| random.normal() as f32).collect();
+        let exact = Shells::kept(&surroundings, &receivers, &Keeping::Bytes);
+        let weights: Vec<f32> = (0..receivers.len() * exact.slots()).map(|_| random.normal() as f32).collect();
+        let (means, gradient) = heard_and_pulled(&exact, &said, &weights);
+        let draws = 4000;
+        let mut sampled = Shells::new(&surroundings, &receivers, Some(Sample { size: 4, seed: 7, draw: 0 }), None);
+        let (mut heard, mut pulled) = (Moments::new(means.len()), Moments::new(gradient.len()));
+        for draw in 0..draws {
+            sampled.redraw(draw);
+            let (means, gradient) = heard_and_pulled(&sampled, &said, &weights);
+            heard.add(&means);
+            pulled.add(&gradient);
+        }
+        assert!(heard.check(&means) > 20, "single draws differ from the mean of a shell");
+        assert!(pulled.check(&gradient) > 60, "single draws differ from what a shell pulls");
+    }
+}
+
+/// Means over shells by receiver and slot, and what the receivers pull on every source with given weights.
+fn heard_and_pulled(shells: &Shells, said: &[f32], weights: &[f32]) -> (Vec<f64>, Vec<f64>) {
+    let slots = shells.slots();
+    let mut means = vec![0.0; shells.octets().len() * slots * OCTET];
+    shells.means(said, 1, &mut means);
+    let mut by_receiver = vec![0.0; shells.receivers() * slots];
+    let mut pull = vec![0.0; means.len()];
+    for (place, octet) in shells.octets().iter().enumerate() {
+        for (lane, receiver) in octet.members().enumerate() {
+            for slot in 0..slots {
+                let at = (place * slots + slot) * OCTET + lane;
+                by_receiver[receiver * slots + slot] = f64::from(means[at]);
+                pull[at] = weights[receiver * slots + slot] * shells.shares()[at];
+            }
+        }
+    }
+    let mut gradient = vec![0.0; said.len()];
+    shells.gather(&mut pull, 1, &mut gradient);
+    (by_receiver, gradient.into_iter().map(f64::from).collect())
+}
+
+struct Moments {
+    count: f64,
+    sums: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Moments {
+    fn new(len: usize) -> Moments {
+        Moments { count: 0.0, sums: vec![0.0; len], squares: vec![0.0; len] }
+    }
+
+    fn add(&mut self, values: &[f64]) {
+        self.count += 1.0;
+        self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        self.squares.iter_mut().zip(values).for_each(|(sum, value)| *sum += value * value);
+    }
+
+    /// Compares the averages with what is expected; how many of them vary at all.
+    fn check(&self, expected: &[f64]) -> usize {
+        let mut vary = 0;
+        for ((sum, squares), expected) in self.sums.iter().zip(&self.squares).zip(expected) {
+            let mean = sum / self.count;
+            let error = ((squares / self.count - mean * mean).max(0.0) / self.count).sqrt();
+            vary += usize::from(error > 1e-6);
+            assert!((mean - expected).abs() <= 5.0 * error + 1e-5, "{mean} instead of {expected}, error {error}");
+        }
+        vary
+    }
+}
+
+#[test]
+fn a_sample_is_the_same_for_the_same_seed_and_draw() {
+    let case = large_graphs().swap_remove(1).1;
+    let data = dataset(&case, 1);
+    let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
+    let receivers: Vec<usize> = (0..50).collect();
+    let said: Vec<f32> = (0..data.node_count()).map(|node| (node % 101) as f32).collect();
+    let means = |sample: Sample, receivers: &[usize]| {
+        let shells = Shells::new(&surroundings, receivers, Some(sample), None);
+        heard_and_pulled(&shells, &said, &vec![0.0; receivers.len() * shells.slots()]).0
+    };
+    let sample = Sample { size: 8, seed: 4, draw: 2 };
+    assert_eq!(means(sample, &receivers), means(sample, &receivers));
+    assert_ne!(means(sample, &receivers), means(Sample { draw: 3, ..sample }, &receivers));
+    assert_ne!(means(sample, &receivers), means(Sample { seed: 5, ..sample }, &receivers));
+    // A receiver's sample does not depend on who else is there.
+    let slots = surroundings.slots();
+    assert_eq!(means(sample, &receivers[7..8]), means(sample, &receivers)[7 * slots..8 * slots]);
+}
+
+#[test]
+fn a_cache_file_that_was_cut_short_or_changed_is_written_anew() {
+    let case = large_graphs().swap_remove(4).1;
+    let data = dataset(&case, 1);
+    let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
+    let receivers: Vec<usize> = (0..30).collect();
+    let folder = tempfile::tempdir().expect("folder");
+    let said = vec![1.0; data.node_count()];
+    let sums = |surroundings: &Arc<Surroundings>, keeping: &Keeping| {
+        let shells = Shells::kept(surroundings, &receivers, keeping);
+        heard_and_pulled(&shells, &said, &vec![1.0; receivers.len() * shells.slots()])
+    };
+    let file = Keeping::File(folder.path().to_owned());
+    let expected = sums(&surroundings, &Keeping::Bytes);
+    assert_eq!(sums(&surroundings, &file), expected);
+    let path: PathBuf = std::fs::read_dir(folder.path()).expect("folder").next().expect("file").expect("file").path();
+    let whole = std::fs::read(&path).expect("file");
+    for damaged in [&whole[..whole.len() - 1], &whole[..10], b"something else"] {
+        std::fs::write(&path, damaged).expect("file");
+        assert_eq!(sums(&surroundings, &file), expected);
+        assert!(std::fs::read(&path).expect("file") == whole);
+    }
+    // A folder that cannot be made: distances are searched for again.
+    assert_eq!(sums(&surroundings, &Keeping::File(path.join("no folder"))), expected);
+}
