@@ -163,6 +163,9 @@ impl<'a> Fit<'a> {
         let statistics = prepared.statistics(settled.rho)?;
         let mut features = learn_features(training, settled.shape, train);
         training.associate(&mut features);
+        for (feature, levels) in features.iter_mut().zip(statistics.levels().features()) {
+            feature.knots = levels.interpolated.then_some(levels.units.len());
+        }
         let reach = training.reach(train);
         let layout = Layout::new(&features, settled.rho, reach, training.lenses.len());
         let gain = source_gain(train);

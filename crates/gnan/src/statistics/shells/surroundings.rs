@@ -101,7 +101,7 @@ impl Surroundings {
         let threads = rayon::current_num_threads() as u64;
         // A search and the rows that it leaves.
         let bytes =
-            |octets: usize| threads * (self.search_bytes(octets) + (octets * OCTET * self.longest_row()) as u64);
+            |octets: usize| threads * (self.bytes_of_search(octets) + (octets * OCTET * self.longest_row()) as u64);
         let many = memory::left().is_none_or(|left| bytes(OCTETS_AT_ONCE) as f64 <= SHARE * left as f64);
         let at_once = if many { OCTETS_AT_ONCE } else { FEWER_OCTETS };
         let needed = bytes(at_once);
@@ -254,8 +254,13 @@ impl Surroundings {
         graphs.and_codes(&items).and_codes(&self.counts)
     }
 
+    /// Bytes that searches take on every thread.
+    pub fn search_bytes(&self) -> u64 {
+        self.bytes_of_search(self.octets_at_once)
+    }
+
     /// Bytes that a search for some octets takes.
-    fn search_bytes(&self, octets: usize) -> u64 {
+    fn bytes_of_search(&self, octets: usize) -> u64 {
         let receivers = (octets * OCTET).min(self.len());
         let slots = self.slots.max(USUAL_SLOTS as usize);
         self.graphs.iter().map(|seen| seen.view.search_bytes(receivers, slots)).max().unwrap_or(0)
