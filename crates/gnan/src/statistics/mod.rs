@@ -249,6 +249,16 @@ impl Statistics {
         &self.surroundings
     }
 
+    /// The memory, in bytes, without which nothing can be heard through shells: what every item hears from every slot
+    /// in so many lanes, and the lists of sampled sources.
+    pub fn least_bytes(&self, lanes: usize) -> u64 {
+        let of_lens = |of_lens: &Arc<Surroundings>| {
+            let heard = 4 * (of_lens.len() * of_lens.slots() * lanes.next_power_of_two()) as u64;
+            heard + self.options.sample.map_or(0, |sample| of_lens.list_bytes(sample.size))
+        };
+        self.surroundings.iter().map(of_lens).sum()
+    }
+
     /// The shells around some items, lens after lens.
     pub fn shells(&self, rows: &[usize]) -> Vec<Shells> {
         let StatisticsOptions { sample, cache, .. } = &self.options;

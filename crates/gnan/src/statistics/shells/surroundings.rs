@@ -254,6 +254,12 @@ impl Surroundings {
         graphs.and_codes(&items).and_codes(&self.counts)
     }
 
+    /// Bytes that lists of the sources of every shell take, at most `most` of each.
+    pub fn list_bytes(&self, most: u32) -> u64 {
+        // Every source is listed once by receiver and once by itself.
+        8 * self.counts.iter().map(|count| u64::from((*count).min(most))).sum::<u64>()
+    }
+
     /// Bytes that searches take on every thread.
     pub fn search_bytes(&self) -> u64 {
         self.bytes_of_search(self.octets_at_once)
