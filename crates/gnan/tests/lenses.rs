@@ -230,7 +230,7 @@ fn a_neighbours_value_under_own_value_only_changes_nothing() {
     let engine = model.engine(statistics);
     let mut after = vec![0.0; before.len()];
     let all: Vec<usize> = (0..data.len()).collect();
-    engine.outputs(&mut engine.rows(&all, false), &mut after);
+    engine.outputs(&mut engine.rows_once(&all), &mut after);
     let width = model.outputs();
     for (node, (before, after)) in before.chunks(width).zip(after.chunks(width)).enumerate() {
         let bias = &model.parameters().output_bias;

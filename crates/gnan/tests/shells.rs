@@ -98,7 +98,7 @@ fn dataset(case: &CaseGraph, graphs: usize) -> Dataset {
     for graph in 0..graphs {
         // The first graph is the case, the others are its beginning.
         let size = if graph == 0 { case.nodes } else { (case.nodes / 7).max(1) };
-        (0..size).for_each(|node| nodes += &format!("{graph},{node},{}.5,{}\n", node % 7, node % 3));
+        (0..size).for_each(|node| nodes += &format!("{graph},{node},{}.5,{}\n", node % 7, node % 7 / 3));
         for [from, to] in case.edges.iter().filter(|edge| edge.iter().all(|node| *node < size)) {
             edges += &format!("{graph},{from},{to}\n");
         }
