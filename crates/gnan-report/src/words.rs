@@ -158,6 +158,22 @@ pub fn settings(description: &Description) -> String {
     words.join(", ")
 }
 
+/// Which features were trained on knots: "3 features were trained on 256 quantile knots, an approximation; predictions
+/// are exact". `None`: none was.
+pub fn knots(description: &Description) -> Option<String> {
+    let counts: Vec<usize> = description.features.iter().filter_map(|feature| feature.knots).collect();
+    let (fewest, most) = (counts.iter().min()?, counts.iter().max()?);
+    let what = match counts.len() {
+        1 => "1 feature was".to_owned(),
+        features => format!("{} features were", count(features as u64)),
+    };
+    let knots = match fewest == most {
+        true => count(*most as u64),
+        false => format!("{} to {}", count(*fewest as u64), count(*most as u64)),
+    };
+    Some(format!("{what} trained on {knots} quantile knots, an approximation; predictions are exact"))
+}
+
 /// How training went: "345 epochs, the best was 245: the validation loss stopped improving".
 pub fn ending(description: &Description) -> String {
     let record = &description.record;

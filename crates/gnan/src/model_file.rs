@@ -36,6 +36,7 @@ use crate::limits::Limits;
 use crate::model::{Description, FeatureSchema, Model, Parameters, RhoScale, TargetSchema, output_count};
 use crate::output::write_atomically;
 use crate::shape::{Architecture, Bank, BankForm, ShapeKind};
+use crate::statistics::knots::{FEWEST_KNOTS, MOST_KNOTS};
 
 /// The version this library writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -218,6 +219,9 @@ fn check(description: &Description) -> std::result::Result<(), String> {
         let spline = numeric && description.shape == ShapeKind::Spline;
         if feature.spline.is_some() != spline || feature.spline.as_ref().is_some_and(|basis| !basis.is_usable()) {
             return broken("has knots that do not fit");
+        }
+        if feature.knots.is_some_and(|knots| !numeric || !(FEWEST_KNOTS..=MOST_KNOTS).contains(&knots)) {
+            return broken("was trained on knots that cannot be");
         }
         if !feature.rules.are_sensible() || (feature.rules.promise() && !spline) {
             return broken("has rules that do not fit");

@@ -11,7 +11,7 @@ use crate::files::{Kind, Task};
 use crate::memory;
 use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
 use crate::model::{Description, Engine, Model, Novelty};
-use crate::statistics::{Statistics, find_levels};
+use crate::statistics::Statistics;
 
 /// Most memory for what the nodes hear that are predicted at a time, in bytes.
 const BYTES_AT_ONCE: u64 = 64 << 20;
@@ -125,7 +125,7 @@ impl Model {
         }
         let features = self.features_of(data)?;
         let width = self.outputs();
-        let levels = find_levels(&features, data.node_count())?;
+        let levels = self.levels(data, &features)?;
         let at_once = self.items_at_once(data);
         let mut novelty = Novelty::of_features(description, &features, data);
         let lenses = description.lenses.len();

@@ -51,7 +51,8 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     assert!(text.contains("the rows: 4.0 GB are needed") && text.contains("are in use"), "{text}");
     assert!(text.contains("--memory (at least 4.") && text.contains("or give fewer nodes a target"), "{text}");
     assert!(memory::anonymous().unwrap() < before + 20_000_000, "nothing was made");
-    assert!(memory::left().unwrap() <= 50_000_000);
+    // What others free meanwhile is left too.
+    assert!(memory::left().unwrap() <= 200_000_000);
     assert!(memory::demand(u64::MAX, "everything").is_err());
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gnan::model::FeatureRules;
 use gnan::shape::ShapeKind;
+use gnan::statistics::KnotChoice;
 use gnan::train::{LogitChoice, Loss, RhoChoice, Selection};
 use gnan::{Error, Training};
 use serde::Serialize;
@@ -145,6 +146,12 @@ pub struct TrainingArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_bias: Option<bool>,
 
+    /// Numbers with more distinct values than this are trained on so many knots at quantiles, with lines between them: fast,
+    /// an approximation that the model names; predictions are exact. auto: 256 above 10,000 values; off: every value
+    #[arg(long, value_name = "auto|off|N", default_value_t = Training::default().knots, value_parser = bins, help_heading = TRAINING)]
+    #[serde(serialize_with = "in_words")]
+    pub bins: KnotChoice,
+
     /// Step size [default: 0.007 for graphs, 0.001 for nodes]
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = TRAINING)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,6 +225,14 @@ fn pair(words: &str) -> Result<[String; 2], String> {
     }
 }
 
+fn bins(text: &str) -> Result<KnotChoice, String> {
+    text.parse().map_err(|error: Error| error.to_string())
+}
+
+fn in_words<S: serde::Serializer>(value: &KnotChoice, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
 fn selection(text: &str) -> Result<Selection, String> {
     match text {
         "path" => Ok(Selection::Path),
@@ -251,6 +266,7 @@ impl TryFrom<&TrainingArgs> for Training {
                 Some(LogitsArg::Two) => LogitChoice::Two,
                 Some(LogitsArg::Auto) => LogitChoice::Auto,
             },
+            knots: args.bins,
             readout: args.readout,
             select: args.select.unwrap_or_default(),
             normalise: !args.no_normalise,
@@ -283,6 +299,7 @@ impl TryFrom<&TrainingArgs> for Training {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+    use gnan::statistics::knots;
     use gnan::train::settings as library;
 
     /// Help names the defaults that the library has.
@@ -310,5 +327,6 @@ mod tests {
         let patience = format!("{} for graphs in one batch, else {}", longer * library::PATIENCE, library::PATIENCE);
         assert!(help("patience").contains(&patience));
         assert_eq!(library::WELL_LABELLED, 1000);
+        assert_eq!((knots::USUAL_KNOTS, knots::MANY_VALUES), (256, 10_000));
     }
 }

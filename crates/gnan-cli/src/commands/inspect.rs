@@ -110,6 +110,9 @@ fn describe(model: &Model, shown: usize) -> String {
     let sources = counted(record.nodes, if description.links.is_some() { "message edge" } else { "node" });
     facts.fact("trained on", format!("{}: {} items{valid}, {sources}", record.data, count(record.train_items)));
     facts.fact("training", words::settings(description));
+    if let Some(knots) = words::knots(description) {
+        facts.fact("knots", knots);
+    }
     for (place, line) in words::selection(description).into_iter().enumerate() {
         facts.fact(if place == 0 { "selected" } else { "" }, line);
     }
@@ -142,7 +145,10 @@ fn features(features: &[FeatureSchema], shown: usize) -> Table {
     for feature in features.iter().take(shown) {
         let unit = feature.unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
         let values = match &feature.scale {
-            Some(scale) => format!("{} to {}{unit}", number(scale.min), number(scale.max)),
+            Some(scale) => {
+                let knots = feature.knots.map(|knots| format!(", {} knots", count(knots))).unwrap_or_default();
+                format!("{} to {}{unit}{knots}", number(scale.min), number(scale.max))
+            }
             None => levels(feature),
         };
         table.row([

@@ -259,6 +259,9 @@ fn answer(ended: Ended, best_epoch: usize) -> Answer {
 
 /// Fits and judges; `save` is called as soon as there is a model.
 pub fn fit(training: &Training, parts: &Parts, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
+    if let Some(note) = training.knots_note(&parts.train.union(&parts.valid)) {
+        talk(note);
+    }
     let progress = TrainingProgress::new();
     let start = Instant::now();
     let fitted = training.fit_watched(&parts.train, Some(&parts.valid), &mut |report| progress.epoch(report));
@@ -305,6 +308,9 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
     facts.fact("data", sizes);
     facts.fact("model", words::architecture(description));
     facts.fact("training", words::settings(description));
+    if let Some(knots) = words::knots(description) {
+        facts.fact("knots", knots);
+    }
     for (place, line) in words::selection(description).into_iter().enumerate() {
         facts.fact(if place == 0 { "selected" } else { "" }, line);
     }

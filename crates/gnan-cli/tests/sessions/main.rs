@@ -7,6 +7,7 @@ mod constraints;
 mod contract;
 mod convert;
 mod demo;
+mod dense;
 mod desk;
 mod explain;
 #[cfg(target_os = "linux")]

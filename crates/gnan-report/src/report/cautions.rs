@@ -8,6 +8,7 @@ use gnan::{Dataset, Model};
 
 use super::judged::{Judged, Part};
 use crate::text::{count, number};
+use crate::words;
 
 /// Names that one sentence lists.
 const MOST_NAMES: usize = 8;
@@ -24,6 +25,7 @@ pub(super) fn cautions(model: &Model, data: &Dataset, judged: &Judged, overview:
     sentences.extend(of_evidence(model, judged));
     sentences.extend(little_support(model, overview));
     sentences.extend(judged.outputs.novelty.iter().map(|sentence| format!("The judged data hold {sentence}.")));
+    sentences.extend(words::knots(model.description()).map(|knots| format!("{knots}.")));
     sentences.extend(flat_rho(model, overview));
     sentences.extend(rare_distances(model, overview));
     sentences.extend(disconnected(data));

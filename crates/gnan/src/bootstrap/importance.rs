@@ -5,6 +5,7 @@
 //! its products at the distinct values only.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -44,12 +45,8 @@ impl<'a> ItemCells<'a> {
                 let at_most = (MOST_ENTRIES / listed.max(1)).max(1);
                 let every = data.len().div_ceil(at_most).max(1);
                 let some: Vec<usize> = (0..data.len()).step_by(every).collect();
-                let features = model.features_of(data)?;
-                Cow::Owned(Statistics::in_cells(
-                    &data.subset(&some),
-                    &features,
-                    model.description().statistics_options(),
-                )?)
+                let options = model.description().statistics_options();
+                Cow::Owned(Statistics::in_cells(&data.subset(&some), Arc::clone(statistics.levels()), options)?)
             }
         };
         let feature = |unit: &u32| statistics.levels().feature_of(*unit);

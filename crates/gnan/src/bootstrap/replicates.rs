@@ -204,7 +204,7 @@ impl Holders {
         if data.task() == Task::Graph {
             for (position, graph) in (0u32..).zip(data.items()) {
                 let nodes = data.nodes_of(*graph as usize);
-                for unit in nodes.flat_map(|node| levels.of_node(node)) {
+                for unit in nodes.flat_map(|node| levels.of_node(node).units) {
                     let holders = by_unit.entry(*unit).or_default();
                     if holders.last() != Some(&position) {
                         holders.push(position);

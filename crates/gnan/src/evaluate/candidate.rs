@@ -22,7 +22,7 @@ const NONE: &str = "none";
 
 impl Candidate {
     /// Names of the options that [`set`](Self::set) knows.
-    pub const OPTIONS: [&str; 21] = [
+    pub const OPTIONS: [&str; 22] = [
         "rho",
         "logits",
         "shape",
@@ -44,6 +44,7 @@ impl Candidate {
         "describe",
         "pairs",
         "scale-shells",
+        "bins",
     ];
 
     /// Sets an option by its name on the command line. Descriptions are separated by slashes.
@@ -70,6 +71,7 @@ impl Candidate {
             "patience" => training.patience = optional(option, value, USUAL)?,
             "pairs" => training.pairs = number(option, value)?,
             "scale-shells" => training.scale_shells = one_of(option, value, &SWITCH)?,
+            "bins" => training.knots = value.parse()?,
             "describe" if value == NONE => self.describe.clear(),
             "describe" => self.describe = value.split('/').map(str::parse).collect::<Result<_>>()?,
             _ => {
@@ -108,6 +110,7 @@ impl Candidate {
             "patience" => or(training.patience.map(|patience| patience.to_string()), USUAL),
             "pairs" => training.pairs.to_string(),
             "scale-shells" => word_of(training.scale_shells, &SWITCH),
+            "bins" => training.knots.to_string(),
             "describe" if self.describe.is_empty() => NONE.to_owned(),
             "describe" => self.describe.iter().map(ToString::to_string).collect::<Vec<_>>().join("/"),
             _ => String::new(),
@@ -223,6 +226,7 @@ mod tests {
             ("describe", "degree/ring+label/environment:2"),
             ("pairs", "5"),
             ("scale-shells", "true"),
+            ("bins", "64"),
         ];
         assert_eq!(values.map(|(option, _)| option), Candidate::OPTIONS);
         let mut candidate = Candidate::default();

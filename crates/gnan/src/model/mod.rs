@@ -3,6 +3,7 @@
 mod certificate;
 mod engine;
 mod forms;
+mod levels;
 mod novelty;
 mod parameters;
 mod rules;
@@ -305,7 +306,8 @@ impl Model {
 
     /// The statistics of `data` that the model needs.
     pub fn statistics(&self, data: &Dataset, features: &[Feature]) -> Result<Statistics> {
-        Statistics::new(data, features, self.description.statistics_options())
+        let levels = self.levels(data, features)?;
+        Statistics::with_levels(data, features, levels, self.description.statistics_options(), &[])
     }
 
     /// An engine that computes this model on `statistics`, tables evaluated.

@@ -32,7 +32,7 @@ pub struct Level {
 }
 
 /// Scaled values beyond this are taken for this.
-const FARTHEST: f64 = 1e18;
+pub(super) const FARTHEST: f64 = 1e18;
 
 /// How the values of a numeric feature enter its network, and where they lay in training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,6 +101,9 @@ pub struct FeatureSchema {
     /// The knots of its shape function, over scaled values, where that is a spline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spline: Option<Basis>,
+    /// On how many knots at quantiles of its values it was trained, with lines between them; `None`: on every distinct value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knots: Option<usize>,
     /// What was asked of its shape function.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
@@ -197,6 +200,7 @@ impl FeatureSchema {
             mean_effect: Vec::new(),
             support: known.support,
             spline: None,
+            knots: None,
             rules: Rules::default(),
         }
     }

@@ -288,6 +288,17 @@ impl Bank {
         }
     }
 
+    /// The places between `from` and `to`, both included, between which a network and its gradients are lines; `None` for
+    /// splines, which are no lines.
+    pub(crate) fn bends(&self, function: usize, mask: Option<&[f32]>, from: f64, to: f64) -> Option<Vec<f64>> {
+        match &self.0 {
+            Functions::Networks(networks) => {
+                Some(networks.architecture().bends(networks.block(function), mask, from, to))
+            }
+            Functions::Splines(_) => None,
+        }
+    }
+
     /// All parameters, function after function.
     pub(crate) fn all(&self) -> &[f32] {
         self.numbers()

@@ -26,6 +26,30 @@ impl Architecture {
         let Lines { knots, values, left, right } = layer;
         Piecewise { knots, values, bends: Vec::new(), left_slope: left, right_slope: right }.simplified()
     }
+
+    /// The places between `from` and `to`, both included, at which a hidden unit of the network `block` (with the
+    /// dropout mask `mask`) is switched on or off: between them its outputs are lines, and so are their gradients.
+    pub(super) fn bends(&self, block: &[f32], mask: Option<&[f32]>, from: f64, to: f64) -> Vec<f64> {
+        let still = vec![0.0];
+        let mut layer =
+            Lines { knots: vec![from, to], values: vec![vec![from], vec![to]], left: still.clone(), right: still };
+        layer.knots.dedup();
+        layer.values.truncate(layer.knots.len());
+        for index in 0..self.hidden_layers() {
+            let (weight, bias) = self.hidden_part(index);
+            let wide = |range: std::ops::Range<usize>| block[range].iter().map(|w| f64::from(*w)).collect::<Vec<f64>>();
+            layer = layer.through(&wide(weight), &wide(bias), false);
+            layer.add_crossings();
+            layer.relu();
+            if let Some(mask) = mask {
+                let mask = &mask[index * self.hidden..][..self.hidden];
+                layer.values.iter_mut().for_each(|values| {
+                    values.iter_mut().zip(mask).for_each(|(value, kept)| *value *= f64::from(*kept));
+                });
+            }
+        }
+        layer.knots
+    }
 }
 
 /// The units of one layer, each piecewise linear with the same knots.
@@ -151,6 +175,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Wherever the function bends there is a place, the ends are places, and a network that says nothing has them too.
+    #[test]
+    fn bends_are_those_of_the_hidden_units() {
+        let size = Architecture { layers: 3, hidden: 16, outputs: 2 };
+        let mut block = vec![0.0; size.block_len()];
+        size.initialise(&mut block, 1.0, &mut Stream::named(4, "bends", 0));
+        let exact = size.knots(&block);
+        let bends = size.bends(&block, None, -2.0, 3.0);
+        assert_eq!((bends[0], bends[bends.len() - 1]), (-2.0, 3.0));
+        assert!(bends.windows(2).all(|pair| pair[0] < pair[1]));
+        for knot in exact.knots.iter().filter(|knot| **knot > -2.0 && **knot < 3.0) {
+            assert!(bends.iter().any(|bend| (bend - knot).abs() < 1e-9), "{knot}");
+        }
+        let mut silent = block.clone();
+        silent[size.output_weight()].fill(0.0);
+        assert_eq!(size.bends(&silent, None, -2.0, 3.0), bends);
+        // What a mask drops does not bend what follows.
+        assert!(size.bends(&block, Some(&[0.0; 32]), -2.0, 3.0).len() < bends.len());
+        assert_eq!(size.bends(&block, None, 1.0, 1.0), [1.0]);
+        assert_eq!(Architecture { layers: 1, ..size }.bends(&block, None, 0.0, 1.0), [0.0, 1.0]);
     }
 
     #[test]

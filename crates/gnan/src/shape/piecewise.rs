@@ -54,6 +54,26 @@ impl Piecewise {
         }
     }
 
+    /// The sum of the function over places, per output. On a line that is its value at their mean, as often as they are.
+    pub(crate) fn sum_over(&self, places: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mut sums = vec![0.0; self.outputs()];
+        let mut add = |place: f64, times: f64| {
+            sums.iter_mut().zip(self.evaluate(place)).for_each(|(sum, value)| *sum += times * value);
+        };
+        if !self.bends.is_empty() {
+            places.for_each(|place| add(place, 1.0));
+            return sums;
+        }
+        let mut pieces = vec![(0.0, 0.0); self.knots.len() + 1];
+        for place in places {
+            let (count, mean) = &mut pieces[self.knots.partition_point(|knot| *knot <= place)];
+            *count += 1.0;
+            *mean += (place - *mean) / *count;
+        }
+        pieces.into_iter().filter(|(count, _)| *count > 0.0).for_each(|(count, mean)| add(mean, count));
+        sums
+    }
+
     /// Number of outputs.
     pub fn outputs(&self) -> usize {
         self.left_slope.len()
@@ -205,6 +225,15 @@ mod tests {
         let drawn = bent.points_between(-1.0, 2.0);
         assert_eq!(drawn.len(), 3 * 16 + 1);
         assert!(drawn.iter().all(|(x, y)| y == &bent.evaluate(*x)));
+    }
+
+    #[test]
+    fn sums_over_places_are_those_of_the_values() {
+        let places = [-3.0, -0.5, -0.25, 0.0, 0.125, 0.5, 2.0, 4.0];
+        for curve in [hat(), Piecewise { bends: vec![vec![[4.0, 0.0]], vec![[0.0, 8.0]]], ..hat() }] {
+            let expected: f64 = places.iter().map(|x| curve.evaluate(*x)[0]).sum();
+            assert!((curve.sum_over(places.into_iter())[0] - expected).abs() < 1e-12);
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! node:   Q_i[u, l] = sum_(j has u, dist(j,i) = l) 1 / n_i(l)
 //! ```
 //!
+//! A source that has only a share of a unit counts by that share.
+//!
 //! A *cell* is a pair (unit, slot); slot `l` is distance `l`, the last slot is "unreachable". The bias unit's cells
 //! hold `R(l)`, so one sparse bilinear form gives the whole output: `y = b0 + sum_cells Q * T[u] * rho[l]`.
 
@@ -127,9 +129,12 @@ impl SourceWeights {
     pub fn entries(&self, first_node: usize, levels: &Levels, lens: u16, share: f64) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (source, weights) in self.weights.iter().enumerate() {
-            for unit in std::iter::once(&BIAS_UNIT).chain(levels.of_node(first_node + source)) {
-                entries.extend(weights.iter().map(|(distance, weight)| (*unit, lens, *distance, *weight * share)));
-            }
+            let mut add = |unit: u32, part: f64| {
+                entries
+                    .extend(weights.iter().map(|(distance, weight)| (unit, lens, *distance, *weight * share * part)));
+            };
+            add(BIAS_UNIT, 1.0);
+            levels.of_node(first_node + source).each(add);
         }
         merge(entries)
     }
@@ -148,22 +153,24 @@ pub(super) fn node_entries(
     shell_counts(row, &mut counts);
     let share = |count: u32| if normalise { 1.0 / f64::from(count) } else { 1.0 };
     let mut entries: Vec<Entry> = Vec::new();
-    // How many sources at the distance at hand have each unit.
-    let mut holders = vec![0u32; wanted.len()];
+    // How much of each unit the sources at the distance at hand have.
+    let mut held = vec![0.0f64; wanted.len()];
     for (distance, count) in &counts {
         entries.push((BIAS_UNIT, lens, *distance, f64::from(*count) * share(*count)));
         let mut found: Vec<u32> = Vec::new();
         for (source, _) in row.iter().enumerate().filter(|(_, at)| *at == distance) {
-            for unit in levels.of_node(first_node + source).iter().filter(|unit| wanted[**unit as usize]) {
-                if holders[*unit as usize] == 0 {
-                    found.push(*unit);
+            levels.of_node(first_node + source).each(|unit, part| {
+                if wanted[unit as usize] {
+                    if held[unit as usize] == 0.0 {
+                        found.push(unit);
+                    }
+                    held[unit as usize] += part;
                 }
-                holders[*unit as usize] += 1;
-            }
+            });
         }
         for unit in found {
-            entries.push((unit, lens, *distance, f64::from(holders[unit as usize]) * share(*count)));
-            holders[unit as usize] = 0;
+            entries.push((unit, lens, *distance, held[unit as usize] * share(*count)));
+            held[unit as usize] = 0.0;
         }
     }
     entries.sort_unstable_by_key(|(unit, _, distance, _)| (*unit, *distance));

@@ -3,14 +3,22 @@
 //! The model only ever sees distinct values. A *unit* is one level of one feature; unit 0 is the bias that every
 //! source has. A node lists the units it has, except those whose shape function is 0 by construction (the zero of a
 //! binary or sparse feature), so an absent word costs nothing.
+//!
+//! A feature may be *interpolated*: its levels are knots, and a node whose value lies between two of them has a share of
+//! both. It lists the first, with the share of the one after it.
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
+use super::knots::between;
 use crate::dataset::Feature;
 use crate::files::{MISSING, Values};
 
 /// The unit that every node has: the bias of a source.
 pub const BIAS_UNIT: u32 = 0;
+/// Features whose units are found before they are written down.
+const FEATURES_AT_ONCE: usize = 16;
 
 /// The levels of one feature that occur in the data.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +38,10 @@ pub struct FeatureLevels {
     pub units: Range<u32>,
     /// The unit of a missing value, where one occurs; it follows the others.
     pub missing: Option<u32>,
-    /// Number of nodes that list a unit of this feature.
+    /// Number of units that nodes have of this feature, about: two where a node lies between two levels.
     pub listed: usize,
+    /// Whether its levels are knots between which values lie.
+    pub interpolated: bool,
 }
 
 /// The levels of all features, and the units of every node.
@@ -41,40 +51,106 @@ pub struct Levels {
     unit_count: u32,
     offsets: Vec<usize>,
     units: Vec<u32>,
+    /// For every listed unit the share of the unit after it; empty: no feature is interpolated.
+    shares: Vec<f32>,
+}
+
+/// The units that a node lists, by feature, the bias left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NodeUnits<'a> {
+    /// A unit per feature.
+    pub units: &'a [u32],
+    /// For each of them the share of the unit after it, the rest being its own; empty: nothing.
+    pub shares: &'a [f32],
+}
+
+impl NodeUnits<'_> {
+    /// Calls `visit(unit, weight)` for every unit that the node has.
+    pub fn each(self, mut visit: impl FnMut(u32, f64)) {
+        if self.shares.is_empty() {
+            return self.units.iter().for_each(|unit| visit(*unit, 1.0));
+        }
+        for (unit, share) in self.units.iter().zip(self.shares) {
+            let share = f64::from(*share);
+            if share != 1.0 {
+                visit(*unit, 1.0 - share);
+            }
+            if share != 0.0 {
+                visit(*unit + 1, share);
+            }
+        }
+    }
 }
 
 impl Levels {
     /// Finds the levels of `features` over `nodes` nodes.
     pub fn new(features: &[Feature], nodes: usize) -> Levels {
-        let mut unit_count = BIAS_UNIT + 1;
-        let mut found = Vec::with_capacity(features.len());
-        let mut node_units: Vec<Vec<(u32, u32)>> = Vec::with_capacity(features.len());
-        for feature in features {
-            let (values, pairs, has_missing) = levels_of(feature);
+        Levels::at_knots(features, &[], nodes)
+    }
+
+    /// The same where features that have knots here (ascending) are interpolated between them; beyond the outer knots
+    /// a node has the nearest of them.
+    pub fn at_knots(features: &[Feature], knots: &[Option<Vec<f64>>], nodes: usize) -> Levels {
+        let knots_of = |k: usize| knots.get(k).and_then(Option::as_ref).filter(|knots| !knots.is_empty());
+        let found: Vec<(LevelValues, bool)> = features
+            .par_iter()
+            .enumerate()
+            .map(|(k, feature)| level_values(feature, knots_of(k).map(Vec::as_slice)))
+            .collect();
+        let mut levels = Levels {
+            features: Vec::with_capacity(features.len()),
+            unit_count: BIAS_UNIT + 1,
+            offsets: vec![0; nodes + 1],
+            units: Vec::new(),
+            shares: Vec::new(),
+        };
+        for (k, ((values, has_missing), feature)) in found.into_iter().zip(features).enumerate() {
             let count = match &values {
                 LevelValues::Numbers(numbers) => numbers.len(),
                 LevelValues::Names(names) => names.len(),
             } as u32;
-            let units = unit_count..unit_count + count;
-            unit_count += count + u32::from(has_missing);
-            let missing = has_missing.then_some(units.end);
-            let pairs: Vec<(u32, u32)> =
-                pairs.into_iter().map(|(node, level)| (node, units.start + level.min(count))).collect();
-            found.push(FeatureLevels { values, units, missing, listed: pairs.len() });
-            node_units.push(pairs);
+            let units = levels.unit_count..levels.unit_count + count;
+            levels.unit_count += count + u32::from(has_missing);
+            let interpolated = knots_of(k).is_some();
+            levels.features.push(FeatureLevels {
+                missing: has_missing.then_some(units.end),
+                listed: listed(feature) * (1 + usize::from(interpolated)),
+                values,
+                units,
+                interpolated,
+            });
+            each_node(feature, |_, node| levels.offsets[node + 1] += 1);
         }
-        let mut offsets = vec![0; nodes + 1];
-        node_units.iter().flatten().for_each(|(node, _)| offsets[*node as usize + 1] += 1);
         for node in 0..nodes {
-            offsets[node + 1] += offsets[node];
+            levels.offsets[node + 1] += levels.offsets[node];
         }
-        let mut next = offsets.clone();
-        let mut units = vec![0; offsets[nodes]];
-        for (node, unit) in node_units.into_iter().flatten() {
-            units[next[node as usize]] = unit;
-            next[node as usize] += 1;
+        levels.list(features);
+        levels
+    }
+
+    /// Writes down the units of every node.
+    fn list(&mut self, features: &[Feature]) {
+        let mut next = self.offsets.clone();
+        let len = self.offsets[self.offsets.len() - 1];
+        self.units = vec![0; len];
+        if self.features.iter().any(|feature| feature.interpolated) {
+            self.shares = vec![0.0; len];
         }
-        Levels { features: found, unit_count, offsets, units }
+        for first in (0..features.len()).step_by(FEATURES_AT_ONCE) {
+            let batch = first..features.len().min(first + FEATURES_AT_ONCE);
+            let places: Vec<Vec<(u32, f32)>> =
+                batch.clone().into_par_iter().map(|k| places(&features[k], &self.features[k])).collect();
+            for (feature, places) in features[batch].iter().zip(places) {
+                each_node(feature, |at, node| {
+                    let (place, (unit, share)) = (next[node], places[at]);
+                    self.units[place] = unit;
+                    if share != 0.0 {
+                        self.shares[place] = share;
+                    }
+                    next[node] += 1;
+                });
+            }
+        }
     }
 
     /// The levels of every feature.
@@ -87,9 +163,16 @@ impl Levels {
         self.unit_count as usize
     }
 
-    /// The units that a node has, by feature, the bias left out.
-    pub fn of_node(&self, node: usize) -> &[u32] {
-        &self.units[self.offsets[node]..self.offsets[node + 1]]
+    /// Number of units that all nodes list.
+    pub fn listed(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The units that a node lists.
+    pub fn of_node(&self, node: usize) -> NodeUnits<'_> {
+        let range = self.offsets[node]..self.offsets[node + 1];
+        let shares = if self.shares.is_empty() { &[] } else { &self.shares[range.clone()] };
+        NodeUnits { units: &self.units[range], shares }
     }
 
     /// The feature that a unit belongs to; `None` for the bias.
@@ -101,32 +184,57 @@ impl Levels {
     }
 }
 
-/// The levels of a feature, for the listed nodes (node, level), and whether a value is missing. The level of a missing
-/// value is `u32::MAX`.
-fn levels_of(feature: &Feature) -> (LevelValues, Vec<(u32, u32)>, bool) {
+/// Number of nodes that list a unit of a feature.
+fn listed(feature: &Feature) -> usize {
     match &feature.values {
-        Values::Categories { codes, levels } => {
-            let pairs = (0u32..).zip(codes).map(|(node, code)| (node, *code)).collect();
-            (LevelValues::Names(levels.clone()), pairs, codes.contains(&MISSING))
-        }
-        Values::Numbers(values) => number_levels((0u32..).zip(values.iter().copied())),
-        Values::Sparse { rows, values, .. } => number_levels(rows.iter().copied().zip(values.iter().copied())),
+        Values::Categories { codes, .. } => codes.len(),
+        Values::Numbers(values) | Values::Sparse { values, .. } => values.len(),
     }
 }
 
-fn number_levels(entries: impl Iterator<Item = (u32, f64)> + Clone) -> (LevelValues, Vec<(u32, u32)>, bool) {
-    let mut distinct: Vec<f64> = entries.clone().map(|(_, value)| value).filter(|x| !x.is_nan()).collect();
-    // -0 and 0 are one value.
-    distinct.iter_mut().for_each(|x| *x += 0.0);
-    distinct.sort_unstable_by(f64::total_cmp);
-    distinct.dedup();
-    let mut missing = false;
-    let pairs = entries
-        .map(|(node, value)| {
-            let level = distinct.binary_search_by(|level| level.total_cmp(&(value + 0.0)));
-            missing |= level.is_err();
-            (node, level.map_or(u32::MAX, |level| level as u32))
-        })
-        .collect();
-    (LevelValues::Numbers(distinct), pairs, missing)
+/// Calls `visit(place, node)` for every node that lists a unit of a feature.
+fn each_node(feature: &Feature, mut visit: impl FnMut(usize, usize)) {
+    match &feature.values {
+        Values::Sparse { rows, .. } => rows.iter().enumerate().for_each(|(at, node)| visit(at, *node as usize)),
+        _ => (0..listed(feature)).for_each(|at| visit(at, at)),
+    }
+}
+
+/// The levels of a feature, at its knots where it has any, and whether a value is missing.
+fn level_values(feature: &Feature, knots: Option<&[f64]>) -> (LevelValues, bool) {
+    match &feature.values {
+        Values::Categories { codes, levels } => (LevelValues::Names(levels.clone()), codes.contains(&MISSING)),
+        Values::Numbers(values) | Values::Sparse { values, .. } => {
+            let has_missing = values.iter().any(|value| value.is_nan());
+            if let Some(knots) = knots {
+                return (LevelValues::Numbers(knots.to_vec()), has_missing);
+            }
+            let mut distinct: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
+            // -0 and 0 are one value.
+            distinct.iter_mut().for_each(|x| *x += 0.0);
+            distinct.sort_unstable_by(f64::total_cmp);
+            distinct.dedup();
+            (LevelValues::Numbers(distinct), has_missing)
+        }
+    }
+}
+
+/// For every node that lists a unit of a feature that unit, and the share of the unit after it.
+fn places(feature: &Feature, levels: &FeatureLevels) -> Vec<(u32, f32)> {
+    let unit = |level: usize| levels.units.start + (level as u32).min(levels.units.end - levels.units.start);
+    match (&feature.values, &levels.values) {
+        (Values::Numbers(values) | Values::Sparse { values, .. }, LevelValues::Numbers(numbers)) => {
+            let place = |value: &f64| match value.is_nan() {
+                true => (levels.units.end, 0.0),
+                false if levels.interpolated => {
+                    let (knot, share) = between(numbers, *value + 0.0);
+                    (unit(knot), share)
+                }
+                false => (unit(numbers.partition_point(|level| *level < *value + 0.0)), 0.0),
+            };
+            values.iter().map(place).collect()
+        }
+        (Values::Categories { codes, .. }, _) => codes.iter().map(|code| (unit(*code as usize), 0.0)).collect(),
+        _ => Vec::new(),
+    }
 }

@@ -5,6 +5,7 @@
 //! every source around each receiver, and [`Shells`] write it down. Training touches neither nodes nor edges again.
 
 mod cells;
+pub mod knots;
 mod levels;
 mod shells;
 
@@ -14,7 +15,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use cells::{CellRows, Cells};
-pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels};
+pub use knots::KnotChoice;
+pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
 pub use shells::{Keeping, Octet, Sample, Shells, Surroundings};
 
 use crate::dataset::{Dataset, Feature};
@@ -92,7 +94,7 @@ pub struct Statistics {
 impl Statistics {
     /// The statistics of the items of `data`, for `features` (which need not be the data set's own list).
     pub fn new(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
-        Self::with_levels(data, features, find_levels(features, data.node_count())?, options, &[])
+        Self::with_levels(data, features, find_levels(features, &[], data.node_count())?, options, &[])
     }
 
     /// The same where the levels are known, and the distances by every lens go at least this far: the statistics of some
@@ -114,12 +116,12 @@ impl Statistics {
     }
 
     /// The same with every unit in cells, whatever that takes: every part of every contribution can be told apart.
-    pub fn in_cells(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
+    pub fn in_cells(data: &Dataset, levels: Arc<Levels>, options: StatisticsOptions) -> Result<Statistics> {
         let options = StatisticsOptions { channels: None, ..options };
-        let levels = find_levels(features, data.node_count())?;
+        let channels = vec![None; levels.features().len()];
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, options),
-            Task::Node => Self::of_nodes(data, levels, options, vec![None; features.len()], &[]),
+            Task::Node => Self::of_nodes(data, levels, options, channels, &[]),
         }
     }
 
@@ -251,6 +253,16 @@ impl Statistics {
         &self.surroundings
     }
 
+    /// The memory, in bytes, without which nothing can be heard through shells: what every item hears from every slot
+    /// in so many lanes, and the lists of sampled sources.
+    pub fn least_bytes(&self, lanes: usize) -> u64 {
+        let of_lens = |of_lens: &Arc<Surroundings>| {
+            let heard = 4 * (of_lens.len() * of_lens.slots() * lanes.next_power_of_two()) as u64;
+            heard + self.options.sample.map_or(0, |sample| of_lens.list_bytes(sample.size))
+        };
+        self.surroundings.iter().map(of_lens).sum()
+    }
+
     /// The shells around some items, lens after lens.
     pub fn shells(&self, rows: &[usize]) -> Vec<Shells> {
         let StatisticsOptions { sample, cache, .. } = &self.options;
@@ -317,15 +329,16 @@ impl Statistics {
     }
 }
 
-/// The levels of features, unless they take more memory than there is.
-pub fn find_levels(features: &[Feature], nodes: usize) -> Result<Arc<Levels>> {
+/// The levels of features, at knots where there are some, unless they take more memory than there is: see
+/// [`Levels::at_knots`].
+pub fn find_levels(features: &[Feature], knots: &[Option<Vec<f64>>], nodes: usize) -> Result<Arc<Levels>> {
     let listed = |feature: &Feature| match &feature.values {
         Values::Categories { codes, .. } => codes.len(),
         Values::Numbers(values) | Values::Sparse { values, .. } => values.len(),
     };
     let listed: usize = features.iter().map(listed).sum();
     memory::demand(24 * (listed + nodes) as u64, "the distinct values of the features")?;
-    Ok(Arc::new(Levels::new(features, nodes)))
+    Ok(Arc::new(Levels::at_knots(features, knots, nodes)))
 }
 
 /// For every slot the root of the size of a typical shell of the receivers, `1 / sqrt(mean of 1 / n_i(l))`, by at most

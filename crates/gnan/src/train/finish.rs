@@ -1,7 +1,7 @@
 //! The end of a fit: from trained numbers to a model in the units of its targets.
 
 use crate::dataset::Dataset;
-use crate::files::Kind;
+use crate::files::{Kind, Values};
 use crate::model::{Description, Engine, FeatureSchema, Layout, Model, TargetSchema, TrainingRecord};
 
 use super::fit::Fit;
@@ -83,8 +83,35 @@ impl Fit<'_> {
     /// Leaves the mean of every continuous shape function over the training nodes in the schema.
     fn learn_mean_effects(&mut self, gains: &[f32]) {
         self.engine.tables(&self.parameters, false);
-        let means = mean_effects(&self.engine, &self.train.data, &self.features, gains);
+        let data = &self.train.data;
+        let nodes = data.graphs().into_iter().map(|graph| data.sources_of(graph).len()).sum::<usize>().max(1) as f64;
+        let mut means = mean_effects(&self.engine, &self.train.data, &self.features, gains);
+        for (k, mean) in means.iter_mut().enumerate().filter(|(k, _)| self.features[*k].knots.is_some()) {
+            mean.iter_mut().zip(self.exact_sum(k)).zip(gains).for_each(|((mean, sum), gain)| {
+                *mean = sum * f64::from(*gain) / nodes;
+            });
+        }
         self.features.iter_mut().zip(means).for_each(|(feature, mean)| feature.mean_effect = mean);
+    }
+
+    /// What a feature that was trained on knots says on all training nodes together, by its curve itself.
+    fn exact_sum(&self, k: usize) -> Vec<f64> {
+        let (data, schema, outputs) = (&self.train.data, &self.features[k], self.parameters.bias.len());
+        let reach = self.training.reach(data);
+        let place = &Layout::new(&self.features, self.settled.rho, reach, self.training.lenses.len()).features[k];
+        let (Some(network), Some(scale)) = (place.network, schema.scale) else { return vec![0.0; outputs] };
+        let Values::Numbers(values) = &data.features()[k].values else { return vec![0.0; outputs] };
+        let nodes = data.graphs().into_iter().flat_map(|graph| data.sources_of(graph));
+        let (known, missing): (Vec<f64>, Vec<f64>) = nodes.map(|node| values[node]).partition(|x| !x.is_nan());
+        let curve = self.parameters.shapes.curve(network);
+        let value = (place.first_value + schema.levels.len()) * outputs;
+        let sums = curve.sum_over(known.iter().map(|x| scale.apply(*x))).into_iter();
+        let sums = sums.zip(curve.evaluate(0.0)).map(|(sum, reference)| sum - known.len() as f64 * reference);
+        let missing_sum = |c: usize| match schema.missing {
+            Some(_) => missing.len() as f64 * f64::from(self.parameters.values[value + c]),
+            None => 0.0,
+        };
+        sums.enumerate().map(|(c, sum)| sum + missing_sum(c)).collect()
     }
 
     fn record(&self, ended: Ended, history: Vec<Point>) -> TrainingRecord {
@@ -137,11 +164,11 @@ pub(super) fn mean_effects(
     for graph in train.graphs() {
         for node in train.sources_of(graph) {
             nodes += 1.0;
-            for unit in levels.of_node(node) {
-                let Some(feature) = levels.feature_of(*unit) else { continue };
-                let said = &engine.table()[*unit as usize * lanes..][..lanes];
-                sums[feature].iter_mut().zip(said).for_each(|(sum, said)| *sum += f64::from(*said));
-            }
+            levels.of_node(node).each(|unit, weight| {
+                let Some(feature) = levels.feature_of(unit) else { return };
+                let said = &engine.table()[unit as usize * lanes..][..lanes];
+                sums[feature].iter_mut().zip(said).for_each(|(sum, said)| *sum += weight * f64::from(*said));
+            });
         }
     }
     let mean = |(feature, sums): (&FeatureSchema, Vec<f64>)| match feature.kind {

@@ -25,6 +25,9 @@ use super::target_scale::TargetScale;
 use super::weights::class_weights;
 use super::{Goals, Training};
 
+/// What helps where the shells of a node task do not fit in memory.
+const LEANER_HEARING: &str = "use a smaller --shell-sample, a --hop-cap or --far-from, or fewer labelled nodes";
+
 impl Training {
     /// Fits a model; 10 % of the items are set aside to know when to stop.
     pub fn fit(&self, data: &Dataset) -> Result<Model> {
@@ -163,6 +166,9 @@ impl<'a> Fit<'a> {
         let statistics = prepared.statistics(settled.rho)?;
         let mut features = learn_features(training, settled.shape, train);
         training.associate(&mut features);
+        for (feature, levels) in features.iter_mut().zip(statistics.levels().features()) {
+            feature.knots = levels.interpolated.then_some(levels.units.len());
+        }
         let reach = training.reach(train);
         let layout = Layout::new(&features, settled.rho, reach, training.lenses.len());
         let gain = source_gain(train);
@@ -191,6 +197,8 @@ impl<'a> Fit<'a> {
             shell_scale: &shell_scale,
         };
         memory::demand(Engine::bytes(model, &statistics, 1), "the tables of the shape functions")?;
+        let lanes = statistics.channels().iter().flatten().max().map_or(1, |last| last + 1) * source_outputs;
+        memory::demand_or(statistics.least_bytes(lanes), "what the nodes hear", LEANER_HEARING)?;
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
         let mut parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);

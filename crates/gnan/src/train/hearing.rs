@@ -46,6 +46,17 @@ impl Training {
         }
     }
 
+    /// Says which features of the data are trained on knots, where any are.
+    pub fn knots_note(&self, data: &Dataset) -> Option<String> {
+        let counts: Vec<usize> = self.knots.counts(data);
+        let (features, least) = (counts.len(), counts.first()?);
+        let what = if features == 1 { "feature has" } else { "features have" };
+        Some(format!(
+            "{features} {what} so many distinct values that training asks for {least} of them, at quantiles, with lines \
+             between them: an approximation (--bins off: all of them); predictions will be exact"
+        ))
+    }
+
     /// Refuses what makes no sense with these data.
     pub(crate) fn check_hearing(&self, data: &Dataset) -> Result<()> {
         if data.task() == Task::Node && self.lenses.iter().any(|lens| lens.pool == Pool::Mean) {

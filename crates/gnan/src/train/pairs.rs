@@ -236,11 +236,11 @@ fn loudness(additive: &Model, train: &Dataset, statistics: Arc<Statistics>) -> V
     let best_heard: Vec<f64> = engine.rho_table().chunks_exact(per_rho).map(square).collect();
     let mut sums = vec![0.0; levels.features().len()];
     for node in train.graphs().into_iter().flat_map(|graph| train.nodes_of(graph)) {
-        for unit in levels.of_node(node) {
-            let Some(feature) = levels.feature_of(*unit) else { continue };
-            let said = square(&engine.table()[*unit as usize * outputs..][..outputs]);
-            sums[feature] += said * best_heard[engine.rho_of_unit()[*unit as usize] as usize];
-        }
+        levels.of_node(node).each(|unit, weight| {
+            let Some(feature) = levels.feature_of(unit) else { return };
+            let said = square(&engine.table()[unit as usize * outputs..][..outputs]);
+            sums[feature] += weight * said * best_heard[engine.rho_of_unit()[unit as usize] as usize];
+        });
     }
     sums
 }

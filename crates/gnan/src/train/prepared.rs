@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::dataset::{Dataset, Pair};
 use crate::error::Result;
 use crate::model::Rho;
-use crate::statistics::Statistics;
+use crate::statistics::{Levels, Statistics};
 
 use super::Training;
 
@@ -13,13 +13,19 @@ use super::Training;
 pub struct Prepared {
     data: Dataset,
     training: Training,
+    levels: Mutex<Option<Arc<Levels>>>,
     statistics: [Mutex<Option<Arc<Statistics>>>; 3],
 }
 
 impl Prepared {
     /// Prepares the labelled items of `data`.
     pub fn new(data: &Dataset, training: &Training) -> Prepared {
-        Prepared { data: data.labelled(), training: training.clone(), statistics: Default::default() }
+        Prepared {
+            data: data.labelled(),
+            training: training.clone(),
+            levels: Mutex::default(),
+            statistics: Default::default(),
+        }
     }
 
     /// The items.
@@ -42,8 +48,18 @@ impl Prepared {
         }
         let names = self.data.features().iter().map(|feature| feature.name.as_str());
         let options = self.training.statistics_options(rho, names);
-        let found = Arc::new(Statistics::new(&self.data, self.data.features(), options)?);
+        let levels = self.levels()?;
+        let found = Arc::new(Statistics::with_levels(&self.data, self.data.features(), levels, options, &[])?);
         *slot = Some(Arc::clone(&found));
         Ok(found)
+    }
+
+    /// The levels of the features, on knots where there are to be some.
+    fn levels(&self) -> Result<Arc<Levels>> {
+        let mut slot = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*slot {
+            Some(found) => Ok(Arc::clone(found)),
+            None => Ok(Arc::clone(slot.insert(self.training.knots.levels(&self.data)?))),
+        }
     }
 }

@@ -79,7 +79,10 @@ impl Retraining {
         if data.items().iter().all(|item| data.weight(*item) == 0.0) {
             return Err(Error::input("there are no labelled items of any weight to resample"));
         }
-        let statistics = Arc::new(model.statistics(&data, &model.features_of(&data)?)?);
+        let features = model.features_of(&data)?;
+        let levels = model.training_levels(&data, &features)?;
+        let statistics = Statistics::with_levels(&data, &features, levels, description.statistics_options(), &[])?;
+        let statistics = Arc::new(statistics);
         let record = &description.record;
         // A model file may say anything.
         let usable = record.target_scale.len() == data.targets().len()

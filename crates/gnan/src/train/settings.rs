@@ -8,6 +8,7 @@ use crate::files::Task;
 use crate::lens::{Lens, Reach};
 use crate::model::{Description, FeatureRules, Rho, StepSettings};
 use crate::shape::{Adam, Architecture, ShapeKind};
+use crate::statistics::KnotChoice;
 
 use super::Loss;
 
@@ -114,6 +115,8 @@ pub struct Training {
     pub rho: RhoChoice,
     /// How many logits a binary task has.
     pub logits: LogitChoice,
+    /// Which numeric features are trained on knots at quantiles of their values, with lines between them.
+    pub knots: KnotChoice,
     /// Put a readout function between what is heard of each feature in a graph and the outputs.
     pub readout: bool,
     /// Which features to do without.
@@ -178,6 +181,7 @@ impl Default for Training {
             rho_monotone: false,
             rho: RhoChoice::default(),
             logits: LogitChoice::default(),
+            knots: KnotChoice::default(),
             readout: false,
             select: Selection::Off,
             normalise: true,
@@ -334,6 +338,7 @@ impl Training {
         {
             return refuse(format!("a smoothness of {smooth}"), "it must be from 0 to 1000000; 0.001 is usual");
         }
+        self.knots.check()?;
         self.check_rules()?;
         if self.epochs == Some(0) {
             return refuse("0 epochs leave nothing learned".to_owned(), "choose at least 1");

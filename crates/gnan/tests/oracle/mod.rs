@@ -383,6 +383,8 @@ pub struct FileModel {
     pub outputs: usize,
     /// Dropout masks; `None` for a prediction.
     pub masks: Option<Masks>,
+    /// Features that are asked at knots only, by name: between two of them lies a line, beyond them nothing changes.
+    pub knots: BTreeMap<String, Vec<f64>>,
     layers: usize,
     hidden: usize,
     normalise: bool,
@@ -552,6 +554,7 @@ impl FileModel {
         FileModel {
             outputs,
             masks: None,
+            knots: BTreeMap::new(),
             layers,
             hidden,
             normalise: description["normalise"].as_bool().expect("yes or no"),
@@ -734,9 +737,11 @@ impl FileModel {
                     Some(spline) => self.spline(self.shape_parts[0], spline, input),
                     None => self.network(&self.shape_parts, feature.network, input, mask),
                 };
-                let difference =
-                    at((number - shift) / scale).into_iter().zip(at(0.0)).map(|(f, reference)| f - reference);
-                vec![(feature.first_rho, difference.collect(), under)]
+                let mut said: Vec<f64> = at(0.0).into_iter().map(|reference| -reference).collect();
+                for (place, share) in self.asked(&feature.name, *number) {
+                    said.iter_mut().zip(at((place - shift) / scale)).for_each(|(sum, f)| *sum += share * f);
+                }
+                vec![(feature.first_rho, said, under)]
             }
             (Value::Category(name), None) => match feature.levels.iter().position(|level| level == name) {
                 Some(level) => vec![(own_rho(level), free_value(level), under)],
@@ -747,6 +752,19 @@ impl FileModel {
             }
             (Value::Missing, _) => unseen(),
             _ => panic!("feature {} holds {value:?}", feature.name),
+        }
+    }
+
+    /// Where a feature is asked for a value, and how much each answer counts.
+    fn asked(&self, name: &str, number: f64) -> Vec<(f64, f64)> {
+        let Some(knots) = self.knots.get(name) else { return vec![(number, 1.0)] };
+        let number = number.max(knots[0]).min(knots[knots.len() - 1]);
+        match knots.windows(2).find(|pair| pair[0] <= number && number <= pair[1]) {
+            Some(pair) => {
+                let share = (number - pair[0]) / (pair[1] - pair[0]);
+                vec![(pair[0], 1.0 - share), (pair[1], share)]
+            }
+            None => vec![(knots[0], 1.0)],
         }
     }
 

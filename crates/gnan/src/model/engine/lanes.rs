@@ -16,15 +16,6 @@ pub(super) struct Lanes {
     blocks: usize,
 }
 
-/// What a channel and a block have in common.
-#[derive(Clone)]
-pub(super) struct ChannelPart {
-    /// Lanes, counted from the start of the block.
-    pub lanes: Range<usize>,
-    /// The outputs they stand for.
-    pub outputs: Range<usize>,
-}
-
 impl Lanes {
     pub(super) fn new(rho_of_channel: Vec<usize>, outputs: usize) -> Lanes {
         let total = rho_of_channel.len() * outputs;
@@ -60,16 +51,6 @@ impl Lanes {
     /// Where a block lies in memory for `rows` rows.
     pub(super) fn block(&self, block: usize, rows: usize) -> Range<usize> {
         block * rows * self.width..(block + 1) * rows * self.width
-    }
-
-    /// What a channel and a block have in common, which may be nothing.
-    pub(super) fn part(&self, block: usize, channel: usize) -> ChannelPart {
-        let (first, start) = (channel * self.outputs, block * self.width);
-        let (from, to) = (first.max(start), (first + self.outputs).min(start + self.width));
-        if from >= to {
-            return ChannelPart { lanes: 0..0, outputs: 0..0 };
-        }
-        ChannelPart { lanes: from - start..to - start, outputs: from - first..to - first }
     }
 
     /// Calls `visit(lane within the block, rho, output)` for every lane of a block.

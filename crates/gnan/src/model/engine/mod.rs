@@ -11,7 +11,7 @@
 //! [`Engine::step`] then touch only statistics. Sums run in a fixed order whatever the number of threads.
 //!
 //! Every room holds one term of the formula, its gradient directly below it: [`tables`] the two tables, [`cells`] the
-//! sum over cells, [`shells`] the sum over channels and slots, [`readout`] what may stand between them and the outputs. [`binding`] says which unit takes what from which
+//! sum over cells, [`shells`] the sum over channels and slots, [`said`] what sources say for it, [`readout`] what may stand between them and the outputs. [`binding`] says which unit takes what from which
 //! parameter, and [`step`] moves the parameters. One engine may serve several models at once that differ in their
 //! parameters only: see [`replicate`].
 
@@ -23,6 +23,7 @@ mod group_penalty;
 mod lanes;
 mod readout;
 mod replicate;
+mod said;
 mod shells;
 mod step;
 mod tables;

@@ -6,14 +6,13 @@
 use rayon::prelude::*;
 
 use crate::distance::OCTET;
-use crate::statistics::{BIAS_UNIT, Levels, Shells};
+use crate::statistics::{Levels, Shells};
 
 use super::binding::Binding;
 use super::lanes::Lanes;
+use super::said::Sources;
 use super::tables::Tables;
 
-/// Sources that one task handles.
-const SOURCES_PER_TASK: usize = 1024;
 /// Octets of receivers that one task handles.
 const OCTETS_PER_TASK: usize = 64;
 
@@ -51,6 +50,8 @@ pub(super) struct ShellTerm {
     offsets: Vec<usize>,
     said: Vec<f32>,
     gradient: Vec<f32>,
+    /// Working memory: a table per chunk of sources.
+    chunk_tables: Vec<f32>,
 }
 
 impl ShellTerm {
@@ -63,12 +64,7 @@ impl ShellTerm {
     ) -> ShellTerm {
         let lanes = Lanes::new(rho_of_channel, outputs);
         let said = vec![0.0; lanes.len(sources)];
-        ShellTerm { lanes, sources, bias, offsets, gradient: said.clone(), said }
-    }
-
-    /// Whether everything is in one channel.
-    fn is_shared(&self) -> bool {
-        self.bias.is_some() && self.lanes.channels() == 1
+        ShellTerm { lanes, sources, bias, offsets, gradient: said.clone(), said, chunk_tables: Vec::new() }
     }
 
     /// Room to compute the outputs of the items in the middle of these shells.
@@ -82,68 +78,15 @@ impl ShellTerm {
 
     /// What every source says: the sum of `T` over its units.
     pub(super) fn fill(&mut self, tables: &Tables, binding: &Binding, levels: &Levels) {
-        let (lanes, width) = (&self.lanes, self.lanes.width());
-        for block in 0..lanes.blocks() {
-            let shared = self.is_shared().then(|| lanes.part(block, 0));
-            let bias = self.bias.map(|channel| lanes.part(block, channel));
-            let add = |said: &mut [f32], source: usize| {
-                if let Some(part) = &shared {
-                    said[part.lanes.clone()].copy_from_slice(&tables.unit(BIAS_UNIT)[part.outputs.clone()]);
-                    for unit in levels.of_node(source) {
-                        let table = &tables.unit(*unit)[part.outputs.clone()];
-                        said.iter_mut().zip(table).for_each(|(said, value)| *said += value);
-                    }
-                    return;
-                }
-                said.fill(0.0);
-                if let Some(part) = &bias {
-                    said[part.lanes.clone()].copy_from_slice(&tables.unit(BIAS_UNIT)[part.outputs.clone()]);
-                }
-                for unit in levels.of_node(source) {
-                    let Some(channel) = binding.channel(*unit) else { continue };
-                    let part = lanes.part(block, channel);
-                    let table = &tables.unit(*unit)[part.outputs];
-                    said[part.lanes].iter_mut().zip(table).for_each(|(said, value)| *said += value);
-                }
-            };
-            let said = &mut self.said[lanes.block(block, self.sources)];
-            said.par_chunks_mut(SOURCES_PER_TASK * width).enumerate().for_each(|(task, said)| {
-                for (source, said) in (task * SOURCES_PER_TASK..).zip(said.chunks_exact_mut(width)) {
-                    add(said, source);
-                }
-            });
-        }
+        let (lanes, bias, count) = (&self.lanes, self.bias, self.sources);
+        Sources { levels, binding, lanes, bias, count }.say(tables, &mut self.said);
     }
 
     /// From what every source says back to `T`.
-    pub(super) fn table_gradients(&self, binding: &Binding, levels: &Levels, gradient: &mut Tables) {
-        let (lanes, width) = (&self.lanes, self.lanes.width());
-        let mut bias = vec![0.0f64; gradient.lanes];
-        for block in 0..lanes.blocks() {
-            let shared = self.is_shared().then(|| lanes.part(block, 0));
-            let bias_part = self.bias.map(|channel| lanes.part(block, channel));
-            let said = &self.gradient[lanes.block(block, self.sources)];
-            for (source, said) in said.chunks_exact(width).enumerate() {
-                if let Some(part) = &bias_part {
-                    let bias = &mut bias[part.outputs.clone()];
-                    bias.iter_mut().zip(&said[part.lanes.clone()]).for_each(|(sum, g)| *sum += f64::from(*g));
-                }
-                if let Some(part) = &shared {
-                    for unit in levels.of_node(source) {
-                        let table = &mut gradient.unit_mut(*unit)[part.outputs.clone()];
-                        table.iter_mut().zip(said).for_each(|(sum, g)| *sum += g);
-                    }
-                    continue;
-                }
-                for unit in levels.of_node(source) {
-                    let Some(channel) = binding.channel(*unit) else { continue };
-                    let part = lanes.part(block, channel);
-                    let table = &mut gradient.unit_mut(*unit)[part.outputs];
-                    table.iter_mut().zip(&said[part.lanes]).for_each(|(sum, g)| *sum += g);
-                }
-            }
-        }
-        gradient.unit_mut(BIAS_UNIT).iter_mut().zip(bias).for_each(|(sum, g)| *sum += g as f32);
+    pub(super) fn table_gradients(&mut self, binding: &Binding, levels: &Levels, gradient: &mut Tables) {
+        let (lanes, bias, count) = (&self.lanes, self.bias, self.sources);
+        let sources = Sources { levels, binding, lanes, bias, count };
+        sources.table_gradients(&self.gradient, gradient, &mut self.chunk_tables);
     }
 
     /// `out[i, c] += sum over channels and slots of rho[r, l, c] * means[i, l, lane]`

@@ -109,9 +109,8 @@ impl Surroundings {
 
     /// Bytes that the searches of all threads take, with the rows that they leave.
     pub(crate) fn bytes_at_once(&self) -> u64 {
-        let octets = self.octets_at_once;
-        let rows = (octets * OCTET * self.longest_row()) as u64;
-        rayon::current_num_threads() as u64 * (self.search_bytes(octets) + rows)
+        let rows = (self.octets_at_once * OCTET * self.longest_row()) as u64;
+        rayon::current_num_threads() as u64 * (self.search_bytes() + rows)
     }
 
     /// Octets of receivers that are searched for together.
@@ -258,9 +257,15 @@ impl Surroundings {
         graphs.and_codes(&items).and_codes(&self.counts)
     }
 
-    /// Bytes that a search for some octets takes.
-    fn search_bytes(&self, octets: usize) -> u64 {
-        let receivers = (octets * OCTET).min(self.len());
+    /// Bytes that lists of the sources of every shell take, at most `most` of each.
+    pub fn list_bytes(&self, most: u32) -> u64 {
+        // Every source is listed once by receiver and once by itself.
+        8 * self.counts.iter().map(|count| u64::from((*count).min(most))).sum::<u64>()
+    }
+
+    /// Bytes that searches take on every thread.
+    pub fn search_bytes(&self) -> u64 {
+        let receivers = (self.octets_at_once * OCTET).min(self.len());
         let slots = self.slots.max(USUAL_SLOTS as usize);
         self.graphs.iter().map(|seen| seen.view.search_bytes(receivers, slots)).max().unwrap_or(0)
     }

@@ -1,0 +1,212 @@
+//! Knots: a feature with very many distinct values may be trained at few of them, with lines between them.
+//!
+//! Knots lie at quantiles of the feature's values, its smallest and largest among them. That is an approximation, so it
+//! is announced and written down; a prediction asks the shape function at the value itself.
+
+use std::str::FromStr;
+
+use rayon::prelude::*;
+
+use crate::dataset::Feature;
+use crate::error::{Error, Result};
+use crate::files::{Kind, Values};
+
+/// A numeric feature with more distinct values than this is trained on knots, unless they are switched off.
+pub const MANY_VALUES: usize = 10_000;
+/// How many knots that takes.
+pub const USUAL_KNOTS: usize = 256;
+/// Fewest knots that make a curve.
+pub const FEWEST_KNOTS: usize = 2;
+/// Most knots that are accepted.
+pub const MOST_KNOTS: usize = 65_536;
+
+/// Which numeric features are trained on knots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KnotChoice {
+    /// Those with more than [`MANY_VALUES`] distinct values, on [`USUAL_KNOTS`].
+    #[default]
+    Auto,
+    /// None.
+    Off,
+    /// Those with more distinct values than this, on as many.
+    Count(usize),
+}
+
+impl KnotChoice {
+    /// Refuses numbers that make no sense.
+    pub fn check(self) -> Result<()> {
+        match self {
+            KnotChoice::Count(count) if !(FEWEST_KNOTS..=MOST_KNOTS).contains(&count) => {
+                Err(Error::usage(format!("{count} knots"))
+                    .remedy(format!("choose {FEWEST_KNOTS} to {MOST_KNOTS}, or auto or off; {USUAL_KNOTS} is usual")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// On how many knots a feature with so many distinct values is trained; `None`: on all of them.
+    fn count(self, distinct: usize) -> Option<usize> {
+        match self {
+            KnotChoice::Auto => (distinct > MANY_VALUES).then_some(USUAL_KNOTS),
+            KnotChoice::Off => None,
+            KnotChoice::Count(count) => (distinct > count).then_some(count),
+        }
+    }
+
+    /// The knots of every feature that is trained on them, by its values on the nodes that are wanted.
+    pub fn knots(self, features: &[Feature], wanted: &[bool]) -> Vec<Option<Vec<f64>>> {
+        let knots = |feature: &Feature| {
+            let values = sorted_values(feature, |node| wanted[node])?;
+            let count = self.count(distinct(&values))?;
+            Some(quantile_knots(&values, count))
+        };
+        features.par_iter().map(|feature| if self == KnotChoice::Off { None } else { knots(feature) }).collect()
+    }
+}
+
+impl FromStr for KnotChoice {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<KnotChoice> {
+        let choice = match word {
+            "auto" => KnotChoice::Auto,
+            "off" => KnotChoice::Off,
+            number => KnotChoice::Count(number.parse().map_err(|_| {
+                Error::usage(format!("\"{number}\" is no number of bins")).remedy("give a number, auto or off")
+            })?),
+        };
+        choice.check().map(|()| choice)
+    }
+}
+
+impl std::fmt::Display for KnotChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            KnotChoice::Auto => f.write_str("auto"),
+            KnotChoice::Off => f.write_str("off"),
+            KnotChoice::Count(count) => write!(f, "{count}"),
+        }
+    }
+}
+
+/// The known values of a numeric feature on the nodes that are wanted, ascending; the zeros of a sparse feature are left
+/// out. `None`: it has no curve to put knots on.
+pub(crate) fn sorted_values(feature: &Feature, wanted: impl Fn(usize) -> bool) -> Option<Vec<f64>> {
+    if !matches!(feature.kind, Kind::Continuous | Kind::Sparse) {
+        return None;
+    }
+    let mut values: Vec<f64> = match &feature.values {
+        Values::Categories { .. } => return None,
+        Values::Numbers(values) => {
+            values.iter().enumerate().filter(|(node, _)| wanted(*node)).map(|(_, value)| *value).collect()
+        }
+        Values::Sparse { rows, values, .. } => {
+            rows.iter().zip(values).filter(|(node, _)| wanted(**node as usize)).map(|(_, value)| *value).collect()
+        }
+    };
+    values.retain(|value| !value.is_nan());
+    // -0 and 0 are one value.
+    values.iter_mut().for_each(|value| *value += 0.0);
+    values.sort_unstable_by(f64::total_cmp);
+    Some(values)
+}
+
+/// Number of distinct values among sorted ones.
+pub(crate) fn distinct(sorted: &[f64]) -> usize {
+    sorted.windows(2).filter(|pair| pair[0] != pair[1]).count() + usize::from(!sorted.is_empty())
+}
+
+/// `count` distinct values at quantiles of sorted ones, the smallest and the largest among them; all distinct values
+/// where there are no more. A value that many nodes share is worth one knot, not many.
+pub(crate) fn quantile_knots(sorted: &[f64], count: usize) -> Vec<f64> {
+    let most = sorted.len().div_ceil(count.max(1));
+    let mut values: Vec<(f64, usize)> = Vec::new();
+    for run in sorted.chunk_by(|a, b| a == b) {
+        let before = values.last().map_or(0, |(_, up_to)| *up_to);
+        values.push((run[0], before + run.len().min(most)));
+    }
+    if values.len() <= count {
+        return values.into_iter().map(|(value, _)| value).collect();
+    }
+    let total = values[values.len() - 1].1;
+    let mut knots = Vec::with_capacity(count);
+    let mut next = 0;
+    for knot in 0..count {
+        // The first knot is the smallest value, the last the largest; those between leave enough values for the rest.
+        let wanted = knot * total / (count - 1).max(1);
+        let last = values.len() - (count - knot);
+        let place = match knot + 1 == count {
+            true => values.len() - 1,
+            false => values.partition_point(|(_, up_to)| *up_to <= wanted).clamp(next, last),
+        };
+        knots.push(values[place].0);
+        next = place + 1;
+    }
+    knots
+}
+
+/// Where a value lies between knots: the knot before it, and the share of the knot after that; beyond the outer knots
+/// the nearest of them alone.
+pub(super) fn between(knots: &[f64], value: f64) -> (usize, f32) {
+    let after = knots.partition_point(|knot| *knot <= value);
+    if after == 0 || after == knots.len() {
+        return (after.saturating_sub(1), 0.0);
+    }
+    let (from, to) = (knots[after - 1], knots[after]);
+    let share = match (to - from).is_finite() {
+        true => (value - from) / (to - from),
+        false => (value / 2.0 - from / 2.0) / (to / 2.0 - from / 2.0),
+    };
+    (after - 1, share as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knots_are_distinct_values_from_the_smallest_to_the_largest() {
+        let even: Vec<f64> = (0..1000).map(f64::from).collect();
+        let knots = quantile_knots(&even, 11);
+        assert_eq!((knots.len(), knots[0], knots[10]), (11, 0.0, 999.0));
+        assert!(knots.windows(2).all(|pair| (90.0..=110.0).contains(&(pair[1] - pair[0]))), "{knots:?}");
+        assert_eq!(quantile_knots(&even, 2), [0.0, 999.0]);
+        assert_eq!(quantile_knots(&[3.0; 50], 4), [3.0]);
+        assert_eq!(quantile_knots(&[1.0, 1.0, 2.0], 4), [1.0, 2.0]);
+        assert!(quantile_knots(&[], 4).is_empty());
+    }
+
+    /// Nine of ten nodes have the same value: the others still get the knots.
+    #[test]
+    fn a_value_that_many_share_takes_one_knot() {
+        let mut values = vec![0.0; 9000];
+        values.extend((1..=1000).map(f64::from));
+        values.sort_by(f64::total_cmp);
+        let knots = quantile_knots(&values, 32);
+        assert_eq!((knots.len(), knots[0], knots[31]), (32, 0.0, 1000.0));
+        assert!(knots.windows(2).all(|pair| pair[0] < pair[1] && pair[1] - pair[0] < 80.0), "{knots:?}");
+        let at_the_end: Vec<f64> = values.iter().rev().map(|x| -x).collect();
+        let knots = quantile_knots(&at_the_end, 32);
+        assert_eq!((knots.len(), knots[0], knots[31]), (32, -1000.0, 0.0));
+    }
+
+    #[test]
+    fn values_lie_between_knots_however_far_those_are() {
+        assert_eq!(between(&[1.0, 2.0, 4.0], 2.5), (1, 0.25));
+        assert_eq!(between(&[1.0, 2.0, 4.0], 4.0), (2, 0.0));
+        assert_eq!(between(&[1.0, 2.0, 4.0], 0.0), (0, 0.0));
+        assert_eq!(between(&[1.0, 2.0, 4.0], 9.0), (2, 0.0));
+        assert_eq!(between(&[7.0], 9.0), (0, 0.0));
+        assert_eq!(between(&[f64::MIN, f64::MAX], 0.0), (0, 0.5));
+    }
+
+    #[test]
+    fn choices_are_read_as_they_are_written() {
+        for word in ["auto", "off", "64"] {
+            assert_eq!(word.parse::<KnotChoice>().unwrap().to_string(), word);
+        }
+        for word in ["", "1", "0", "-3", "65537", "many", "2.5", "99999999999999999999"] {
+            assert!(word.parse::<KnotChoice>().is_err(), "{word}");
+        }
+    }
+}
