@@ -3,7 +3,7 @@
 mod certificate;
 mod engine;
 mod forms;
-mod levels;
+pub(crate) mod levels;
 mod novelty;
 mod parameters;
 mod rules;
@@ -366,6 +366,7 @@ impl Description {
             smooth: self.record.smooth,
             reach: self.reach(),
             shell_scale: &self.shell_scale,
+            pieces_above: None,
         }
     }
 

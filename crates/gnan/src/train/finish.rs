@@ -166,8 +166,8 @@ pub(super) fn mean_effects(
             nodes += 1.0;
             levels.of_node(node).each(|unit, weight| {
                 let Some(feature) = levels.feature_of(unit) else { return };
-                let said = &engine.table()[unit as usize * lanes..][..lanes];
-                sums[feature].iter_mut().zip(said).for_each(|(sum, said)| *sum += weight * f64::from(*said));
+                let said = engine.unit(unit);
+                sums[feature].iter_mut().zip(said).for_each(|(sum, said)| *sum += weight * f64::from(said));
             });
         }
     }

@@ -6,11 +6,12 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::statistics::{BIAS_UNIT, Levels, NodeUnits};
+use crate::statistics::{Levels, NodeUnits};
 
 use super::binding::Binding;
 use super::lanes::Lanes;
-use super::tables::Tables;
+use super::pieces::Places;
+use super::tables::{BIAS_ROW, Tables};
 
 /// Sources whose words one task adds up.
 const SOURCES_PER_TASK: usize = 1024;
@@ -26,6 +27,7 @@ const MOST_FLOATS: usize = 64 << 20;
 pub(super) struct Sources<'a> {
     pub levels: &'a Levels,
     pub binding: &'a Binding,
+    pub places: &'a Places,
     pub lanes: &'a Lanes,
     /// The channel of the bias, where it is in one.
     pub bias: Option<usize>,
@@ -78,7 +80,7 @@ impl Sources<'_> {
             bias
         };
         if self.bias.is_some() {
-            for (c, sum) in gradient.unit_mut(BIAS_UNIT).iter_mut().enumerate() {
+            for (c, sum) in gradient.row_mut(BIAS_ROW).iter_mut().enumerate() {
                 *sum += bias.iter().map(|bias| bias[c]).sum::<f64>() as f32;
             }
         }
@@ -88,6 +90,13 @@ impl Sources<'_> {
     #[inline(always)]
     fn channel(&self, shared: bool, unit: u32) -> Option<usize> {
         if shared { Some(0) } else { self.binding.channel(unit) }
+    }
+
+    /// The row of `T` that a listed unit takes, and the share of the row after it.
+    #[inline(always)]
+    fn place(&self, unit: u32, share: Option<&f32>) -> (usize, f32) {
+        let (row, own) = self.places.of(unit);
+        (row, share.copied().filter(|share| *share != 0.0).unwrap_or(own))
     }
 
     /// Whether everything is in one channel.
@@ -121,14 +130,14 @@ impl WithSimd for Say<'_> {
         for place in 0..count {
             row.fill(0.0);
             if let Some(channel) = sources.bias {
-                row[channel * lanes..][..lanes].copy_from_slice(tables.unit(BIAS_UNIT));
+                row[channel * lanes..][..lanes].copy_from_slice(tables.row(BIAS_ROW));
             }
             let NodeUnits { units, shares } = sources.levels.of_node(first + place);
             for (at, unit) in units.iter().enumerate() {
                 let Some(channel) = sources.channel(shared, *unit) else { continue };
                 let row = &mut row[channel * lanes..][..lanes];
-                let share = shares.get(at).copied().unwrap_or(0.0);
-                let table = &tables.units[*unit as usize * lanes..];
+                let (place, share) = sources.place(*unit, shares.get(at));
+                let table = &tables.units[place * lanes..];
                 if share == 0.0 {
                     row.iter_mut().zip(&table[..lanes]).for_each(|(said, value)| *said += value);
                 } else {
@@ -175,8 +184,8 @@ impl WithSimd for Back<'_> {
             for (at, unit) in units.iter().enumerate() {
                 let Some(channel) = sources.channel(shared, *unit) else { continue };
                 let row = &row[channel * lanes..][..lanes];
-                let share = shares.get(at).copied().unwrap_or(0.0);
-                let table = &mut table[*unit as usize * lanes..];
+                let (place, share) = sources.place(*unit, shares.get(at));
+                let table = &mut table[place * lanes..];
                 if share == 0.0 {
                     table[..lanes].iter_mut().zip(row).for_each(|(sum, g)| *sum += g);
                 } else {
