@@ -5,8 +5,8 @@ use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::args::GeneralArgs;
 use crate::commands::{
-    bootstrap, completions, data, demo, evaluate, explain, export, inspect, plot, predict, report, reproduce, selftest,
-    train,
+    bootstrap, completions, data, demo, evaluate, explain, export, inspect, plan, plot, predict, report, reproduce,
+    selftest, train,
 };
 use crate::style;
 
@@ -40,6 +40,8 @@ pub enum Command {
     Demo(demo::DemoArgs),
     /// What is in a data set, and the data sets of the paper
     Data(data::DataCommandArgs),
+    /// What training would take: memory and time of every way of running, and which one would be chosen
+    Plan(plan::PlanArgs),
     /// Fit a model and write it to a file
     Train(train::TrainArgs),
     /// Cross-validation, given splits, repeated seeds, search for good options, the paper's protocols

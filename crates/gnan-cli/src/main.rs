@@ -26,6 +26,7 @@ mod style;
 mod table;
 
 fn main() -> std::process::ExitCode {
+    progress::listen();
     let outcome = config::parse(std::env::args_os()).and_then(commands::run);
     exit::code(outcome)
 }

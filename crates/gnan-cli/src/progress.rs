@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gnan::bootstrap::BootstrapEvent;
 use gnan::evaluate::EvaluationEvent;
@@ -16,6 +16,8 @@ use crate::style::{metric, metric_name, number};
 
 const LETTERS: &str = "━╸╌";
 const TICK: Duration = Duration::from_millis(100);
+/// Work that is done sooner gets no bar.
+const A_MOMENT: Duration = Duration::from_millis(700);
 /// Parts of a run that the bar of an evaluation tells apart.
 const PARTS_OF_A_RUN: u64 = 1000;
 
@@ -35,6 +37,32 @@ fn bar(length: u64, template: &str) -> ProgressBar {
         bar.set_style(style.progress_chars(LETTERS));
     }
     bar
+}
+
+/// Shows long work inside the library, with the time left, once it takes more than a moment.
+pub fn listen() {
+    let shown: Mutex<Option<(&'static str, Instant, Option<ProgressBar>)>> = Mutex::new(None);
+    gnan::progress::listen(Box::new(move |what, done, all| {
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if done >= all {
+            if let Some((_, _, Some(bar))) = shown.take() {
+                bar.finish_and_clear();
+            }
+            return;
+        }
+        let (_, since, at) = match &mut *shown {
+            Some(work) if work.0 == what => work,
+            other => other.insert((what, Instant::now(), None)),
+        };
+        if at.is_none() && since.elapsed() > A_MOMENT {
+            let new = bar(all as u64, "  {msg} {bar:20} {percent}%  {elapsed}, {eta} left");
+            new.set_message(what);
+            *at = Some(new);
+        }
+        if let Some(bar) = at {
+            bar.set_position(done as u64);
+        }
+    }));
 }
 
 /// The bar of one training.

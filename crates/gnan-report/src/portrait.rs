@@ -61,7 +61,8 @@ fn terms(description: &Description, why: &Explanation, output: usize) -> Vec<Ter
     let mut terms = Vec::new();
     for (k, (name, amount)) in why.features.iter().zip(why.by_feature(output)).enumerate() {
         // The edges that a pair hears are labelled by their distance, not by a level.
-        if named != Some(k) || why.labels.is_empty() || description.links.is_some() {
+        let divided = named == Some(k) && !why.labels.is_empty() && why.unlisted.is_none();
+        if !divided || description.links.is_some() {
             terms.push(Term { name: name.clone(), value: amount, detail: String::new() });
             continue;
         }

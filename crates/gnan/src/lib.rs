@@ -3,7 +3,7 @@
 //! Data flow left to right, and a module uses only what stands to its left (and errors, limits, random numbers):
 //!
 //! ```text
-//! files -> dataset -> graph -> distance -> lens -> statistics -> shape -> model -> predict, explain -> certificate -> train
+//! files -> dataset -> graph -> distance -> lens -> statistics -> shape -> model -> predict, explain -> certificate -> train, plan
 //!       -> model file -> evaluate, bootstrap, selftest                    judged by: metric, confidence, baseline
 //! ```
 //!
@@ -12,7 +12,7 @@
 //! - [`graph`] and [`distance`]: who can hear whom, and from how far. [`lens`]: the ways of measuring it.
 //!   [`statistics`]: everything training needs to know of that, summed up once.
 //! - [`shape`]: the univariate networks and splines, and their gradients. [`model`]: features, distances and functions
-//!   bound together by the engine. [`train`]: from a data set to a model. [`model_file`]: from a model to a file and back.
+//!   bound together by the engine. [`train`]: from a data set to a model. [`plan`]: what that would take. [`model_file`]: from a model to a file and back.
 //! - [`predict`] and [`evaluate`] use models; [`metric`], [`confidence`] and [`baseline`] judge them.
 //! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up. [`certificate`]:
 //!   what a model promises, checked on the finished model. [`bootstrap`]: how far its numbers can be trusted.
@@ -43,6 +43,7 @@ pub mod predict;
 pub mod explain;
 pub mod certificate;
 pub mod train;
+pub mod plan;
 pub mod model_file;
 pub mod evaluate;
 pub mod reproduce;

@@ -13,10 +13,10 @@ use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
 use crate::model::{Description, Engine, Model, Novelty};
 use crate::statistics::Statistics;
 
-/// Most pairs of receiver and source that are handled at a time when nodes are predicted.
-const PAIRS_AT_ONCE: u64 = 200_000_000;
-/// Memory that a pair takes while it is handled.
-const BYTES_PER_PAIR: u64 = 6;
+/// Most memory for what the nodes hear that are predicted at a time, in bytes.
+const BYTES_AT_ONCE: u64 = 64 << 20;
+/// Slots by which that is judged before distances are known.
+const USUAL_SLOTS: usize = 32;
 
 /// What a model says about one item.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,7 +126,7 @@ impl Model {
         let features = self.features_of(data)?;
         let width = self.outputs();
         let levels = self.levels(data, &features)?;
-        let at_once = items_at_once(data);
+        let at_once = self.items_at_once(data);
         let mut novelty = Novelty::of_features(description, &features, data);
         let lenses = description.lenses.len();
         let (mut longest, mut has_unreachable) = (vec![0; lenses], vec![false; lenses]);
@@ -156,7 +156,7 @@ impl Model {
             };
             let mut values = vec![0.0; positions.len() * width];
             let all: Vec<usize> = (0..positions.len()).collect();
-            engine.outputs(&mut engine.rows(&all, false), &mut values);
+            engine.outputs(&mut engine.rows_once(&all), &mut values);
             for row in values.chunks_exact_mut(width) {
                 row.iter_mut().zip(&self.parameters().output_bias).for_each(|(y, b)| *y += b);
             }
@@ -194,6 +194,19 @@ impl Model {
         };
         let names = data.features().iter().map(|feature| feature.name.clone());
         Ok(Remarks { novelty, ignored: names.filter(|name| !used(name)).collect() })
+    }
+
+    /// How many items are predicted at a time: as many nodes as there is room for what they hear.
+    fn items_at_once(&self, data: &Dataset) -> usize {
+        if data.task() == Task::Graph {
+            return data.len().max(1);
+        }
+        let plan = self.description().statistics_options().channels;
+        let channels = plan.map_or(self.description().features.len(), |plan| plan.count());
+        let lanes = (channels * self.outputs()).next_multiple_of(4);
+        let room = memory::left().map_or(BYTES_AT_ONCE, |left| BYTES_AT_ONCE.min(left / 8));
+        let receivers = room as usize / (USUAL_SLOTS * (8 + 4 * lanes));
+        receivers.clamp(RECEIVERS_AT_ONCE, 1 << 20)
     }
 
     fn prediction(&self, id: String, outputs: &[f32]) -> Prediction {
@@ -273,18 +286,6 @@ impl Model {
             Ok(target)
         };
         self.description().targets.iter().map(align).collect()
-    }
-}
-
-/// How many items are predicted at a time: as many nodes as half of the memory that is left holds distances for.
-fn items_at_once(data: &Dataset) -> usize {
-    match data.task() {
-        Task::Graph => data.len().max(1),
-        Task::Node => {
-            let sources = data.graphs().into_iter().map(|graph| data.sources_of(graph).len()).max().unwrap_or(1).max(1);
-            let room = memory::left().map_or(u64::MAX, |left| left / 2 / BYTES_PER_PAIR);
-            (PAIRS_AT_ONCE.min(room) / sources as u64).clamp(RECEIVERS_AT_ONCE as u64, 1 << 20) as usize
-        }
     }
 }
 

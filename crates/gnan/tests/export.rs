@@ -387,7 +387,7 @@ fn exported_tables_of_described_nodes_give_the_predictions_back() {
     let schemas = &model.description().features;
     assert!(schemas.iter().any(|feature| feature.rare_level().is_some()));
     // What the nodes are to the model: values that training had not seen are rare, or else nothing.
-    for (schema, feature) in schemas.iter().zip(model.features_of(&data).unwrap()).skip(1) {
+    for (schema, feature) in schemas.iter().zip(model.features_of(&data).unwrap().iter()).skip(1) {
         let Values::Categories { codes, levels } = &feature.values else { panic!("{} is no category", feature.name) };
         let name = |code: &u32| schema.level(&levels[*code as usize]).map(|level| schema.levels[level].name.clone());
         let values = codes.iter().map(|code| Value::Category(name(code).unwrap_or_default())).collect();

@@ -10,7 +10,8 @@ use gnan::graph::Graph;
 use gnan::lens::Lens;
 use gnan::random::Stream;
 use gnan::statistics::{Keeping, Sample, Shells, Surroundings};
-use gnan::{Dataset, DatasetOptions};
+use gnan::train::RhoChoice;
+use gnan::{Dataset, DatasetOptions, Training};
 
 use oracle::{CaseGraph, queue_search};
 
@@ -97,7 +98,7 @@ fn dataset(case: &CaseGraph, graphs: usize) -> Dataset {
     for graph in 0..graphs {
         // The first graph is the case, the others are its beginning.
         let size = if graph == 0 { case.nodes } else { (case.nodes / 7).max(1) };
-        (0..size).for_each(|node| nodes += &format!("{graph},{node},{}.5,{}\n", node % 7, node % 3));
+        (0..size).for_each(|node| nodes += &format!("{graph},{node},{}.5,{}\n", node % 7, node % 7 / 3));
         for [from, to] in case.edges.iter().filter(|edge| edge.iter().all(|node| *node < size)) {
             edges += &format!("{graph},{from},{to}\n");
         }
@@ -200,7 +201,9 @@ fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize
         let item = data.items()[*receiver] as usize;
         let graph = data.graph_of(item);
         let nodes = data.nodes_of(graph);
-        let edges: Vec<[usize; 2]> = data.edges_of(graph).map(|edge| edge.map(|node| node as usize)).collect();
+        let own = data.graph(graph);
+        let ends = |node: usize| own.successors(node).iter().map(move |other| [node, *other as usize]);
+        let edges: Vec<[usize; 2]> = (0..nodes.len()).flat_map(ends).collect();
         for (source, distance) in queue_search(nodes.len(), &edges, false, item - nodes.start).into_iter().enumerate() {
             let slot = distance.unwrap_or(slots - 1);
             for block in 0..blocks {
@@ -339,4 +342,51 @@ fn a_cache_file_that_was_cut_short_or_changed_is_written_anew() {
     }
     // A folder that cannot be made: distances are searched for again.
     assert_eq!(sums(&surroundings, &Keeping::File(path.join("no folder"))), expected);
+}
+
+/// Training on samples is the same whatever the number of threads, with and without batches; it differs from exact
+/// training and comes near to it; and what comes out says so.
+#[test]
+fn training_on_samples_repeats_and_is_recorded() {
+    let case = large_graphs().swap_remove(1).1;
+    let case = CaseGraph { nodes: 400, edges: case.edges.into_iter().filter(|e| e[0] < 400 && e[1] < 400).collect() };
+    let data = dataset(&case, 1);
+    let train = |sample: Option<u32>, batch: Option<usize>, threads: usize| {
+        let training = Training {
+            hidden: 16,
+            epochs: Some(40),
+            resample: 7,
+            shell_sample: sample,
+            batch,
+            rho: RhoChoice::Shared,
+            ..Training::default()
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| training.fit(&data).expect("a model"))
+    };
+    let exact = train(None, None, 2);
+    for batch in [None, Some(64)] {
+        let one = train(Some(8), batch, 1);
+        assert!(one.to_bytes().expect("bytes") == train(Some(8), batch, 3).to_bytes().expect("bytes"), "{batch:?}");
+        assert_eq!(one.description().record.shell_sample, 8);
+    }
+    assert_eq!(exact.description().record.shell_sample, 0);
+    let sampled = train(Some(8), None, 2);
+    let [exact, sampled] = [exact, sampled].map(|model| model.outputs_on(&data).expect("outputs").values);
+    let size = exact.iter().map(|y| y.abs()).sum::<f32>();
+    let difference = exact.iter().zip(&sampled).map(|(a, b)| (a - b).abs()).sum::<f32>();
+    assert!(difference > 0.0 && difference < 0.5 * size, "{difference} of {size}");
+    // A sample as large as the largest shell is no sample.
+    let all = train(Some(4096), None, 2).outputs_on(&data).expect("outputs").values;
+    let difference = exact.iter().zip(&all).map(|(a, b)| (a - b).abs()).sum::<f32>();
+    assert!(difference <= 1e-3 * size, "{difference} of {size}");
+}
+
+#[test]
+fn samples_that_make_no_sense_are_refused() {
+    let molecules = Dataset::open("solubility").expect("data");
+    let refused = |training: Training| training.fit(&molecules).expect_err("refused").to_string();
+    assert!(refused(Training { shell_sample: Some(16), ..Training::default() }).contains("nothing to sample"));
+    assert!(refused(Training { shell_sample: Some(0), ..Training::default() }).contains("a sample of 0 sources"));
+    assert!(refused(Training { resample: 0, ..Training::default() }).contains("after 0 epochs"));
 }

@@ -8,6 +8,7 @@ pub mod evaluate;
 pub mod explain;
 pub mod export;
 pub mod inspect;
+pub mod plan;
 pub mod plot;
 pub mod predict;
 pub mod report;
@@ -25,6 +26,7 @@ pub fn run(cli: Cli) -> Result<Answer> {
     match cli.command {
         Command::Demo(args) => demo::run(&args, json),
         Command::Data(args) => data::run(&args, json),
+        Command::Plan(args) => plan::run(&args, json),
         Command::Train(args) => train::run(&args, json),
         Command::Evaluate(args) => evaluate::run(&args, json),
         Command::Predict(args) => predict::run(&args, json),

@@ -77,3 +77,49 @@ fn peak_anonymous(desk: &Desk, line: &str) -> (u64, Option<i32>) {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
 }
+
+#[test]
+fn a_plan_says_what_training_would_take() {
+    let desk = Desk::new();
+    crowd(&desk, "crowd", 20_000, 2000);
+    let options = "crowd --target label --hidden 16 --layers 2 --rho shared";
+    let plan = desk.json(&format!("plan {options} --memory 2GB"));
+    assert_eq!((&plan["nodes"], &plan["edges"], &plan["features"]), (&20_000.into(), &19_999.into(), &3.into()));
+    assert!(plan["distances"]["longest"].as_u64().unwrap() > 20 && plan["distances"]["looked_from"] == 128);
+    let ways = plan["ways"].as_array().unwrap();
+    let way = |name: &str| ways.iter().find(|way| way["name"].as_str().unwrap().contains(name)).expect(name).clone();
+    for way in ways {
+        assert!(way["memory"].as_u64().unwrap() > 0 && way["epoch_seconds"].as_f64().unwrap() > 0.0, "{way}");
+        assert!(way["start_seconds"].as_f64().unwrap() > 0.0 && way["fits"] == true, "{way}");
+    }
+    let chosen = |plan: &serde_json::Value| -> Vec<String> {
+        let chosen = plan["ways"].as_array().unwrap().iter().filter(|way| way["chosen"] == true);
+        chosen.map(|way| way["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(chosen(&plan), ["distances as bytes in memory"]);
+    let (bytes, searched) = (way("bytes in memory"), way("searched again"));
+    assert!(bytes["memory"].as_u64() > searched["memory"].as_u64());
+    assert!(way("a sample of 16")["exact"] == false && way("a sample of 16")["redraw_seconds"].is_number());
+    // Less memory, a leaner way; and training keeps to it.
+    let pairs = 20_000 * 2000u64;
+    let limit = bytes["memory"].as_u64().unwrap() + pairs / 10;
+    let lean = desk.json(&format!("plan {options} --memory {limit}B"));
+    assert_eq!(chosen(&lean), ["distances searched again for every pass"], "{lean}");
+    let text = desk.works(&format!("plan {options} --memory {limit}B --shell-sample 8")).stdout;
+    assert!(text.contains("a sample of 8 from every shell") && text.contains("estimates"), "{text}");
+    desk.molecules("molecules");
+    let plan = desk.json("plan molecules");
+    assert_eq!((plan["ways"].as_array().unwrap().len(), chosen(&plan).len()), (1, 1));
+}
+
+#[test]
+fn predictions_of_many_nodes_are_written_as_they_come() {
+    let desk = Desk::new();
+    crowd(&desk, "crowd", 3000, 300);
+    desk.works("train crowd --target label --epochs 2 --hidden 16 --layers 2 --rho shared");
+    let whole = desk.works("predict model.gnan crowd").stdout;
+    desk.works("predict model.gnan crowd -o predictions.csv --memory 40MB").says("wrote 3,000 predictions");
+    assert_eq!(String::from_utf8(desk.read("predictions.csv")).unwrap(), whole);
+    let lines = desk.works("predict model.gnan crowd --json").stdout;
+    assert_eq!((lines.lines().count(), whole.lines().count()), (3000, 3001));
+}

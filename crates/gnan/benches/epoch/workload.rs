@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gnan::dataset::OneHot;
-use gnan::files::{self, Column, Kind, ReadOptions, Tables, Task, Values};
+use gnan::files::{self, Column, Kind, Part, ReadOptions, Tables, Task, Values};
 use gnan::lens::Lens;
 use gnan::model::{
     Description, Engine, FeatureSchema, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
@@ -46,13 +46,23 @@ pub fn all() -> Vec<Workload> {
         None => (synthetic_papers(), "like Cora"),
     };
     let one_hot = one_hot(molecules.clone());
-    vec![
+    let mut workloads = vec![
         Workload::new(format!("{molecules_name}, full batch, 14 networks"), &one_hot, Rho::Shared, None),
         Workload::new(format!("{molecules_name}, batches of 32, 14 networks"), &one_hot, Rho::Shared, Some(32)),
         Workload::new(format!("{molecules_name}, full batch, 14 levels"), &molecules, Rho::Shared, None),
         Workload::new(format!("{molecules_name}, full batch, rho per level"), &molecules, Rho::PerFeature, None),
         Workload::new(format!("{papers_name}, 140 labelled nodes, shared rho"), &papers, Rho::Shared, None),
-    ]
+    ];
+    // Larger graphs, without their own splits: 60 % of the nodes.
+    for (name, path) in [("PubMed", "planetoid/pubmed.npz"), ("Tolokers", "heterophilous/tolokers.npz")] {
+        if let Some(mut tables) = real(path) {
+            let nodes = tables.node_offsets.last().copied().unwrap_or(0);
+            let part = |node: usize| if node % 5 < 3 { Part::Train } else { Part::Unused };
+            tables.splits = vec![(0..nodes).map(part).collect()];
+            workloads.push(Workload::new(format!("{name}, 60 % labelled, shared rho"), &tables, Rho::Shared, None));
+        }
+    }
+    workloads
 }
 
 impl Workload {

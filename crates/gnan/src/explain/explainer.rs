@@ -1,66 +1,64 @@
 //! The explainer: takes predictions of one model on one data set apart, any number of them.
 //!
-//! What every node says about each feature is looked up once; a prediction then needs the distances to its receivers
-//! and one pass over the pairs of source and receiver.
+//! A prediction needs the distances to its receivers and one pass over its sources: see [`Pass`].
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::dataset::{Dataset, Feature, Outcome};
 use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE};
 use crate::error::{Error, Result};
-use crate::files::{Kind, MISSING, Task, Values};
-use crate::lens::{Axis, Pool, View};
+use crate::files::{Kind, Task, Values};
+use crate::lens::{Axis, View};
+use crate::memory;
 use crate::metric::probabilities;
 use crate::model::Model;
 
-use super::canonical::{Canonical, Value};
-use super::explanation::{Contribution, Explanation};
+use super::canonical::Canonical;
+use super::explanation::Explanation;
+use super::parts::Parts;
+use super::pass::Pass;
+use super::said::{Said, value_count};
+
+/// Most memory for what all nodes say, in bytes; what would take more is found when it is needed.
+const MOST_KEPT: u64 = 256 << 20;
+/// What a source takes in an explanation: its id, its label and its distance, in bytes.
+const BYTES_OF_A_SOURCE: u64 = 128;
+/// Memory for what the nodes say that are looked at at a time, in bytes.
+const AT_A_TIME: u64 = 16 << 20;
 
 /// Explains predictions of a model on a data set.
 pub struct Explainer<'a> {
     model: &'a Model,
     data: &'a Dataset,
     canonical: Canonical,
-    /// What node `j` says is at `said_by[said_from[j]..said_from[j + 1]]`.
-    said_from: Vec<usize>,
-    said_by: Vec<Said>,
-    /// `[distinct values, outputs]`: raw `f_k`.
-    words: Vec<f64>,
-    /// For every node that has a value unseen in training: that value.
-    unseen: HashMap<usize, Vec<String>>,
-    /// The first categorical feature, which tells nodes apart for people.
-    label: Option<Feature>,
+    features: Cow<'a, [Feature]>,
+    /// What all nodes say, where that is little.
+    said: Option<Said>,
     /// The graph through every lens, where there is one alone.
     views: Option<Vec<View>>,
 }
 
-/// What a node says about one feature.
-#[derive(Clone, Copy)]
-struct Said {
-    feature: u32,
-    /// Row of `words`.
-    word: u32,
-    /// The rho it is heard with.
-    rho: u32,
-}
-
 /// What the pass over one prediction's sources leaves, for the model's own outputs.
-pub(super) struct Marginals {
-    axis: Axis,
-    slots: usize,
-    outputs: usize,
+pub(super) struct Marginals<'a> {
+    pub axis: Axis,
+    pub slots: usize,
+    pub outputs: usize,
     /// `[features, slots, outputs]`
     pub feature_distance: Vec<f64>,
     /// `[slots, outputs]`
     pub structure: Vec<f64>,
-    /// `[receivers, outputs]`, and each one's share of the structure term.
-    heard: Vec<f64>,
+    /// `[receivers, outputs]`, and each one's share of the structure term; of a graph task.
+    pub heard: Vec<f64>,
     heard_structure: Vec<f64>,
-    /// `[what the nodes of the graph say, outputs]`, where it is wanted.
-    node_feature: Vec<f64>,
+    /// `[what the nodes of the graph say, outputs]`, where it is wanted, of a graph task.
+    pub node_feature: Vec<f64>,
+    /// The same of a node task.
+    pub parts: Option<Parts<'a>>,
     receivers: Vec<usize>,
+    /// Values that training had not seen, where parts are wanted.
+    pub unseen: BTreeSet<String>,
 }
 
 impl Model {
@@ -74,35 +72,18 @@ impl Model {
 impl<'a> Explainer<'a> {
     /// An explainer of the predictions of `model` on `data`.
     pub fn new(model: &'a Model, data: &'a Dataset) -> Result<Explainer<'a>> {
-        let features = model.features_of(data)?;
-        let mut explainer = Explainer {
+        let (features, canonical) = (model.features_of(data)?, model.canonical());
+        let all = 0..data.node_count();
+        let needed = Said::bytes(value_count(&features, &all), canonical.outputs());
+        let room = memory::left().map_or(MOST_KEPT, |left| MOST_KEPT.min(left / 4));
+        Ok(Explainer {
             model,
             data,
-            canonical: model.canonical(),
-            said_from: Vec::new(),
-            said_by: Vec::new(),
-            words: Vec::new(),
-            unseen: HashMap::new(),
-            label: features.iter().find(|feature| feature.kind == Kind::Categorical && feature.pair.is_none()).cloned(),
+            said: (needed <= room).then(|| Said::of(&canonical, &features, all)),
+            canonical,
+            features,
             views: if data.graph_count() == 1 { Some(views(model, data, 0)?) } else { None },
-        };
-        let mut by_feature: Vec<Vec<(u32, Said)>> = Vec::new();
-        for (k, feature) in features.iter().enumerate() {
-            by_feature.push(explainer.look_up(k, feature));
-        }
-        let mut counts = vec![0; data.node_count() + 1];
-        by_feature.iter().flatten().for_each(|(node, _)| counts[*node as usize + 1] += 1);
-        for node in 0..data.node_count() {
-            counts[node + 1] += counts[node];
-        }
-        let mut next = counts.clone();
-        explainer.said_by = vec![Said { feature: 0, word: 0, rho: 0 }; counts[data.node_count()]];
-        for (node, said) in by_feature.into_iter().flatten() {
-            explainer.said_by[next[node as usize]] = said;
-            next[node as usize] += 1;
-        }
-        explainer.said_from = counts;
-        Ok(explainer)
+        })
     }
 
     /// The canonical form of the model.
@@ -120,49 +101,17 @@ impl<'a> Explainer<'a> {
         self.data
     }
 
-    /// What the nodes say about feature `k`; equal values share a word.
-    fn look_up(&mut self, k: usize, feature: &Feature) -> Vec<(u32, Said)> {
-        let mut known: HashMap<u64, Option<Said>> = HashMap::new();
-        let mut found = Vec::new();
-        let mut look = |explainer: &mut Self, node: usize, key: u64, value: Value<'_>| {
-            let said = *known.entry(key).or_insert_with(|| {
-                let (words, rho) = explainer.canonical.said(k, value)?;
-                let word = (explainer.words.len() / words.len()) as u32;
-                explainer.words.extend(words);
-                Some(Said { feature: k as u32, word, rho: rho as u32 })
-            });
-            match said {
-                Some(said) => found.push((node as u32, said)),
-                None => {
-                    let word = match value {
-                        Value::Level(name) => name.to_owned(),
-                        Value::Number(x) => x.to_string(),
-                        Value::Missing => "missing".to_owned(),
-                    };
-                    explainer.unseen.entry(node).or_default().push(format!("{}: {word}", feature.name));
-                }
-            }
-        };
-        let number = |x: f64| if x.is_nan() { Value::Missing } else { Value::Number(x) };
-        match &feature.values {
-            Values::Categories { codes, levels } => {
-                for (node, code) in codes.iter().enumerate() {
-                    let value = if *code == MISSING { Value::Missing } else { Value::Level(&levels[*code as usize]) };
-                    look(self, node, u64::from(*code), value);
-                }
-            }
-            Values::Numbers(values) => {
-                for (node, value) in values.iter().enumerate() {
-                    look(self, node, value.to_bits(), number(*value));
-                }
-            }
-            Values::Sparse { rows, values, .. } => {
-                for (row, value) in rows.iter().zip(values) {
-                    look(self, *row as usize, value.to_bits(), number(*value));
-                }
-            }
+    /// What some nodes say: `visit` is called with few nodes after the other, and what they say.
+    pub(super) fn each_said(&self, nodes: Range<usize>, mut visit: impl FnMut(Range<usize>, &Said)) {
+        if let Some(said) = &self.said {
+            return visit(nodes, said);
         }
-        found
+        let needed = Said::bytes(value_count(&self.features, &nodes), self.canonical.outputs());
+        let at_a_time = (nodes.len() as u64 * AT_A_TIME / needed.max(1)).clamp(1, nodes.len().max(1) as u64) as usize;
+        for start in nodes.clone().step_by(at_a_time) {
+            let some = start..nodes.end.min(start + at_a_time);
+            visit(some.clone(), &Said::of(&self.canonical, &self.features, some));
+        }
     }
 
     /// Explains the items at these positions of the data set.
@@ -202,7 +151,9 @@ impl<'a> Explainer<'a> {
         self.check(position)?;
         let (item, data) = (self.data.items()[position], self.data);
         let (nodes, _) = self.listeners(item);
-        let (canonical, found) = self.marginals(item, true)?;
+        let needed = nodes.len() as u64 * (BYTES_OF_A_SOURCE + 16 * self.model.outputs() as u64);
+        memory::demand(needed, "the explanation of a prediction")?;
+        let (canonical, mut found) = self.marginals(item, true)?;
         let canonical = canonical.as_ref().unwrap_or(&self.canonical);
         let description = self.model.description();
         let width = self.model.outputs();
@@ -210,10 +161,8 @@ impl<'a> Explainer<'a> {
         let rows = |values: &[f64]| values.chunks_exact(width).map(show).collect::<Vec<_>>();
         let raw: Vec<f64> = predicted.iter().map(|y| f64::from(*y)).collect();
         let of_graph = |values: &[f64]| if data.task() == Task::Node { Vec::new() } else { rows(values) };
-        let mut unseen: Vec<String> =
-            nodes.clone().flat_map(|node| self.unseen.get(&node)).flatten().cloned().collect();
-        unseen.sort();
-        unseen.dedup();
+        let parts = found.parts.take().unwrap_or_else(|| self.graph_parts(nodes.clone(), &found.node_feature));
+        let (by_node_and_feature, unlisted) = parts.finish();
         Ok(Explanation {
             id: data.item_id(item),
             outputs: description.shown_names(),
@@ -232,13 +181,8 @@ impl<'a> Explainer<'a> {
                 Some(_) => self.distance_labels(item)?,
                 None => self.labels(nodes.clone()),
             },
-            by_node_and_feature: (self.said_in(nodes).zip(found.node_feature.chunks_exact(width)))
-                .map(|((node, said), values)| Contribution {
-                    node,
-                    feature: said.feature as usize,
-                    values: show(values),
-                })
-                .collect(),
+            by_node_and_feature,
+            unlisted,
             by_feature_and_distance: found.feature_distance.chunks_exact(found.slots * width).map(rows).collect(),
             by_receiver: of_graph(&found.heard),
             structure_by_receiver: of_graph(&found.heard_structure),
@@ -247,12 +191,33 @@ impl<'a> Explainer<'a> {
                 Some(_) => found.receivers.iter().enumerate().map(|(slot, heard)| heard * slot.min(1)).collect(),
                 None => found.receivers,
             },
-            unseen,
+            unseen: found.unseen.into_iter().collect(),
         })
     }
 
+    /// The parts of a graph task.
+    fn graph_parts(&self, nodes: Range<usize>, values: &[f64]) -> Parts<'a> {
+        let mut parts = self.parts(&nodes, nodes.len());
+        let mut values = values.chunks_exact(self.canonical.outputs());
+        self.each_said(nodes.clone(), |some, said| {
+            for node in some {
+                for (saying, values) in said.by(node).iter().zip(&mut values) {
+                    parts.add(node - nodes.start, saying.feature as usize, values);
+                }
+            }
+        });
+        parts
+    }
+
+    /// Room for the parts of the sources of an item, or of so many of them.
+    pub(super) fn parts(&self, nodes: &Range<usize>, sources: usize) -> Parts<'a> {
+        Parts::new(self.model.description(), value_count(&self.features, nodes), sources)
+    }
+
+    /// What nodes are, for people: their level of the first categorical feature.
     fn labels(&self, nodes: Range<usize>) -> Vec<String> {
-        match self.label.as_ref().map(|feature| &feature.values) {
+        let label = self.features.iter().find(|feature| feature.kind == Kind::Categorical && feature.pair.is_none());
+        match label.map(|feature| &feature.values) {
             Some(Values::Categories { codes, levels }) => {
                 nodes.map(|node| levels.get(codes[node] as usize).cloned().unwrap_or_default()).collect()
             }
@@ -292,7 +257,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// The marginals of one item; with a canonical form of its own where its distances are longer than training's.
-    pub(super) fn marginals(&self, item: u32, parts: bool) -> Result<(Option<Canonical>, Marginals)> {
+    pub(super) fn marginals(&self, item: u32, parts: bool) -> Result<(Option<Canonical>, Marginals<'a>)> {
         let (nodes, receivers) = self.listeners(item);
         let seen_through = self.views_of(item)?;
         let mut search = Search::default();
@@ -314,7 +279,7 @@ impl<'a> Explainer<'a> {
                 continue;
             }
             let canonical = longer.as_ref().unwrap_or(&self.canonical);
-            self.add_receivers(canonical, nodes.clone(), batch.len(), &rows, parts, &mut found);
+            Pass::new(self, canonical, nodes.clone(), batch.len(), &rows, parts).add_to(&mut found);
         }
         Ok((longer, found))
     }
@@ -330,103 +295,6 @@ impl<'a> Explainer<'a> {
         };
         Ok(Cow::Owned(views(self.model, self.data, graph)?))
     }
-
-    /// What the nodes of a graph say, in their order, each with the number of its node within the graph.
-    fn said_in(&self, nodes: Range<usize>) -> impl Iterator<Item = (usize, &Said)> {
-        nodes.enumerate().flat_map(|(source, node)| {
-            self.said_by[self.said_from[node]..self.said_from[node + 1]].iter().map(move |said| (source, said))
-        })
-    }
-
-    /// Adds what some receivers hear, given their distance rows by every lens.
-    fn add_receivers(
-        &self,
-        canonical: &Canonical,
-        nodes: Range<usize>,
-        batch: usize,
-        rows: &[Vec<u16>],
-        parts: bool,
-        found: &mut Marginals,
-    ) {
-        let (slots, outputs, normalise) = (found.slots, found.outputs, self.model.description().normalise);
-        if parts {
-            found.node_feature.resize((self.said_from[nodes.end] - self.said_from[nodes.start]) * outputs, 0.0);
-        }
-        let axis = found.axis.clone();
-        // What a receiver hears by a lens counts this much.
-        let pooled: Vec<f64> = (self.model.description().lenses.iter())
-            .map(|lens| if lens.pool == Pool::Mean { 1.0 / nodes.len().max(1) as f64 } else { 1.0 })
-            .collect();
-        let slot_of = |lens: usize, receiver: usize, source: usize| {
-            let distance = rows[lens][receiver * nodes.len() + source];
-            axis.slot(lens, (distance != UNREACHABLE).then_some(usize::from(distance)))
-        };
-        let mut counts = vec![0u32; batch * slots];
-        for lens in 0..rows.len() {
-            for (receiver, counts) in counts.chunks_exact_mut(slots).enumerate() {
-                (0..nodes.len()).for_each(|source| counts[slot_of(lens, receiver, source)] += 1);
-            }
-        }
-        let share = |lens: usize, receiver: usize, slot: usize| {
-            pooled[lens] * if normalise { 1.0 / f64::from(counts[receiver * slots + slot]) } else { 1.0 }
-        };
-        let first = found.heard.len() / outputs;
-        for counts in counts.chunks_exact(slots) {
-            found.add_structure(canonical, counts, normalise, &pooled);
-        }
-        let mut weights = vec![0.0; slots];
-        let mut touched = Vec::new();
-        let mut spoken = vec![0.0; slots * outputs];
-        for source in 0..nodes.len() {
-            // W_jl over these receivers.
-            for lens in 0..rows.len() {
-                for receiver in 0..batch {
-                    let slot = slot_of(lens, receiver, source);
-                    if weights[slot] == 0.0 {
-                        touched.push(slot);
-                    }
-                    weights[slot] += share(lens, receiver, slot);
-                }
-            }
-            touched.sort_unstable();
-            let node = nodes.start + source;
-            let first_said = self.said_from[node] - self.said_from[nodes.start];
-            for (place, said) in self.said_by[self.said_from[node]..self.said_from[node + 1]].iter().enumerate() {
-                let (k, words) = (said.feature as usize, &self.words[said.word as usize * outputs..][..outputs]);
-                let own = if parts { (first_said + place) * outputs..(first_said + place + 1) * outputs } else { 0..0 };
-                let sums = &mut found.node_feature[own];
-                for slot in &touched {
-                    let (rho, centre) = canonical.factors(k, said.rho as usize, *slot);
-                    let cell = &mut found.feature_distance[(k * slots + slot) * outputs..][..outputs];
-                    let spoken = &mut spoken[slot * outputs..][..outputs];
-                    for c in 0..outputs {
-                        let product = words[c] * rho[c] - centre[c];
-                        let part = product * weights[*slot];
-                        cell[c] += part;
-                        if parts {
-                            sums[c] += part;
-                            spoken[c] += product;
-                        }
-                    }
-                }
-            }
-            if parts {
-                for lens in 0..rows.len() {
-                    for receiver in 0..batch {
-                        let slot = slot_of(lens, receiver, source);
-                        let share = share(lens, receiver, slot);
-                        for c in 0..outputs {
-                            found.heard[(first + receiver) * outputs + c] += spoken[slot * outputs + c] * share;
-                        }
-                    }
-                }
-            }
-            for slot in touched.drain(..) {
-                weights[slot] = 0.0;
-                spoken[slot * outputs..][..outputs].fill(0.0);
-            }
-        }
-    }
 }
 
 /// A graph through every lens of a model.
@@ -434,8 +302,8 @@ fn views(model: &Model, data: &Dataset, graph: usize) -> Result<Vec<View>> {
     model.description().lenses.iter().map(|lens| View::new(data, graph, lens)).collect()
 }
 
-impl Marginals {
-    fn new(canonical: &Canonical, features: usize) -> Marginals {
+impl Marginals<'_> {
+    fn new(canonical: &Canonical, features: usize) -> Self {
         let (slots, outputs) = (canonical.slots(), canonical.outputs());
         Marginals {
             axis: canonical.axis().clone(),
@@ -446,12 +314,14 @@ impl Marginals {
             heard: Vec::new(),
             heard_structure: Vec::new(),
             node_feature: Vec::new(),
+            parts: None,
+            unseen: BTreeSet::new(),
             receivers: vec![0; slots],
         }
     }
 
     /// Adds the structure term of one receiver, given the sizes of its shells and how much it counts by every lens.
-    fn add_structure(&mut self, canonical: &Canonical, counts: &[u32], normalise: bool, pooled: &[f64]) {
+    pub(super) fn add_structure(&mut self, canonical: &Canonical, counts: &[u32], normalise: bool, pooled: &[f64]) {
         let mut own = vec![0.0; self.outputs];
         for (slot, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             self.receivers[slot] += 1;

@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use super::parts::Unlisted;
 use crate::lens::Axis;
 
 /// Parts add up to the output within this much, relative to the sum of their sizes.
@@ -48,6 +49,9 @@ pub struct Explanation {
     /// By source and feature, ascending; a source that has the reference value of a feature (the 0 of a binary or sparse
     /// one) contributes nothing and is not listed.
     pub by_node_and_feature: Vec<Contribution>,
+    /// What the parts by source and feature add up to that are too many and too small to be listed; `None`: all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlisted: Option<Unlisted>,
     /// `[features][slots][outputs]`
     pub by_feature_and_distance: Vec<Vec<Vec<f64>>>,
     /// `[receivers][outputs]`: what each receiver heard of features; empty for a node task.
@@ -74,6 +78,9 @@ impl Explanation {
 
     /// Contribution of every source to an output: what its own features did.
     pub fn by_node(&self, output: usize) -> Vec<f64> {
+        if let Some(unlisted) = &self.unlisted {
+            return unlisted.by_node.chunks_exact(self.outputs.len()).map(|values| values[output]).collect();
+        }
         let mut sums = vec![0.0; self.nodes.len()];
         self.by_node_and_feature.iter().for_each(|part| sums[part.node] += part.values[output]);
         sums
@@ -108,11 +115,14 @@ impl Explanation {
         let structure = self.structure(output);
         let size = self.base[output].abs()
             + self.structure_by_distance.iter().map(|row| row[output].abs()).sum::<f64>()
-            + self.by_node_and_feature.iter().map(|part| part.values[output].abs()).sum::<f64>();
+            + self.by_node_and_feature.iter().map(|part| part.values[output].abs()).sum::<f64>()
+            + self.unlisted.as_ref().map_or(0.0, |unlisted| unlisted.sizes[output]);
         let tolerated = TOLERANCE * size.max(1.0);
         let rest = self.base[output] + structure;
         let miss = |sum: f64, exact: f64| (sum - exact).abs() / tolerated;
-        let mut worst = [self.by_node(output), self.by_feature(output), self.by_distance(output)]
+        let listed = self.by_node_and_feature.iter().map(|part| part.values[output]);
+        let pairs = listed.chain(self.unlisted.iter().map(|unlisted| unlisted.values[output])).collect();
+        let mut worst = [self.by_node(output), self.by_feature(output), self.by_distance(output), pairs]
             .into_iter()
             .map(|marginal| miss(rest + marginal.iter().sum::<f64>(), self.prediction[output]))
             .fold(0.0, largest);

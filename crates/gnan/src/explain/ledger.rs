@@ -114,15 +114,22 @@ impl Explanation {
             }
         };
         let (base, structure) = (self.base[output], self.structure(output));
+        let rest = match (by, &self.unlisted) {
+            (By::NodeAndFeature, Some(unlisted)) => Some((unlisted.count, unlisted.values[output])),
+            _ => None,
+        };
         Ledger {
             id: self.id.clone(),
             output: self.outputs[output].clone(),
             by,
             base,
             structure,
-            total: base + structure + terms.iter().map(|term| term.amount).sum::<f64>(),
+            total: base
+                + structure
+                + terms.iter().map(|term| term.amount).sum::<f64>()
+                + rest.map_or(0.0, |(_, amount)| amount),
             terms,
-            rest: None,
+            rest,
             prediction: self.prediction[output],
             probability: self.probability(output),
         }
@@ -139,7 +146,8 @@ impl Ledger {
         self.terms.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));
         if self.terms.len() > count {
             let others = self.terms.split_off(count);
-            self.rest = Some((others.len(), others.iter().map(|term| term.amount).sum()));
+            let (more, amount) = self.rest.unwrap_or((0, 0.0));
+            self.rest = Some((others.len() + more, others.iter().map(|term| term.amount).sum::<f64>() + amount));
         }
         self
     }

@@ -7,7 +7,10 @@ mod explanation;
 mod importance;
 mod ledger;
 mod overview;
+mod parts;
+mod pass;
 mod readout;
+mod said;
 mod tables;
 
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, RhoCurve, Value};
@@ -17,5 +20,6 @@ pub use explanation::{Contribution, Explanation, TOLERANCE};
 pub use importance::Importance;
 pub use ledger::{By, Ledger, Term};
 pub use overview::{Bin, FeatureOverview, LITTLE_SUPPORT, Overview, ShapeCurve};
+pub use parts::{MOST_PARTS, Unlisted};
 pub use readout::{ReadoutExplanation, ReadoutTerm};
 pub use tables::{DistanceTable, FeatureTable, LevelTable, ModelTables, ReadoutTables, RhoTable, TABLES_VERSION};

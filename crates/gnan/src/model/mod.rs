@@ -427,13 +427,21 @@ impl Description {
     /// Outputs, or parts of them, as they are shown: log-odds for two logits, centred over classes for a softmax, else as
     /// they are.
     pub fn shown(&self, values: &[f64]) -> Vec<f64> {
+        let mut shown = Vec::new();
+        self.show_into(values, &mut shown);
+        shown
+    }
+
+    /// The same, into a list that is used again.
+    pub(crate) fn show_into(&self, values: &[f64], shown: &mut Vec<f64>) {
+        shown.clear();
         match (self.outcome, values) {
-            (Outcome::Binary, [no, yes]) => vec![yes - no],
+            (Outcome::Binary, [no, yes]) => shown.push(yes - no),
             (Outcome::Multiclass, values) => {
                 let mean = values.iter().sum::<f64>() / values.len() as f64;
-                values.iter().map(|value| value - mean).collect()
+                shown.extend(values.iter().map(|value| value - mean));
             }
-            _ => values.to_vec(),
+            _ => shown.extend_from_slice(values),
         }
     }
 

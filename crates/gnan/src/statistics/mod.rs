@@ -30,6 +30,10 @@ use cells::{Entry, SourceWeights, node_entries, number_cells};
 /// In a node task with a rho per feature, a feature is kept in cells while an item has at most this share of the
 /// nodes in cells of that feature; else it becomes a channel of the shell rows.
 const MOST_CELLS_PER_NODE: f64 = 0.25;
+/// Items whose cells are made at a time.
+const ITEMS_AT_ONCE: usize = 512;
+/// What a cell takes while it is listed, numbered and copied.
+const BYTES_OF_A_CELL: f64 = 40.0;
 /// Receivers by which the typical size of a shell is judged.
 const TYPICAL_RECEIVERS: usize = 512;
 
@@ -123,10 +127,9 @@ impl Statistics {
 
     fn of_graphs(data: &Dataset, levels: Arc<Levels>, options: StatisticsOptions) -> Result<Statistics> {
         let lenses = &options.lenses;
-        let found: Vec<(Vec<Entry>, Vec<Longest>)> = data
-            .items()
-            .par_iter()
-            .map(|item| {
+        let found: Vec<(Vec<Entry>, Vec<Longest>)> = in_memory(
+            data.items(),
+            |item: &u32| {
                 let nodes = data.nodes_of(*item as usize);
                 let receivers: Vec<u32> = (0..nodes.len() as u32).collect();
                 let (mut entries, mut longest) = (Vec::new(), Vec::new());
@@ -138,8 +141,9 @@ impl Statistics {
                     entries.extend(weights.entries(nodes.start, &levels, lens, share));
                 }
                 Ok((entries, longest))
-            })
-            .collect::<Result<_>>()?;
+            },
+            |(entries, _)| entries.len(),
+        )?;
         let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
         let axis = axis_of(lenses, &longest)?;
         let entries: Vec<Vec<Entry>> = found.into_iter().map(|(entries, _)| entries).collect();
@@ -249,10 +253,25 @@ impl Statistics {
         &self.surroundings
     }
 
+    /// The memory, in bytes, without which nothing can be heard through shells: what every item hears from every slot
+    /// in so many lanes, and the lists of sampled sources.
+    pub fn least_bytes(&self, lanes: usize) -> u64 {
+        let of_lens = |of_lens: &Arc<Surroundings>| {
+            let heard = 4 * (of_lens.len() * of_lens.slots() * lanes.next_power_of_two()) as u64;
+            heard + self.options.sample.map_or(0, |sample| of_lens.list_bytes(sample.size))
+        };
+        self.surroundings.iter().map(of_lens).sum()
+    }
+
     /// The shells around some items, lens after lens.
     pub fn shells(&self, rows: &[usize]) -> Vec<Shells> {
         let StatisticsOptions { sample, cache, .. } = &self.options;
         self.surroundings.iter().map(|of_lens| Shells::new(of_lens, rows, *sample, cache.as_ref())).collect()
+    }
+
+    /// The same for a single pass: all sources, and nothing is kept.
+    pub fn shells_once(&self, rows: &[usize]) -> Vec<Shells> {
+        self.surroundings.iter().map(|of_lens| Shells::kept(of_lens, rows, &Keeping::Recomputed)).collect()
     }
 
     /// The channel of the bias in the shell rows; `None`: it is in the cells.
@@ -365,23 +384,28 @@ fn node_cells(
 ) -> Result<Vec<Longest>> {
     let lenses = &options.lenses;
     let groups = receiver_groups(data);
-    let found: Vec<(Vec<Vec<Entry>>, Vec<Longest>)> = groups
+    let graphs = data.graphs();
+    let views: Vec<Vec<View>> = graphs
         .par_iter()
-        .map(|group| {
+        .map(|graph| lenses.iter().map(|lens| View::new(data, *graph, lens)).collect())
+        .collect::<Result<_>>()?;
+    let found: Vec<(Vec<Vec<Entry>>, Vec<Longest>)> = in_memory(
+        &groups,
+        |group: &ReceiverGroup| {
             let first = data.nodes_of(group.graph).start;
             let mut rows: Vec<Vec<Entry>> = group.receivers.iter().map(|_| Vec::new()).collect();
             let mut longest = Vec::new();
-            for (lens, way) in (0u16..).zip(lenses) {
+            for (lens, view) in (0u16..).zip(&views[graphs.partition_point(|graph| *graph < group.graph)]) {
                 let mut next = rows.iter_mut();
-                let view = View::new(data, group.graph, way)?;
                 longest.push(view.each_row(&group.receivers, |_, distances| {
                     let Some(row) = next.next() else { return };
                     row.extend(node_entries(distances, first, levels, options.normalise, in_cells, lens));
                 })?);
             }
             Ok((rows, longest))
-        })
-        .collect::<Result<_>>()?;
+        },
+        |(rows, _)| rows.iter().map(Vec::len).sum(),
+    )?;
     let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
     // Groups are by graph; items keep the order of the data set.
     for (group, (rows, _)) in groups.iter().zip(found) {
@@ -390,6 +414,25 @@ fn node_cells(
         }
     }
     Ok(longest)
+}
+
+/// Makes cells of items on all threads, some items at a time; refuses as soon as it can be seen that those of all items
+/// do not fit. `count`: how many cells came of an item.
+fn in_memory<T: Sync, U: Send>(
+    items: &[T],
+    make: impl Fn(&T) -> Result<U> + Sync,
+    count: impl Fn(&U) -> usize,
+) -> Result<Vec<U>> {
+    let (mut made, mut cells) = (Vec::with_capacity(items.len()), 0);
+    for some in items.chunks(ITEMS_AT_ONCE) {
+        let rest = (items.len() - made.len()) as f64;
+        let needed = cells as f64 / made.len().max(1) as f64 * rest * BYTES_OF_A_CELL;
+        memory::demand(needed as u64, "the sums over shells of all items")?;
+        let found = some.par_iter().map(&make).collect::<Result<Vec<U>>>()?;
+        cells += found.iter().map(&count).sum::<usize>();
+        made.extend(found);
+    }
+    Ok(made)
 }
 
 /// The longest distance by every lens.

@@ -25,6 +25,9 @@ use super::target_scale::TargetScale;
 use super::weights::class_weights;
 use super::{Goals, Training};
 
+/// What helps where the shells of a node task do not fit in memory.
+const LEANER_HEARING: &str = "use a smaller --shell-sample, a --hop-cap or --far-from, or fewer labelled nodes";
+
 impl Training {
     /// Fits a model; 10 % of the items are set aside to know when to stop.
     pub fn fit(&self, data: &Dataset) -> Result<Model> {
@@ -195,6 +198,8 @@ impl<'a> Fit<'a> {
             pieces_above: (training.knots == KnotChoice::Off).then_some(training.pieces_above),
         };
         memory::demand(Engine::bytes(model, &statistics, 1), "the tables of the shape functions")?;
+        let lanes = statistics.channels().iter().flatten().max().map_or(1, |last| last + 1) * source_outputs;
+        memory::demand_or(statistics.least_bytes(lanes), "what the nodes hear", LEANER_HEARING)?;
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
         let mut parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);

@@ -8,6 +8,7 @@ mod loss;
 pub mod pairs;
 mod penalised;
 mod prepared;
+mod probe;
 mod projection;
 mod readout;
 mod report;
@@ -21,6 +22,7 @@ mod weights;
 
 pub use loss::{Goals, Loss};
 pub use prepared::Prepared;
+pub(crate) use probe::Probe;
 pub use report::{Ended, EpochReport, Fitted, Monitor};
 pub use retraining::{Retrained, Retraining};
 pub use settings::{LogitChoice, RhoChoice, Selection, Training};

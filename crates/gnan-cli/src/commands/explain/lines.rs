@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 
 use super::outputs::{Output, most_probable};
 use crate::named::Named;
+use crate::style::counted_more;
 
 /// What is written of every explanation.
 pub struct Wanted<'a> {
@@ -53,8 +54,12 @@ impl Wanted<'_> {
             write("base", "", whole.base)?;
             write("structure", "", whole.structure)?;
             for by in self.by.iter().filter(|by| has(why, **by)) {
-                for term in output.ledger(why, *by).terms {
+                let ledger = output.ledger(why, *by);
+                for term in ledger.terms {
                     write(by_name(*by), &term.name, term.amount)?;
+                }
+                if let Some((others, sum)) = ledger.rest {
+                    write(by_name(*by), &counted_more(others, "part"), sum)?;
                 }
             }
             write("total", "", whole.total)?;
@@ -172,6 +177,11 @@ impl Serialize for Parts<'_> {
                 }
                 By::NodeAndFeature => {
                     map.serialize_entry("by_node_and_feature", &NodeFeatures { why, output })?;
+                    if let Some(unlisted) = &why.unlisted {
+                        let (sum, size) = (output.of_shown(&unlisted.values), unlisted.sizes[shown]);
+                        let others = Others { count: unlisted.count, sum, size };
+                        map.serialize_entry(OTHERS, &others)?;
+                    }
                 }
                 By::Receiver => {
                     let amounts = |values| Named(names(&why.nodes).zip(rows(values)).collect());
@@ -182,6 +192,17 @@ impl Serialize for Parts<'_> {
         }
         map.end()
     }
+}
+
+/// Where the parts by node and feature stand that are not listed.
+pub const OTHERS: &str = "other_nodes_and_features";
+
+/// Parts that are not listed: how many, their sum, and the sum of their sizes.
+#[derive(Serialize)]
+struct Others {
+    count: usize,
+    sum: f64,
+    size: f64,
 }
 
 /// What the features of every node did, by node.

@@ -13,7 +13,7 @@ mod verify;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gnan::explain::{By, Explainer};
+use gnan::explain::{By, Explainer, Explanation};
 use gnan::{Dataset, Error, Model};
 use serde::Serialize;
 
@@ -106,7 +106,8 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true, help_heading = HEADING)]
     by: Vec<ByArg>,
 
-    /// Most rows of a table; the rest is counted and summed (JSON and CSV hold everything)
+    /// Most rows of a table; the rest is counted and summed (JSON and CSV hold everything, by node and
+    /// feature the 50,000 largest)
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one, help_heading = OUTPUT)]
     top: usize,
 
@@ -261,7 +262,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     if args.verify {
         let all = Wanted { description, outputs: outputs::usual(description), by: By::ALL.to_vec() };
         let mut found = Verification::new();
-        let make = |why: &_| Verification::of_line(&all.json_line(why)?);
+        let make = |why: &Explanation| verify(&all, why);
         stream::each(&explainer, &positions, &outputs, make, |one| {
             found.merge(one);
             Ok(())
@@ -286,6 +287,20 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
         talk(format!("{}: {}", warning("note"), harmless(sentence)));
     }
     Ok(Answer::Done)
+}
+
+/// Adds an explanation up again; a large one output by output, because its text is large too.
+fn verify(all: &Wanted<'_>, why: &Explanation) -> gnan::Result<Verification> {
+    if why.unlisted.is_none() {
+        return Verification::of_line(&all.json_line(why)?);
+    }
+    let mut found = Verification::new();
+    for output in &all.outputs {
+        let one = Wanted { description: all.description, outputs: vec![output.clone()], by: all.by.clone() };
+        found.merge(Verification::of_line(&one.json_line(why)?)?);
+    }
+    found.predictions = 1;
+    Ok(found)
 }
 
 /// What verification has found.

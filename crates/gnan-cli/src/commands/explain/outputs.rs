@@ -98,6 +98,7 @@ impl Output {
         let mut ledger = why.ledger(self.shown.0, by);
         let sign = self.shown.1;
         ledger.terms.iter_mut().for_each(|term| term.amount *= sign);
+        ledger.rest = ledger.rest.map(|(others, sum)| (others, sign * sum));
         for amount in [&mut ledger.base, &mut ledger.structure, &mut ledger.total, &mut ledger.prediction] {
             *amount *= sign;
         }

@@ -23,6 +23,7 @@ use crate::files::table::ragged::Ragged;
 use crate::files::tables::Tables;
 use crate::files::text::{Text, newlines};
 use crate::limits::Limits;
+use crate::memory;
 
 pub const FORMAT: Format = Format {
     name: "GraphML",
@@ -34,6 +35,7 @@ pub const FORMAT: Format = Format {
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
     let text = Text::open(path, limits)?;
+    memory::demand(2 * text.text.len() as u64, "the tables of this document").map_err(|error| error.in_file(path))?;
     let mut reader = Reader::from_str(&text.text);
     reader.config_mut().expand_empty_elements = true;
     let mut document = Document::new(limits);

@@ -20,6 +20,7 @@ use crate::files::table::quoted;
 use crate::files::table::ragged::Ragged;
 use crate::files::tables::Tables;
 use crate::limits::Limits;
+use crate::memory;
 
 pub const FORMAT: Format = Format {
     name: "node-link JSON",
@@ -29,6 +30,9 @@ pub const FORMAT: Format = Format {
 };
 
 type Object = Map<String, Value>;
+
+/// What a letter of JSON takes once it is parsed, about.
+const BYTES_OF_A_LETTER: u64 = 14;
 
 /// Names that the beginning of such a file mentions; other JSON (splits, configurations) does not.
 fn looks_like_graphs(path: &Path) -> bool {
@@ -43,6 +47,7 @@ fn looks_like_graphs(path: &Path) -> bool {
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
     let bytes = limits.read(path, "bytes")?;
+    memory::demand(BYTES_OF_A_LETTER * bytes.len() as u64, "the values of this document")?;
     // The parser refuses what is nested deeper than 128 levels.
     let document: Value = serde_json::from_slice(&bytes).map_err(|error| {
         Error::input(format!("this is not valid JSON: {error}"))

@@ -18,11 +18,15 @@ use crate::files::table::{Table, csv_table, quoted};
 use crate::files::tables::{Column, Kind, Tables, Task, Values};
 use crate::files::text::Text;
 use crate::limits::Limits;
+use crate::memory;
 
 const SMILES_COLUMNS: [&str; 2] = ["smiles", "canonical_smiles"];
 const ID_COLUMNS: [&str; 4] = ["name", "id", "mol_id", "compound"];
 /// Molecules parsed at a time by all threads together.
 const CHUNK: usize = 4096;
+
+/// What a letter of SMILES takes, an atom with its features and bonds or less.
+const BYTES_OF_A_LETTER: u64 = 128;
 
 pub const FORMAT: Format = Format {
     name: "SMILES table",
@@ -44,6 +48,9 @@ pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Resu
     Limits::check(table.rows() as u64, options.limits.graphs, "graphs").map_err(too_many)?;
     let units = qm9::units(table.names());
     let smiles = take_smiles(&mut table, options.smiles_column.as_deref())?;
+    let letters: usize = smiles.iter().map(str::len).sum();
+    memory::demand(letters as u64 * BYTES_OF_A_LETTER, "the atoms and bonds of these molecules")
+        .map_err(|error| error.in_file(&place))?;
     let mut tables = Tables { name, task: Some(Task::Graph), ..Tables::default() };
     tables.graph_ids = take_ids(&mut table, &mut tables.notes);
     tables.splits = table.take_splits()?;

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use crate::lens::Reach;
 use crate::shape::{Architecture, Basis, Evaluation, ShapeKind};
-use crate::statistics::Statistics;
+use crate::statistics::{Shells, Statistics};
 
 use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
@@ -235,6 +235,21 @@ impl Engine {
             cells: self.item_cells(rows, repeated),
             shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells(rows))),
         }
+    }
+
+    /// Rows with the shells that are given for them, lens after lens.
+    pub(crate) fn rows_in(&self, rows: &[usize], shells: Vec<Shells>) -> Rows {
+        Rows {
+            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
+            cells: self.item_cells(rows, false),
+            shells: self.shells.as_ref().map(|term| term.items(shells)),
+        }
+    }
+
+    /// Rows that are looked at once: distances are searched for and forgotten. What comes out for an item does not depend
+    /// on which others are asked for with it.
+    pub fn rows_once(&self, rows: &[usize]) -> Rows {
+        self.rows_in(rows, self.statistics.shells_once(rows))
     }
 
     fn item_cells(&self, rows: &[usize], repeated: bool) -> ItemCells {

@@ -17,8 +17,6 @@ use crate::lens::ViewSearch;
 use crate::progress;
 use crate::random::Stream;
 
-/// Octets whose receivers are searched for together.
-const OCTETS_AT_ONCE: usize = 32;
 /// The rank that no source has.
 const NEVER: u32 = u32::MAX;
 
@@ -78,7 +76,7 @@ pub(super) fn lists(surroundings: &Arc<Surroundings>, receivers: &[u32], pick: P
     let mut sources = vec![0; offsets[offsets.len() - 1]];
     let mut pieces = Vec::new();
     let mut left = &mut sources[..];
-    for (place, batch) in batches(&octets) {
+    for (place, batch) in batches(&octets, surroundings.octets_at_once()) {
         let length = offsets[(place + batch.len()) * slots * OCTET] - offsets[place * slots * OCTET];
         let (piece, after) = left.split_at_mut(length);
         pieces.push((place, batch, piece));
@@ -127,10 +125,10 @@ fn largest_of(counts: &[u32]) -> u16 {
 }
 
 /// Runs of octets of one graph, each with the place of its first.
-fn batches(octets: &[Octet]) -> Vec<(usize, &[Octet])> {
+fn batches(octets: &[Octet], at_once: usize) -> Vec<(usize, &[Octet])> {
     let mut place = 0;
     let mut batches = Vec::new();
-    for batch in octets.chunk_by(|a, b| a.first == b.first).flat_map(|same_graph| same_graph.chunks(OCTETS_AT_ONCE)) {
+    for batch in octets.chunk_by(|a, b| a.first == b.first).flat_map(|same_graph| same_graph.chunks(at_once)) {
         batches.push((place, batch));
         place += batch.len();
     }

@@ -16,8 +16,6 @@ use crate::lens::{Found, ViewSearch};
 
 /// The lane of an octet that is not used.
 pub(super) const NOBODY: u32 = u32::MAX;
-/// Octets whose receivers are searched for together.
-const OCTETS_AT_ONCE: usize = 32;
 /// Bytes of a file that are read at a time.
 const READ_AT_ONCE: usize = 64 << 20;
 
@@ -174,12 +172,11 @@ impl Rows {
 
     /// Runs of octets of one graph that are searched for together.
     fn batches(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let at_once = self.surroundings.octets_at_once();
         let mut batches: Vec<Range<usize>> = Vec::new();
         for place in range {
             match batches.last_mut() {
-                Some(batch)
-                    if batch.len() < OCTETS_AT_ONCE && self.octets[batch.start].first == self.octets[place].first =>
-                {
+                Some(batch) if batch.len() < at_once && self.octets[batch.start].first == self.octets[place].first => {
                     batch.end = place + 1;
                 }
                 _ => batches.push(place..place + 1),

@@ -14,10 +14,16 @@ use crate::dataset::Dataset;
 use crate::distance::OCTET;
 use crate::error::Result;
 use crate::lens::{Found, Lens, Longest, View, ViewSearch};
+use crate::memory;
 use crate::progress;
 
-/// Receivers that are searched for together.
-const RECEIVERS_AT_ONCE: usize = 256;
+/// Octets of receivers that are searched for together; fewer where memory is short.
+const OCTETS_AT_ONCE: usize = 32;
+const FEWER_OCTETS: usize = 8;
+/// Slots that are reckoned with before they are known.
+const USUAL_SLOTS: u64 = 30;
+/// The share of the memory that is left that searches may take.
+const SHARE: f64 = 0.25;
 
 /// All receivers of a data set through one lens.
 pub struct Surroundings {
@@ -29,6 +35,7 @@ pub struct Surroundings {
     counts: Vec<u32>,
     normalise: bool,
     source_count: usize,
+    octets_at_once: usize,
 }
 
 impl std::fmt::Debug for Surroundings {
@@ -82,9 +89,38 @@ impl Surroundings {
             counts: Vec::new(),
             normalise,
             source_count,
+            octets_at_once: OCTETS_AT_ONCE,
         };
+        found.fit_in_memory()?;
         found.count(at_least)?;
         Ok(Arc::new(found))
+    }
+
+    /// Chooses how many receivers are searched for together by the memory that is left.
+    fn fit_in_memory(&mut self) -> Result<()> {
+        let many = self.bytes_at_once();
+        if memory::left().is_some_and(|left| many as f64 > SHARE * left as f64) {
+            self.octets_at_once = FEWER_OCTETS;
+        }
+        let needed = self.bytes_at_once();
+        let counts = self.seats.len() as u64 * 4 * USUAL_SLOTS;
+        memory::demand_or(needed + counts, "the search for distances", "use fewer --threads")
+    }
+
+    /// Bytes that the searches of all threads take, with the rows that they leave.
+    pub(crate) fn bytes_at_once(&self) -> u64 {
+        let rows = (self.octets_at_once * OCTET * self.longest_row()) as u64;
+        rayon::current_num_threads() as u64 * (self.search_bytes() + rows)
+    }
+
+    /// Octets of receivers that are searched for together.
+    pub(super) fn octets_at_once(&self) -> usize {
+        self.octets_at_once
+    }
+
+    /// The most sources that a receiver hears.
+    fn longest_row(&self) -> usize {
+        self.graphs.iter().map(|seen| seen.view.sources()).max().unwrap_or(0)
     }
 
     /// The first search: which distances there are, and how many sources at each.
@@ -92,7 +128,7 @@ impl Surroundings {
         let order = self.near_order(&(0..self.seats.len() as u32).collect::<Vec<_>>());
         let batches: Vec<&[u32]> = order
             .chunk_by(|a, b| self.seats[*a as usize].graph == self.seats[*b as usize].graph)
-            .flat_map(|same_graph| same_graph.chunks(RECEIVERS_AT_ONCE))
+            .flat_map(|same_graph| same_graph.chunks(self.octets_at_once * OCTET))
             .collect();
         let (done, all) = (AtomicUsize::new(0), order.len());
         let counted: Vec<(Longest, Vec<u32>)> = batches
@@ -221,9 +257,16 @@ impl Surroundings {
         graphs.and_codes(&items).and_codes(&self.counts)
     }
 
-    /// Bytes that a search takes on every thread.
+    /// Bytes that lists of the sources of every shell take, at most `most` of each.
+    pub fn list_bytes(&self, most: u32) -> u64 {
+        // Every source is listed once by receiver and once by itself.
+        8 * self.counts.iter().map(|count| u64::from((*count).min(most))).sum::<u64>()
+    }
+
+    /// Bytes that searches take on every thread.
     pub fn search_bytes(&self) -> u64 {
-        let at_once = RECEIVERS_AT_ONCE.min(self.len());
-        self.graphs.iter().map(|seen| seen.view.search_bytes(at_once, self.slots)).max().unwrap_or(0)
+        let receivers = (self.octets_at_once * OCTET).min(self.len());
+        let slots = self.slots.max(USUAL_SLOTS as usize);
+        self.graphs.iter().map(|seen| seen.view.search_bytes(receivers, slots)).max().unwrap_or(0)
     }
 }

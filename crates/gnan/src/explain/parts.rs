@@ -1,0 +1,119 @@
+//! The parts of a prediction by source and feature: all of them where they are few, else the largest and the sum of the
+//! others.
+
+use serde::Serialize;
+
+use crate::model::Description;
+
+use super::explanation::Contribution;
+
+/// Most parts by source and feature that are listed.
+pub const MOST_PARTS: usize = 50_000;
+
+/// What the parts by source and feature add up to that are not listed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Unlisted {
+    /// How many they are.
+    pub count: usize,
+    /// Their sum, per output.
+    pub values: Vec<f64>,
+    /// The sum of their sizes, per output.
+    pub sizes: Vec<f64>,
+    /// `[sources, outputs]`: what every source contributes, listed parts included.
+    #[serde(skip)]
+    pub by_node: Vec<f64>,
+}
+
+/// Gathers parts, source after source and feature after feature.
+pub(super) struct Parts<'a> {
+    description: &'a Description,
+    listed: Vec<(f64, Contribution)>,
+    /// Parts of less than this size are not among the largest.
+    least: f64,
+    unlisted: Option<Unlisted>,
+    /// The part at hand, as it is shown.
+    shown: Vec<f64>,
+}
+
+impl<'a> Parts<'a> {
+    /// Gathers so many parts of so many sources.
+    pub(super) fn new(description: &'a Description, count: usize, sources: usize) -> Parts<'a> {
+        let outputs = description.shown_names().len();
+        let unlisted = (count > MOST_PARTS).then(|| Unlisted {
+            count: 0,
+            values: vec![0.0; outputs],
+            sizes: vec![0.0; outputs],
+            by_node: vec![0.0; sources * outputs],
+        });
+        Parts { description, listed: Vec::new(), least: 0.0, unlisted, shown: Vec::new() }
+    }
+
+    /// Adds a part of the source of this number, given for the model's own outputs.
+    pub(super) fn add(&mut self, node: usize, feature: usize, values: &[f64]) {
+        let mut shown = std::mem::take(&mut self.shown);
+        self.description.show_into(values, &mut shown);
+        let size: f64 = shown.iter().map(|value| value.abs()).sum();
+        if let Some(unlisted) = &mut self.unlisted {
+            let sums = &mut unlisted.by_node[node * shown.len()..][..shown.len()];
+            sums.iter_mut().zip(&shown).for_each(|(sum, value)| *sum += value);
+        }
+        // What is not a number is listed.
+        if size < self.least {
+            self.leave_out(&shown);
+        } else {
+            self.listed.push((size, Contribution { node, feature, values: shown.clone() }));
+            if self.listed.len() >= 2 * MOST_PARTS {
+                self.trim();
+            }
+        }
+        self.shown = shown;
+    }
+
+    /// Takes over what was gathered of the sources from this number on, which come after those so far.
+    pub(super) fn append(&mut self, first: usize, other: Parts<'_>) {
+        for (size, mut part) in other.listed {
+            part.node += first;
+            self.listed.push((size, part));
+        }
+        if let (Some(own), Some(other)) = (&mut self.unlisted, other.unlisted) {
+            own.count += other.count;
+            let sums = own.values.iter_mut().chain(&mut own.sizes);
+            sums.zip(other.values.iter().chain(&other.sizes)).for_each(|(sum, value)| *sum += value);
+            let outputs = own.values.len();
+            own.by_node[first * outputs..][..other.by_node.len()].copy_from_slice(&other.by_node);
+        }
+        self.trim();
+    }
+
+    fn leave_out(&mut self, values: &[f64]) {
+        let Some(unlisted) = &mut self.unlisted else { return };
+        unlisted.count += 1;
+        for ((sum, size), value) in unlisted.values.iter_mut().zip(&mut unlisted.sizes).zip(values) {
+            *sum += value;
+            *size += value.abs();
+        }
+    }
+
+    /// Leaves out all but the largest; of equal ones the first stay.
+    fn trim(&mut self) {
+        if self.listed.len() <= MOST_PARTS || self.unlisted.is_none() {
+            return;
+        }
+        let place = |part: &Contribution| (part.node, part.feature);
+        self.listed.select_nth_unstable_by(MOST_PARTS - 1, |(a, one), (b, other)| {
+            b.total_cmp(a).then(place(one).cmp(&place(other)))
+        });
+        self.least = self.listed[MOST_PARTS - 1].0;
+        let mut others = self.listed.split_off(MOST_PARTS);
+        others.sort_unstable_by_key(|(_, part)| place(part));
+        others.iter().for_each(|(_, part)| self.leave_out(&part.values));
+    }
+
+    /// The parts that are listed, by source and feature, and what is known of the others.
+    pub(super) fn finish(mut self) -> (Vec<Contribution>, Option<Unlisted>) {
+        self.trim();
+        let mut listed: Vec<Contribution> = self.listed.into_iter().map(|(_, part)| part).collect();
+        listed.sort_by_key(|part| (part.node, part.feature));
+        (listed, self.unlisted)
+    }
+}

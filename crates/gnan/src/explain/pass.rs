@@ -1,0 +1,236 @@
+//! The pass over the sources of one prediction, for some of its receivers: from what every source says and how far it is
+//! to the marginals of `A[i, j, k, l] = f_k(x_jk) * rho(l) * [dist(j,i) = l] / n_i(l)`.
+//!
+//! Sources of a node task are divided into blocks whose sums are added up in order, so that neither threads nor the
+//! number of nodes that are looked at at a time change a digit.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::distance::UNREACHABLE;
+use crate::files::Task;
+use crate::lens::{Axis, Pool};
+
+use super::canonical::Canonical;
+use super::explainer::{Explainer, Marginals};
+use super::parts::Parts;
+
+/// Sources whose sums one task makes.
+const SOURCES_PER_BLOCK: usize = 4096;
+/// Blocks whose sums are held before they are added up.
+const BLOCKS_AT_ONCE: usize = 4;
+
+/// Some receivers, and how everybody is heard by them.
+pub(super) struct Pass<'p, 'a> {
+    explainer: &'p Explainer<'a>,
+    canonical: &'p Canonical,
+    axis: Axis,
+    /// The sources.
+    nodes: Range<usize>,
+    /// Number of receivers.
+    receivers: usize,
+    /// For every lens `[receivers, sources]`: distances.
+    rows: &'p [Vec<u16>],
+    /// `[receivers, slots]`: sizes of shells.
+    counts: Vec<u32>,
+    /// What a receiver hears by a lens counts this much.
+    pooled: Vec<f64>,
+    normalise: bool,
+    /// Whether the parts by source and feature are wanted.
+    parts: bool,
+}
+
+/// Where the sums over some sources go.
+struct Sums<'s, 'a> {
+    feature_distance: &'s mut [f64],
+    /// `[receivers, outputs]`, of a graph task.
+    heard: &'s mut [f64],
+    /// `[what is said, outputs]`, of a graph task.
+    node_feature: &'s mut Vec<f64>,
+    /// Of a node task.
+    parts: Option<&'s mut Parts<'a>>,
+    unseen: &'s mut BTreeSet<String>,
+}
+
+impl<'p, 'a> Pass<'p, 'a> {
+    /// A pass for receivers whose distance rows by every lens are given.
+    pub(super) fn new(
+        explainer: &'p Explainer<'a>,
+        canonical: &'p Canonical,
+        nodes: Range<usize>,
+        receivers: usize,
+        rows: &'p [Vec<u16>],
+        parts: bool,
+    ) -> Pass<'p, 'a> {
+        let description = explainer.model().description();
+        let share = |pool: Pool| if pool == Pool::Mean { 1.0 / nodes.len().max(1) as f64 } else { 1.0 };
+        let mut pass = Pass {
+            explainer,
+            canonical,
+            axis: canonical.axis().clone(),
+            receivers,
+            rows,
+            counts: vec![0; receivers * canonical.slots()],
+            pooled: description.lenses.iter().map(|lens| share(lens.pool)).collect(),
+            normalise: description.normalise,
+            parts,
+            nodes,
+        };
+        for lens in 0..rows.len() {
+            for receiver in 0..receivers {
+                for source in 0..pass.nodes.len() {
+                    let place = receiver * canonical.slots() + pass.slot(lens, receiver, source);
+                    pass.counts[place] += 1;
+                }
+            }
+        }
+        pass
+    }
+
+    fn slot(&self, lens: usize, receiver: usize, source: usize) -> usize {
+        let distance = self.rows[lens][receiver * self.nodes.len() + source];
+        self.axis.slot(lens, (distance != UNREACHABLE).then_some(usize::from(distance)))
+    }
+
+    /// The weight of each source of a shell for a receiver.
+    fn share(&self, lens: usize, receiver: usize, slot: usize) -> f64 {
+        let count = self.counts[receiver * self.canonical.slots() + slot];
+        self.pooled[lens] * if self.normalise { 1.0 / f64::from(count) } else { 1.0 }
+    }
+
+    /// Adds what these receivers hear.
+    pub(super) fn add_to(&self, found: &mut Marginals<'a>) {
+        let first = found.heard.len();
+        for counts in self.counts.chunks_exact(found.slots) {
+            found.add_structure(self.canonical, counts, self.normalise, &self.pooled);
+        }
+        let task = self.explainer.data().task();
+        if self.parts && task == Task::Node {
+            found.parts = Some(self.explainer.parts(&self.nodes, self.nodes.len()));
+        }
+        if task == Task::Graph || self.nodes.len() <= SOURCES_PER_BLOCK {
+            self.add_sources(
+                0..self.nodes.len(),
+                Sums {
+                    feature_distance: &mut found.feature_distance,
+                    heard: &mut found.heard[first..],
+                    node_feature: &mut found.node_feature,
+                    parts: found.parts.as_mut(),
+                    unseen: &mut found.unseen,
+                },
+            );
+            return;
+        }
+        let blocks: Vec<Range<usize>> = (0..self.nodes.len())
+            .step_by(SOURCES_PER_BLOCK)
+            .map(|start| start..self.nodes.len().min(start + SOURCES_PER_BLOCK))
+            .collect();
+        let cells = found.feature_distance.len();
+        let of_block = |sources: &Range<usize>| {
+            let mut feature_distance = vec![0.0; cells];
+            let mut parts = self.parts.then(|| self.explainer.parts(&self.nodes, sources.len()));
+            let mut unseen = BTreeSet::new();
+            let sums = Sums {
+                feature_distance: &mut feature_distance,
+                heard: &mut [],
+                node_feature: &mut Vec::new(),
+                parts: parts.as_mut(),
+                unseen: &mut unseen,
+            };
+            self.add_sources(sources.clone(), sums);
+            (feature_distance, parts, unseen)
+        };
+        for group in blocks.chunks(BLOCKS_AT_ONCE) {
+            let made: Vec<_> = group.par_iter().map(of_block).collect();
+            for (sources, (feature_distance, parts, mut unseen)) in group.iter().zip(made) {
+                found.feature_distance.iter_mut().zip(feature_distance).for_each(|(sum, part)| *sum += part);
+                if let Some((all, parts)) = found.parts.as_mut().zip(parts) {
+                    all.append(sources.start, parts);
+                }
+                found.unseen.append(&mut unseen);
+            }
+        }
+    }
+
+    /// Adds some sources, counted from the first of the graph.
+    fn add_sources(&self, sources: Range<usize>, mut sums: Sums<'_, 'a>) {
+        let (slots, outputs) = (self.canonical.slots(), self.canonical.outputs());
+        let of_graph = self.parts && self.explainer.data().task() == Task::Graph;
+        let start = sources.start;
+        let nodes = self.nodes.start + sources.start..self.nodes.start + sources.end;
+        let mut weights = vec![0.0; slots];
+        let mut touched = Vec::new();
+        let mut spoken = vec![0.0; slots * outputs];
+        let mut own = vec![0.0; outputs];
+        let mut place = 0;
+        self.explainer.each_said(nodes, |some, said| {
+            if self.parts {
+                sums.unseen.extend(said.unseen(some.clone()).cloned());
+            }
+            for node in some {
+                let source = node - self.nodes.start;
+                // W_jl over these receivers.
+                for lens in 0..self.rows.len() {
+                    for receiver in 0..self.receivers {
+                        let slot = self.slot(lens, receiver, source);
+                        if weights[slot] == 0.0 {
+                            touched.push(slot);
+                        }
+                        weights[slot] += self.share(lens, receiver, slot);
+                    }
+                }
+                touched.sort_unstable();
+                for saying in said.by(node) {
+                    let (k, words) = (saying.feature as usize, said.words(saying, outputs));
+                    match sums.node_feature.get(place * outputs..(place + 1) * outputs) {
+                        // What other receivers heard of it.
+                        Some(earlier) => own.copy_from_slice(earlier),
+                        None => own.fill(0.0),
+                    }
+                    for slot in &touched {
+                        let (rho, centre) = self.canonical.factors(k, saying.rho as usize, *slot);
+                        let cell = &mut sums.feature_distance[(k * slots + slot) * outputs..][..outputs];
+                        let spoken = &mut spoken[slot * outputs..][..outputs];
+                        for c in 0..outputs {
+                            let product = words[c] * rho[c] - centre[c];
+                            let part = product * weights[*slot];
+                            cell[c] += part;
+                            own[c] += part;
+                            if of_graph {
+                                spoken[c] += product;
+                            }
+                        }
+                    }
+                    if !self.parts {
+                        continue;
+                    }
+                    match &mut sums.parts {
+                        Some(parts) => parts.add(source - start, k, &own),
+                        None => {
+                            sums.node_feature.resize(sums.node_feature.len().max((place + 1) * outputs), 0.0);
+                            sums.node_feature[place * outputs..][..outputs].copy_from_slice(&own);
+                            place += 1;
+                        }
+                    }
+                }
+                if of_graph {
+                    for lens in 0..self.rows.len() {
+                        for receiver in 0..self.receivers {
+                            let slot = self.slot(lens, receiver, source);
+                            let share = self.share(lens, receiver, slot);
+                            for c in 0..outputs {
+                                sums.heard[receiver * outputs + c] += spoken[slot * outputs + c] * share;
+                            }
+                        }
+                    }
+                }
+                for slot in touched.drain(..) {
+                    weights[slot] = 0.0;
+                    spoken[slot * outputs..][..outputs].fill(0.0);
+                }
+            }
+        });
+    }
+}
