@@ -37,9 +37,8 @@ fn main() -> Result<()> {
     let exact = Measured::new(&model, &train, None)?.remove(0);
     let length = norm(&exact.gradient);
     let outputs = model.outputs();
-    let means: Vec<f64> = (0..outputs)
-        .map(|c| exact.outputs.iter().skip(c).step_by(outputs).sum::<f64>() / train.len() as f64)
-        .collect();
+    let means: Vec<f64> =
+        (0..outputs).map(|c| exact.outputs.iter().skip(c).step_by(outputs).sum::<f64>() / train.len() as f64).collect();
     let centred: Vec<f64> = exact.outputs.iter().zip(means.iter().cycle()).map(|(y, mean)| y - mean).collect();
     println!("{}: {} nodes, {} fitted on\n", data.name(), data.node_count(), train.len());
     println!("| sources of a shell | an output moves by | gradient of one draw | bias of the gradient |");
