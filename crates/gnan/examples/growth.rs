@@ -46,7 +46,10 @@ struct Measured {
     targets: usize,
     features: usize,
     slots: usize,
+    /// Searching, and counting who is how far away.
     distances_seconds: f64,
+    /// Searching, writing the distances down as bytes, and adding up one number per source over every shell.
+    rows_seconds: f64,
     exact_epoch_seconds: f64,
     sampled_epoch_seconds: f64,
     redraw_seconds: f64,
@@ -78,8 +81,10 @@ fn main() -> Result<()> {
         (false, false) => sizes,
         (false, true) => SIZES.iter().map(usize::to_string).collect(),
     };
-    println!("| nodes | edges | slots | distances | exact epoch | sampled epoch | redraw | memory exact | sampled |");
-    println!("|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    println!(
+        "| nodes | edges | slots | distances | written, summed | exact epoch | sampled epoch | redraw | memory exact | sampled |"
+    );
+    println!("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     let mut all = Vec::new();
     for what in wanted {
         let measured = in_a_process_of_its_own(&what, limit.as_deref())?;
@@ -97,11 +102,12 @@ fn row(m: &Measured) -> String {
     let seconds = |s: f64| if s < 10.0 { format!("{s:.3} s") } else { format!("{s:.1} s") };
     let bytes = |bytes: Option<u64>| bytes.map_or("not known".to_owned(), in_words);
     format!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         m.nodes,
         m.edges,
         m.slots,
         seconds(m.distances_seconds),
+        seconds(m.rows_seconds),
         seconds(m.exact_epoch_seconds),
         seconds(m.sampled_epoch_seconds),
         seconds(m.redraw_seconds),
@@ -153,6 +159,14 @@ fn measure(what: &str) -> Result<Measured> {
         timed(|| Statistics::with_levels(&train, data.features(), Arc::clone(&levels), wanted(Some(SAMPLE)), &[]));
     let sampled = sampled?;
     let slots = sampled.slots();
+    let (rows_seconds, ()) = timed(|| {
+        let all: Vec<usize> = (0..train.len()).collect();
+        let said = vec![1.0; data.node_count()];
+        for shells in sampled.shells_once(&all) {
+            let mut means = vec![0.0; shells.shares().len()];
+            shells.means(&said, 1, &mut means);
+        }
+    });
     let mut run = Run::new(&data, &train, Arc::new(sampled));
     let mut rows = run.rows();
     let (redraw_seconds, ()) = timed(|| rows.redraw(1));
@@ -172,6 +186,7 @@ fn measure(what: &str) -> Result<Measured> {
         features: data.features().len(),
         slots,
         distances_seconds,
+        rows_seconds,
         exact_epoch_seconds,
         sampled_epoch_seconds,
         redraw_seconds,
@@ -207,6 +222,7 @@ impl Run {
             rho_spline: None,
             smooth: 0.0,
             reach: gnan::lens::Reach::ALL,
+            pieces_above: None,
             shell_scale: &[],
         };
         let layout = Layout::new(&features, Rho::Shared, gnan::lens::Reach::ALL, 1);
@@ -264,7 +280,7 @@ fn with_features(mut tables: Tables, count: usize) -> Tables {
     tables.node_columns.retain(|column| targets.contains(&column.name));
     for k in 0..count {
         let mut random = Stream::named(2, "features", k as u64);
-        let values = (0..nodes).map(|_| random.uniform()).collect();
+        let values = (0..nodes).map(|_| random.uniform() - 0.5).collect();
         tables.node_columns.push(Column::new(format!("x{k}"), Values::Numbers(values)).with_kind(Kind::Continuous));
     }
     tables

@@ -10,7 +10,7 @@ use common::{
     random_model_shape, random_plan,
 };
 use gnan::files::{Column, Values};
-use gnan::model::{Engine, Model, OptimiserState, StepSettings};
+use gnan::model::{Engine, EngineModel, Model, OptimiserState, StepSettings};
 use gnan::random::Stream;
 use gnan::shape::{Adam, ShapeKind};
 use gnan::statistics::{KnotChoice, LevelValues, Levels, Statistics};
@@ -95,19 +95,6 @@ fn outputs_between_knots_agree_with_the_oracle() {
     }
 }
 
-/// The gradient of `sum of out_gradient * outputs` that the engine finds for the shape functions, block by block.
-fn shape_gradient(engine: &mut Engine, model: &Model, items: usize, out_gradient: &[f32]) -> Vec<f32> {
-    let mut parameters = model.parameters().clone();
-    engine.tables(&parameters, true);
-    let mut rows = engine.rows(&(0..items).collect::<Vec<_>>(), true);
-    engine.outputs(&mut rows, &mut vec![0.0; out_gradient.len()]);
-    let mut state = OptimiserState::new(&parameters);
-    let adam = Adam { learning_rate: 0.0, weight_decay: 0.0, beta1: 0.0, ..Adam::default() };
-    let settings = StepSettings { adam, output_bias: true, group_penalty: 0.0 };
-    engine.step(&mut rows, out_gradient, &mut parameters, &mut state, settings);
-    state.first_moments()[0].to_vec()
-}
-
 /// The gradient of shape functions between knots against differences of the oracle.
 #[test]
 fn gradients_between_knots_agree_with_differences() {
@@ -125,7 +112,7 @@ fn gradients_between_knots_agree_with_differences() {
         let statistics = Statistics::with_levels(&data, &features, levels, description.statistics_options(), &[]);
         let mut engine = Engine::new(description.engine_model(), Arc::new(statistics.expect("statistics")), 1.0);
         let out_gradient: Vec<f32> = (0..data.len() * model.outputs()).map(|_| random.normal() as f32).collect();
-        let gradient = shape_gradient(&mut engine, &model, data.len(), &out_gradient);
+        let [_, gradient, ..] = outputs_and_gradients(&mut engine, &model, data.len(), &out_gradient);
         let size = model.parameters().shapes.architecture().expect("networks");
         let largest = gradient.iter().fold(1.0f64, |largest, g| largest.max(f64::from(g.abs())));
         let loss = |model: &Model| -> f64 {
@@ -185,6 +172,86 @@ fn predictions_by_bends_are_exact() {
         let expected = FileModel::read(&model.to_bytes().expect("bytes")).outputs(&case);
         let deviation = deviation(&found, &expected);
         assert!(deviation <= TOLERANCE, "seed {seed}: {deviation:e}");
+    }
+}
+
+/// What a step of an engine finds: its outputs, and the gradients of everything.
+fn outputs_and_gradients(engine: &mut Engine, model: &Model, items: usize, out_gradient: &[f32]) -> [Vec<f32>; 4] {
+    let mut parameters = model.parameters().clone();
+    engine.tables(&parameters, true);
+    let mut rows = engine.rows(&(0..items).collect::<Vec<_>>(), true);
+    let mut found = vec![0.0; out_gradient.len()];
+    engine.outputs(&mut rows, &mut found);
+    let mut state = OptimiserState::new(&parameters);
+    let adam = Adam { learning_rate: 0.0, weight_decay: 0.0, beta1: 0.0, ..Adam::default() };
+    let settings = StepSettings { adam, output_bias: true, group_penalty: 0.0 };
+    engine.step(&mut rows, out_gradient, &mut parameters, &mut state, settings);
+    let [shapes, rhos, rest, _] = state.first_moments();
+    [found, shapes.to_vec(), rhos.to_vec(), rest.to_vec()]
+}
+
+/// Asked piece by piece, with or without dropout, a model has the outputs and gradients that it has asked at every value.
+#[test]
+fn pieces_are_the_network() {
+    let (mut compared, mut apart) = (0, 0);
+    for seed in 0..160 {
+        let mut random = Stream::named(seed, "pieces", 0);
+        let shape = ModelShape {
+            splines: [false, seed % 3 == 0],
+            hidden: 16,
+            layers: 1 + (seed % 4) as usize,
+            readout: seed % 7 == 0,
+            ..random_model_shape(&mut random)
+        };
+        let plan = random_plan(&mut random);
+        let graph_task = random.below(2) == 0;
+        let case = random_case(&mut random, CaseShape { graph_task, graphs: 2, nodes: [30, 90] }, &plan);
+        let model = random_model(&mut random, shape, &case);
+        let data = dataset_for(&case, &model);
+        let features = model.features_of(&data).expect("features");
+        let statistics = Statistics::new(&data, &features, model.description().statistics_options());
+        let statistics = Arc::new(statistics.expect("statistics"));
+        let out_gradient: Vec<f32> = (0..data.len() * model.outputs()).map(|_| random.normal() as f32).collect();
+        let find = |pieces_above: Option<usize>| {
+            let model_of = EngineModel { pieces_above, ..model.description().engine_model() };
+            let mut engine = Engine::new(model_of, Arc::clone(&statistics), 0.5);
+            if seed % 2 == 1 {
+                engine.draw_masks(model.parameters(), 0.3, seed, 4);
+            }
+            let first = outputs_and_gradients(&mut engine, &model, data.len(), &out_gradient);
+            assert_eq!(first, outputs_and_gradients(&mut engine, &model, data.len(), &out_gradient), "seed {seed}");
+            first
+        };
+        let (plain, pieces) = (find(None), find(Some(2)));
+        for (part, (plain, pieces)) in plain.iter().zip(&pieces).enumerate() {
+            let largest = plain.iter().fold(1.0f32, |largest, x| largest.max(x.abs()));
+            let difference = plain.iter().zip(pieces).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max) / largest;
+            compared += 1;
+            // A value that lies on a bend, to the last digit, may take the gradient of either side.
+            apart += usize::from(part == 1 && difference > 2e-5);
+            assert!(part == 1 || difference <= 2e-5, "seed {seed}, part {part}: {difference:e}");
+        }
+    }
+    assert!(compared > 500 && apart <= 3, "{apart} of {compared}");
+}
+
+/// Trained piece by piece, a model becomes the one that is trained on every value, on any number of threads.
+#[test]
+fn training_by_pieces_is_training_on_every_value() {
+    let data = curve_data(6);
+    for (rho, dropout) in [(RhoChoice::Shared, 0.0), (RhoChoice::PerFeature, 0.0), (RhoChoice::Shared, 0.2)] {
+        let fit = |pieces_above: usize| {
+            let training = Training { knots: KnotChoice::Off, pieces_above, dropout, ..quick() }.rho(rho);
+            training.fit(&data).expect("a model")
+        };
+        let (plain, pieces) = (fit(usize::MAX), fit(10));
+        assert!(pieces.description().features.iter().all(|feature| feature.knots.is_none()));
+        let losses = |model: &Model| model.description().record.history.clone();
+        for (plain, pieces) in losses(&plain).iter().zip(&losses(&pieces)) {
+            assert!((plain.1 - pieces.1).abs() < 2e-3 * plain.1.abs(), "{rho:?}: {plain:?} {pieces:?}");
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");
+        assert_eq!(pool.install(|| fit(10)).to_bytes().expect("bytes"), pieces.to_bytes().expect("bytes"));
     }
 }
 

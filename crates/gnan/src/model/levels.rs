@@ -94,7 +94,7 @@ fn exact_knots(shapes: &Bank, network: usize, scale: &Scale, [smallest, largest]
 }
 
 /// Where lines between `from` and `to` are cut although nothing bends there.
-pub(super) fn outer_cuts(from: f64, to: f64) -> impl Iterator<Item = f64> {
+pub(crate) fn outer_cuts(from: f64, to: f64) -> impl Iterator<Item = f64> {
     let powers = std::iter::successors(Some(1.0), |power| Some(power * GROWTH)).take_while(|power| *power < FARTHEST);
     let cuts = powers.flat_map(|power| [power, -power]).chain([0.0]);
     cuts.filter(move |cut| *cut > from && *cut < to)

@@ -3,7 +3,7 @@
 mod certificate;
 mod engine;
 mod forms;
-mod levels;
+pub(crate) mod levels;
 mod novelty;
 mod parameters;
 mod rules;
@@ -128,6 +128,9 @@ pub struct TrainingRecord {
     /// Sources of every shell that a step saw; 0 is all.
     #[serde(default, skip_serializing_if = "is_none_sampled")]
     pub shell_sample: u32,
+    /// How much such a sample moves an output, as a share of the spread of outputs over the items fitted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_error: Option<f64>,
     /// Loss that was minimised.
     pub loss: String,
     /// Epochs run.
@@ -366,6 +369,7 @@ impl Description {
             smooth: self.record.smooth,
             reach: self.reach(),
             shell_scale: &self.shell_scale,
+            pieces_above: None,
         }
     }
 

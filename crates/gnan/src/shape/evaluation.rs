@@ -62,6 +62,28 @@ impl Evaluation {
         self.offsets[function]..self.offsets[function + 1]
     }
 
+    /// Asks some networks, by ascending number, at other points; results have so many outputs.
+    pub(crate) fn replace(&mut self, changed: &[(usize, Vec<f32>)], outputs: usize) {
+        let (mut offsets, mut inputs) = (vec![0], Vec::new());
+        let mut changed = changed.iter().peekable();
+        for function in 0..self.offsets.len() - 1 {
+            match changed.next_if(|(network, _)| *network == function) {
+                Some((_, points)) => inputs.extend_from_slice(points),
+                None => inputs.extend_from_slice(&self.inputs[self.rows(function)]),
+            }
+            offsets.push(inputs.len());
+        }
+        self.outputs.resize(inputs.len() * outputs, 0.0);
+        self.activations.clear();
+        (self.offsets, self.inputs) = (offsets, inputs);
+    }
+
+    /// The dropout mask of a network, where there is one.
+    pub(crate) fn mask(&self, architecture: Architecture, network: usize) -> Option<&[f32]> {
+        let len = architecture.hidden_layers() * architecture.hidden;
+        self.has_masks.then(|| &self.masks[network * len..][..len])
+    }
+
     /// What networks see at their points.
     pub(crate) fn inputs(&self) -> &[f32] {
         &self.inputs
@@ -92,7 +114,7 @@ impl Evaluation {
         if self.activations.is_empty() {
             let len = architecture.activations_len(self.len());
             if len <= MOST_KEPT_ACTIVATIONS && self.widest() <= MOST_ROWS_AT_ONCE {
-                self.activations = vec![0.0; len];
+                self.activations.resize(len, 0.0);
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::random::Stream;
 use crate::shape::{Architecture, Basis, ShapeKind};
-use crate::statistics::{self, Statistics};
+use crate::statistics::{self, KnotChoice, Statistics};
 
 use super::finish::Point;
 use super::prepared::Prepared;
@@ -120,7 +120,7 @@ fn candidate_name(settled: &Settled) -> String {
 /// One part of the data during training.
 pub(super) struct PartState {
     pub data: Dataset,
-    positions: Vec<usize>,
+    pub positions: Vec<usize>,
     pub rows: Rows,
     goals: Goals,
     pub outputs: Vec<f32>,
@@ -195,6 +195,7 @@ impl<'a> Fit<'a> {
             smooth: settled.smooth,
             reach,
             shell_scale: &shell_scale,
+            pieces_above: (training.knots == KnotChoice::Off).then_some(training.pieces_above),
         };
         memory::demand(Engine::bytes(model, &statistics, 1), "the tables of the shape functions")?;
         let lanes = statistics.channels().iter().flatten().max().map_or(1, |last| last + 1) * source_outputs;

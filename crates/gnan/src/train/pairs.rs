@@ -238,7 +238,7 @@ fn loudness(additive: &Model, train: &Dataset, statistics: Arc<Statistics>) -> V
     for node in train.graphs().into_iter().flat_map(|graph| train.nodes_of(graph)) {
         levels.of_node(node).each(|unit, weight| {
             let Some(feature) = levels.feature_of(unit) else { return };
-            let said = square(&engine.table()[unit as usize * outputs..][..outputs]);
+            let said = engine.unit(unit).map(|x| f64::from(x).powi(2)).fold(0.0, f64::max);
             sums[feature] += weight * said * best_heard[engine.rho_of_unit()[unit as usize] as usize];
         });
     }

@@ -9,6 +9,7 @@ use crate::lens::{Lens, Reach};
 use crate::model::{Description, FeatureRules, Rho, StepSettings};
 use crate::shape::{Adam, Architecture, ShapeKind};
 use crate::statistics::KnotChoice;
+use crate::statistics::knots::MANY_VALUES;
 
 use super::Loss;
 
@@ -117,6 +118,9 @@ pub struct Training {
     pub logits: LogitChoice,
     /// Which numeric features are trained on knots at quantiles of their values, with lines between them.
     pub knots: KnotChoice,
+    /// Without knots, a network with more distinct values than this is asked piece by piece: two points for each of its
+    /// pieces stand for all values there, exactly.
+    pub pieces_above: usize,
     /// Put a readout function between what is heard of each feature in a graph and the outputs.
     pub readout: bool,
     /// Which features to do without.
@@ -182,6 +186,7 @@ impl Default for Training {
             rho: RhoChoice::default(),
             logits: LogitChoice::default(),
             knots: KnotChoice::default(),
+            pieces_above: MANY_VALUES,
             readout: false,
             select: Selection::Off,
             normalise: true,

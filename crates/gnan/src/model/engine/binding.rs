@@ -9,6 +9,7 @@ use crate::files::Kind;
 use crate::statistics::{FeatureLevels, LevelValues, Statistics};
 
 use super::EngineModel;
+use super::pieces::Places;
 use crate::model::parameters::{FeatureLayout, Layout, Rho};
 use crate::model::schema::FeatureSchema;
 
@@ -26,10 +27,11 @@ pub(super) struct Binding {
     channel_of_unit: Vec<u32>,
 }
 
-/// A numeric feature's network and the units it fills.
+/// A numeric feature's network and the rows it fills.
 pub(super) struct NetworkUnits {
     pub network: usize,
-    pub first_unit: usize,
+    /// The row of `T` of the first of them; where networks are asked piece by piece, of the first point.
+    pub first_row: usize,
 }
 
 /// A unit that training had not seen: it says what the feature says on average, which is 0 in canonical form.
@@ -63,7 +65,8 @@ impl Binding {
         let mut points = Vec::new();
         let places = layout.features.iter().zip(statistics.levels().features());
         for ((feature, (place, levels)), channel) in model.features.iter().zip(places).zip(statistics.channels()) {
-            let part = Part { feature, place, levels, rho: model.rho, uncentred: model.uncentred };
+            let pieced = model.is_pieced(levels);
+            let part = Part { feature, place, levels, pieced, rho: model.rho, uncentred: model.uncentred };
             binding.bind_distances(&part, *channel);
             points.extend(binding.bind_network(&part));
             binding.bind_values(&part);
@@ -76,6 +79,17 @@ impl Binding {
     pub(super) fn values(&self) -> impl Iterator<Item = (usize, usize)> {
         let values = self.value_of_unit.iter().enumerate();
         values.filter_map(|(unit, value)| value.map(|value| (unit, value as usize)))
+    }
+
+    /// Lets the rows of a network begin here.
+    pub(super) fn set_first_row(&mut self, network: usize, row: usize) {
+        let units = self.network_units.iter_mut().filter(|units| units.network == network);
+        units.for_each(|units| units.first_row = row);
+    }
+
+    /// Lets the rows of all networks begin where their units are placed.
+    pub(super) fn place(&mut self, places: &Places) {
+        self.network_units.iter_mut().for_each(|units| units.first_row = places.of(units.first_row as u32).0);
     }
 
     /// The channel of a unit in the shell rows; `None`: it is in the cells.
@@ -99,7 +113,9 @@ impl Binding {
     fn bind_network(&mut self, part: &Part<'_>) -> Option<Vec<f64>> {
         let LevelValues::Numbers(values) = &part.levels.values else { return None };
         let (network, scale) = part.place.network.zip(part.feature.scale.as_ref())?;
-        self.network_units.push(NetworkUnits { network, first_unit: part.units().start });
+        self.network_units.push(NetworkUnits { network, first_row: part.units().start });
+        // Points inside pieces are found whenever tables are evaluated.
+        let values = if part.pieced { &[] } else { &values[..] };
         Some(values.iter().map(|value| scale.apply(*value)).chain([0.0]).collect())
     }
 
@@ -144,6 +160,8 @@ struct Part<'a> {
     feature: &'a FeatureSchema,
     place: &'a FeatureLayout,
     levels: &'a FeatureLevels,
+    /// Whether its network is asked piece by piece.
+    pieced: bool,
     rho: Rho,
     uncentred: bool,
 }

@@ -9,6 +9,7 @@ use crate::statistics::{CellRows, Cells, Statistics};
 
 use super::binding::Binding;
 use super::gather::gather_rows;
+use super::pieces::Places;
 use super::replicate::Replicate;
 use super::tables::Tables;
 
@@ -67,27 +68,40 @@ impl CellTerm {
     }
 
     /// `P[(u, l), c] = T[u, c] * rho[r(u), l, c]`
-    pub(super) fn fill(&mut self, tables: &Tables, binding: &Binding, cells: &Cells) {
+    pub(super) fn fill(&mut self, tables: &Tables, binding: &Binding, places: &Places, cells: &Cells) {
         let lanes = self.lanes;
         for ((product, unit), slot) in self.products.chunks_exact_mut(lanes).zip(&cells.units).zip(&cells.slots) {
             let start = tables.rho_start(binding.rho_of_unit[*unit as usize] as usize, usize::from(*slot));
             let rho = &tables.rhos[start..][..lanes];
-            let table = tables.unit(*unit);
+            let place = places.of(*unit);
             for c in 0..lanes {
-                product[c] = table[c] * rho[c];
+                product[c] = tables.said(place, c) * rho[c];
             }
         }
     }
 
     /// From products back to `T` and `rho`.
-    pub(super) fn table_gradients(&self, tables: &Tables, binding: &Binding, cells: &Cells, gradient: &mut Tables) {
+    pub(super) fn table_gradients(
+        &self,
+        tables: &Tables,
+        binding: &Binding,
+        places: &Places,
+        cells: &Cells,
+        gradient: &mut Tables,
+    ) {
         let lanes = self.lanes;
         for ((product, unit), slot) in self.gradient.chunks_exact(lanes).zip(&cells.units).zip(&cells.slots) {
             let rho = tables.rho_start(binding.rho_of_unit[*unit as usize] as usize, usize::from(*slot));
-            let unit = *unit as usize * lanes;
+            let (row, share) = places.of(*unit);
             for c in 0..lanes {
-                gradient.units[unit + c] += product[c] * tables.rhos[rho + c];
-                gradient.rhos[rho + c] += product[c] * tables.units[unit + c];
+                let said = product[c] * tables.rhos[rho + c];
+                gradient.rhos[rho + c] += product[c] * tables.said((row, share), c);
+                if share == 0.0 {
+                    gradient.units[row * lanes + c] += said;
+                } else {
+                    gradient.units[row * lanes + c] += (1.0 - share) * said;
+                    gradient.units[(row + 1) * lanes + c] += share * said;
+                }
             }
         }
     }

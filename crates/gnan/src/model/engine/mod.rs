@@ -11,7 +11,7 @@
 //! [`Engine::step`] then touch only statistics. Sums run in a fixed order whatever the number of threads.
 //!
 //! Every room holds one term of the formula, its gradient directly below it: [`tables`] the two tables, [`cells`] the
-//! sum over cells, [`shells`] the sum over channels and slots, [`said`] what sources say for it, [`readout`] what may stand between them and the outputs. [`binding`] says which unit takes what from which
+//! sum over cells, [`shells`] the sum over channels and slots, [`said`] what sources say for it, [`pieces`] networks that are asked piece by piece, [`readout`] what may stand between them and the outputs. [`binding`] says which unit takes what from which
 //! parameter, and [`step`] moves the parameters. One engine may serve several models at once that differ in their
 //! parameters only: see [`replicate`].
 
@@ -21,6 +21,7 @@ mod gather;
 mod grid;
 mod group_penalty;
 mod lanes;
+mod pieces;
 mod readout;
 mod replicate;
 mod said;
@@ -40,6 +41,7 @@ use binding::Binding;
 use cells::{CellTerm, ItemCells};
 use grid::Grid;
 use group_penalty::Groups;
+use pieces::{Pieces, Places};
 use readout::{ItemReadout, Readout};
 use replicate::Replicate;
 use shells::{ItemShells, ShellTerm};
@@ -72,6 +74,9 @@ pub struct EngineModel<'a> {
     pub reach: Reach,
     /// What rho is multiplied by at every distance; empty: 1.
     pub shell_scale: &'a [f64],
+    /// A network with more distinct values than this is asked piece by piece, as training may; `None`: none is. There must
+    /// be one replicate.
+    pub pieces_above: Option<usize>,
 }
 
 /// Some rows of the statistics, copied out so that they are contiguous, with working memory for them.
@@ -109,6 +114,8 @@ impl Rows {
 pub struct Engine {
     statistics: Arc<Statistics>,
     binding: Binding,
+    places: Places,
+    pieces: Option<Pieces>,
     grid: Grid,
     gain: f32,
     replicates: Vec<Replicate>,
@@ -137,7 +144,11 @@ impl Engine {
         let units = statistics.levels().unit_count();
         let outputs = model.architecture.outputs;
         let lanes = outputs * replicates;
-        let (binding, points) = Binding::new(model, &layout, &statistics);
+        let (mut binding, points) = Binding::new(model, &layout, &statistics);
+        let (pieces, places) = Pieces::new(model, &layout, statistics.levels()).unzip();
+        let places = places.unwrap_or_default();
+        binding.place(&places);
+        let rows = if places.are_plain() { units } else { 0 };
         let forms = model.forms(&layout);
         let shape_points = Evaluation::new(&forms.shapes, &points);
         let heard = Heard::new(&layout, axis, model.shell_scale);
@@ -154,8 +165,8 @@ impl Engine {
             grid: Grid::new(model.features, &layout),
             gain,
             replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
-            tables: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
-            table_gradient: Tables::zeros(units, layout.rhos.len(), axis.slots(), lanes),
+            tables: Tables::zeros(rows, layout.rhos.len(), axis.slots(), lanes),
+            table_gradient: Tables::zeros(rows, layout.rhos.len(), axis.slots(), lanes),
             heard,
             groups: Groups::new(&layout),
             cells: CellTerm::new(statistics.cells().len(), lanes),
@@ -163,6 +174,8 @@ impl Engine {
             readout: model.readout.map(|outputs| Readout::new(forms.readouts, outputs, &statistics)),
             output_bias_gradient: vec![0.0; lanes],
             binding,
+            places,
+            pieces,
             statistics,
         }
     }
@@ -175,7 +188,10 @@ impl Engine {
         let channels =
             statistics.surroundings().first().map_or(0, |_| statistics.channels().len().clamp(1, layout.rhos.len()));
         let sources = statistics.surroundings().first().map_or(0, |of_lens| of_lens.source_count());
+        let pieced = statistics.levels().features().iter().filter(|levels| model.is_pieced(levels));
+        let pieced: usize = pieced.map(|levels| levels.units.len()).sum();
         let units = statistics.levels().unit_count() * (28 + 12 * lanes);
+        let units = units - pieced * 12 * lanes;
         let networks = model.features.len() * model.architecture.block_len() * replicates;
         (units + 8 * sources * channels * lanes.next_multiple_of(4) + 16 * networks) as u64
     }
@@ -191,14 +207,15 @@ impl Engine {
     pub fn rebind(&mut self, statistics: Arc<Statistics>, parameters: &Parameters) {
         let cells = statistics.cells();
         self.cells = CellTerm::new(cells.len(), self.tables.lanes);
-        self.cells.fill(&self.tables, &self.binding, cells);
+        self.cells.fill(&self.tables, &self.binding, &self.places, cells);
         self.cells.average_unseen(&self.tables, &self.binding, cells, parameters, &self.replicates[0]);
         self.statistics = statistics;
     }
 
-    /// `T[u, lane]`, as [`tables`](Self::tables) left it.
-    pub fn table(&self) -> &[f32] {
-        &self.tables.units
+    /// `T[u, lane]` for every lane, as [`tables`](Self::tables) left it.
+    pub fn unit(&self, unit: u32) -> impl Iterator<Item = f32> + '_ {
+        let place = self.places.of(unit);
+        (0..self.tables.lanes).map(move |lane| self.tables.said(place, lane))
     }
 
     /// `rho[r, l, lane]`, as [`tables`](Self::tables) left it.
@@ -284,21 +301,27 @@ impl Engine {
     pub fn tables_of(&mut self, parameters: &[Option<&Parameters>], keep: bool) {
         for (replicate, parameters) in self.replicates.iter_mut().zip(parameters) {
             let Some(parameters) = parameters else { continue };
+            if let Some(pieces) = &self.pieces {
+                let (points, levels) = (&mut replicate.shape_points, self.statistics.levels());
+                let rows = pieces.lay_out(&parameters.shapes, levels, points, &mut self.binding, &mut self.places);
+                self.tables.set_rows(rows);
+                self.table_gradient.set_rows(rows);
+            }
             parameters.shapes.forward(&mut replicate.shape_points, keep);
             parameters.rhos.forward(&mut replicate.rho_points, keep);
-            replicate.fill_tables(parameters, &self.binding, &self.heard, &mut self.tables);
+            replicate.fill_tables(parameters, &self.binding, &self.places, &self.heard, &mut self.tables);
         }
         if let (Some(readout), [Some(parameters), ..]) = (&mut self.readout, parameters) {
             readout.fill(&parameters.readouts);
         }
         let cells = self.statistics.cells();
-        self.cells.fill(&self.tables, &self.binding, cells);
+        self.cells.fill(&self.tables, &self.binding, &self.places, cells);
         for (replicate, parameters) in self.replicates.iter().zip(parameters) {
             let Some(parameters) = parameters else { continue };
             self.cells.average_unseen(&self.tables, &self.binding, cells, parameters, replicate);
         }
         if let Some(shells) = &mut self.shells {
-            shells.fill(&self.tables, &self.binding, self.statistics.levels());
+            shells.fill(&self.tables, &self.binding, &self.places, self.statistics.levels());
         }
     }
 
@@ -324,10 +347,11 @@ impl Engine {
                 readout.product_gradients(rows.cells.rows(), out_gradient, self.gain, items, products);
             }
         }
-        self.cells.table_gradients(&self.tables, &self.binding, self.statistics.cells(), &mut self.table_gradient);
+        let cells = self.statistics.cells();
+        self.cells.table_gradients(&self.tables, &self.binding, &self.places, cells, &mut self.table_gradient);
         if let Some((term, items)) = self.shells.as_mut().zip(rows.shells.as_mut()) {
             term.said_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
-            term.table_gradients(&self.binding, self.statistics.levels(), &mut self.table_gradient);
+            term.table_gradients(&self.binding, &self.places, self.statistics.levels(), &mut self.table_gradient);
         }
         let outputs = self.readout.as_ref().map_or(self.tables.lanes, Readout::output_count);
         self.output_bias_gradient = column_sums(out_gradient, outputs);

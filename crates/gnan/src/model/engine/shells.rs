@@ -10,6 +10,7 @@ use crate::statistics::{Levels, Shells};
 
 use super::binding::Binding;
 use super::lanes::Lanes;
+use super::pieces::Places;
 use super::said::Sources;
 use super::tables::Tables;
 
@@ -77,15 +78,21 @@ impl ShellTerm {
     }
 
     /// What every source says: the sum of `T` over its units.
-    pub(super) fn fill(&mut self, tables: &Tables, binding: &Binding, levels: &Levels) {
+    pub(super) fn fill(&mut self, tables: &Tables, binding: &Binding, places: &Places, levels: &Levels) {
         let (lanes, bias, count) = (&self.lanes, self.bias, self.sources);
-        Sources { levels, binding, lanes, bias, count }.say(tables, &mut self.said);
+        Sources { levels, binding, places, lanes, bias, count }.say(tables, &mut self.said);
     }
 
     /// From what every source says back to `T`.
-    pub(super) fn table_gradients(&mut self, binding: &Binding, levels: &Levels, gradient: &mut Tables) {
+    pub(super) fn table_gradients(
+        &mut self,
+        binding: &Binding,
+        places: &Places,
+        levels: &Levels,
+        gradient: &mut Tables,
+    ) {
         let (lanes, bias, count) = (&self.lanes, self.bias, self.sources);
-        let sources = Sources { levels, binding, lanes, bias, count };
+        let sources = Sources { levels, binding, places, lanes, bias, count };
         sources.table_gradients(&self.gradient, gradient, &mut self.chunk_tables);
     }
 

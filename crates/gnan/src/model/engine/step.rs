@@ -110,7 +110,7 @@ impl Engine {
         settings: StepSettings,
     ) {
         let replicate = &mut self.replicates[replicate];
-        replicate.take_gradient(&self.table_gradient, &self.binding, &self.heard);
+        replicate.take_gradient(&self.table_gradient, &self.binding, &self.places, &self.heard);
         state.steps += 1;
         let step = settings.adam.step(state.steps);
         let faster = Adam { learning_rate: settings.adam.learning_rate * VALUE_RATE, ..settings.adam };

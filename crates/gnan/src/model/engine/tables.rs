@@ -5,6 +5,8 @@
 //! rho[r, l, c]   the distance function of rho r by the lens of slot l, at its distance, times the factor of that; 0 where r does not hear
 //! ```
 //!
+//! Every unit has a row of `T`, but for those of networks that are asked piece by piece: see [`super::pieces`].
+//!
 //! With several replicates, `c` runs over the lanes of all of them.
 
 use crate::lens::Axis;
@@ -12,7 +14,11 @@ use crate::model::parameters::{Layout, Parameters, RhoRow, shell_factor};
 use crate::statistics::BIAS_UNIT;
 
 use super::binding::Binding;
+use super::pieces::Places;
 use super::replicate::Replicate;
+
+/// The row of the bias.
+pub(super) const BIAS_ROW: usize = BIAS_UNIT as usize;
 
 /// `T` and `rho`, or their gradients.
 pub(super) struct Tables {
@@ -35,14 +41,26 @@ impl Tables {
         self.rhos.fill(0.0);
     }
 
-    /// What a unit says.
-    pub(super) fn unit(&self, unit: u32) -> &[f32] {
-        &self.units[unit as usize * self.lanes..][..self.lanes]
+    /// Makes room for so many rows of `T`.
+    pub(super) fn set_rows(&mut self, rows: usize) {
+        self.units.resize(rows * self.lanes, 0.0);
     }
 
-    /// What a unit says, to be changed.
-    pub(super) fn unit_mut(&mut self, unit: u32) -> &mut [f32] {
-        &mut self.units[unit as usize * self.lanes..][..self.lanes]
+    /// A row of `T`: what a unit says, where it takes a row of its own.
+    pub(super) fn row(&self, row: usize) -> &[f32] {
+        &self.units[row * self.lanes..][..self.lanes]
+    }
+
+    /// A row of `T`, to be changed.
+    pub(super) fn row_mut(&mut self, row: usize) -> &mut [f32] {
+        &mut self.units[row * self.lanes..][..self.lanes]
+    }
+
+    /// What a unit says in a lane, by the row it takes and its share of the row after that.
+    #[inline(always)]
+    pub(super) fn said(&self, (row, share): (usize, f32), lane: usize) -> f32 {
+        let own = self.units[row * self.lanes + lane];
+        if share == 0.0 { own } else { (1.0 - share) * own + share * self.units[(row + 1) * self.lanes + lane] }
     }
 
     /// Where the lanes of a rho at a slot start in `rhos`.
@@ -101,7 +119,14 @@ impl Heard {
 
 impl Replicate {
     /// From the networks' results, free values and bias to this replicate's lanes of `T` and `rho`.
-    pub(super) fn fill_tables(&self, parameters: &Parameters, binding: &Binding, heard: &Heard, tables: &mut Tables) {
+    pub(super) fn fill_tables(
+        &self,
+        parameters: &Parameters,
+        binding: &Binding,
+        places: &Places,
+        heard: &Heard,
+        tables: &mut Tables,
+    ) {
         let (lanes, width) = (&self.lanes, tables.lanes);
         let copy = |to: &mut [f32], from: &[f32]| lanes.of(to).zip(from).for_each(|(to, from)| *to = *from);
         for ((rho, point), factor) in
@@ -112,12 +137,12 @@ impl Replicate {
                 lanes.of(rho).zip(found).for_each(|(to, from)| *to = from * factor);
             }
         }
-        copy(tables.unit_mut(BIAS_UNIT), &parameters.bias);
+        copy(tables.row_mut(BIAS_ROW), &parameters.bias);
         for units in &binding.network_units {
             let rows = self.shape_points.rows(units.network);
             let found = &self.shape_points.outputs()[rows.start * lanes.outputs..rows.end * lanes.outputs];
             let (found, reference) = found.split_at(found.len() - lanes.outputs);
-            let table = tables.units[units.first_unit * width..].chunks_exact_mut(width);
+            let table = tables.units[units.first_row * width..].chunks_exact_mut(width);
             for (table, found) in table.zip(found.chunks_exact(lanes.outputs)) {
                 for ((table, found), reference) in lanes.of(table).zip(found).zip(reference) {
                     *table = found - reference;
@@ -125,10 +150,10 @@ impl Replicate {
             }
         }
         for (unit, value) in binding.values() {
-            copy(&mut tables.units[unit * width..][..width], &parameters.values[value * lanes.outputs..]);
+            copy(tables.row_mut(places.of(unit as u32).0), &parameters.values[value * lanes.outputs..]);
         }
         for unseen in &binding.unseen {
-            for (c, said) in lanes.of(tables.unit_mut(unseen.unit)).enumerate() {
+            for (c, said) in lanes.of(tables.row_mut(places.of(unseen.unit).0)).enumerate() {
                 let value = |value: usize| f64::from(parameters.values[value * lanes.outputs + c]);
                 let mean: f64 = unseen.shares.iter().map(|share| share.share * value(share.value)).sum();
                 *said = (mean + unseen.mean_effect.get(c).copied().unwrap_or(0.0)) as f32;
@@ -138,7 +163,8 @@ impl Replicate {
 
     /// From this replicate's lanes of `T` and `rho` to its networks (the reference takes the opposite of the sum), free
     /// values and bias.
-    pub(super) fn take_gradient(&mut self, tables: &Tables, binding: &Binding, heard: &Heard) {
+    pub(super) fn take_gradient(&mut self, tables: &Tables, binding: &Binding, places: &Places, heard: &Heard) {
+        self.shape_gradient.resize(self.shape_points.len() * self.lanes.outputs, 0.0);
         let (lanes, width, outputs) = (&self.lanes, tables.lanes, self.lanes.outputs);
         let copy =
             |to: &mut [f32], from: &[f32]| to.iter_mut().zip(lanes.from(from)).for_each(|(to, from)| *to = *from);
@@ -151,13 +177,13 @@ impl Replicate {
                 sum.iter_mut().zip(lanes.from(rho)).for_each(|(sum, g)| *sum += g * factor);
             }
         }
-        copy(&mut self.bias_gradient, tables.unit(BIAS_UNIT));
+        copy(&mut self.bias_gradient, tables.row(BIAS_ROW));
         for units in &binding.network_units {
             let rows = self.shape_points.rows(units.network);
             let gradient = &mut self.shape_gradient[rows.start * outputs..rows.end * outputs];
             let (gradient, reference) = gradient.split_at_mut((rows.len() - 1) * outputs);
             reference.fill(0.0);
-            let table = tables.units[units.first_unit * width..].chunks_exact(width);
+            let table = tables.units[units.first_row * width..].chunks_exact(width);
             for (gradient, table) in gradient.chunks_exact_mut(outputs).zip(table) {
                 copy(gradient, table);
                 reference.iter_mut().zip(gradient).for_each(|(sum, g)| *sum -= *g);
@@ -166,7 +192,7 @@ impl Replicate {
         self.value_gradient.fill(0.0);
         for (unit, value) in binding.values() {
             let sum = &mut self.value_gradient[value * outputs..][..outputs];
-            sum.iter_mut().zip(lanes.from(&tables.units[unit * width..][..width])).for_each(|(sum, g)| *sum += g);
+            sum.iter_mut().zip(lanes.from(tables.row(places.of(unit as u32).0))).for_each(|(sum, g)| *sum += g);
         }
     }
 }
