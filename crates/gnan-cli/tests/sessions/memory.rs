@@ -85,7 +85,8 @@ fn a_plan_says_what_training_would_take() {
     let options = "crowd --target label --hidden 16 --layers 2 --rho shared";
     let plan = desk.json(&format!("plan {options} --memory 2GB"));
     assert_eq!((&plan["nodes"], &plan["edges"], &plan["features"]), (&20_000.into(), &19_999.into(), &3.into()));
-    assert!(plan["distances"]["longest"].as_u64().unwrap() > 20 && plan["distances"]["looked_from"] == 128);
+    let distances = |name: &str| plan["distances"][name].as_u64().unwrap();
+    assert!(distances("longest") > 20 && (64..=128).contains(&distances("looked_from")), "{plan}");
     let ways = plan["ways"].as_array().unwrap();
     let way = |name: &str| ways.iter().find(|way| way["name"].as_str().unwrap().contains(name)).expect(name).clone();
     for way in ways {
@@ -102,7 +103,7 @@ fn a_plan_says_what_training_would_take() {
     assert!(way("a sample of 16")["exact"] == false && way("a sample of 16")["redraw_seconds"].is_number());
     // Less memory, a leaner way; and training keeps to it.
     let pairs = 20_000 * 2000u64;
-    let limit = bytes["memory"].as_u64().unwrap() + pairs / 10;
+    let limit = bytes["memory"].as_u64().unwrap() - pairs / 4;
     let lean = desk.json(&format!("plan {options} --memory {limit}B"));
     assert_eq!(chosen(&lean), ["distances searched again for every pass"], "{lean}");
     let text = desk.works(&format!("plan {options} --memory {limit}B --shell-sample 8")).stdout;
