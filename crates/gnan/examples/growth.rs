@@ -1,10 +1,11 @@
 //! How cost grows with the size of a graph: CPU time of distances, of an exact and of a sampled epoch and of drawing a
 //! sample anew, and the peak of anonymous memory, for heavy-tailed graphs with 10,000 labelled nodes each.
 //!
-//! `cargo run --release -p gnan --example growth -- [NODES...] [--json FILE] [--arxiv FOLDER]`
+//! `cargo run --release -p gnan --example growth -- [NODES...] [--memory SIZE] [--json FILE] [--arxiv]`
 //!
 //! Every size is measured by a process of its own, because memory that was freed may not be given back. With `--arxiv` the
-//! real graph and classes of ogbn-arxiv, with 128 synthetic dense features, are measured instead.
+//! real graph and classes of ogbn-arxiv (in `$GNAN_DATA/ogb/arxiv`), with 128 synthetic dense features, are measured
+//! instead. Features are dense numbers on 256 knots.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -13,13 +14,13 @@ use cpu_time::ProcessTime;
 use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, ReadOptions, Tables, Task, Values};
 use gnan::lens::Lens;
-use gnan::memory::{Watch, in_words};
+use gnan::memory::{self, Watch, in_words};
 use gnan::model::{
     Engine, EngineModel, FeatureSchema, Layout, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use gnan::random::Stream;
 use gnan::shape::{Adam, Architecture, ShapeKind};
-use gnan::statistics::{ChannelPlan, KnotChoice, Levels, Sample, Statistics, StatisticsOptions};
+use gnan::statistics::{ChannelPlan, KnotChoice, Sample, Statistics, StatisticsOptions, find_levels};
 use gnan::{Dataset, DatasetOptions, Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ const TARGETS: usize = 10_000;
 const EDGES_PER_NODE: usize = 5;
 /// Features of a generated graph, and of ogbn-arxiv.
 const FEATURES: [usize; 2] = [16, 128];
-/// Knots on which they are trained.
+/// Knots of a feature.
 const KNOTS: usize = 256;
 /// Sources of a shell in a sample.
 const SAMPLE: u32 = 16;
@@ -62,16 +63,23 @@ fn main() -> Result<()> {
         let at = arguments.iter().position(|argument| argument == name)?;
         arguments.get(at + 1).cloned()
     };
+    let limit = value_of("--memory");
     if let Some(what) = value_of("--measure") {
+        if let Some(limit) = &limit {
+            memory::set_limit(memory::parse_size(limit)?);
+        }
         let measured = measure(&what)?;
         println!("{}", serde_json::to_string(&measured).map_err(|error| Error::input(error.to_string()))?);
         return Ok(());
     }
     let sizes: Vec<String> = arguments.iter().filter(|word| word.parse::<usize>().is_ok()).cloned().collect();
-    let wanted = match (value_of("--arxiv"), sizes.is_empty()) {
-        (Some(folder), _) => vec![folder],
-        (None, false) => sizes,
-        (None, true) => SIZES.iter().map(usize::to_string).collect(),
+    let wanted = match (arguments.iter().any(|argument| argument == "--arxiv"), sizes.is_empty()) {
+        (true, _) => {
+            let folder = std::env::var("GNAN_DATA").map_err(|_| Error::usage("GNAN_DATA is not set"))?;
+            vec![format!("{folder}/ogb/arxiv")]
+        }
+        (false, false) => sizes,
+        (false, true) => SIZES.iter().map(usize::to_string).collect(),
     };
     println!(
         "| nodes | edges | slots | distances | written, summed | exact epoch | sampled epoch | redraw | memory exact | sampled |"
@@ -79,7 +87,7 @@ fn main() -> Result<()> {
     println!("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     let mut all = Vec::new();
     for what in wanted {
-        let measured = in_a_process_of_its_own(&what)?;
+        let measured = in_a_process_of_its_own(&what, limit.as_deref())?;
         println!("{}", row(&measured));
         all.push(measured);
     }
@@ -108,10 +116,11 @@ fn row(m: &Measured) -> String {
     )
 }
 
-fn in_a_process_of_its_own(what: &str) -> Result<Measured> {
+fn in_a_process_of_its_own(what: &str, limit: Option<&str>) -> Result<Measured> {
     let broken = |error: &dyn std::fmt::Display| Error::input(format!("{what} could not be measured: {error}"));
     let own = std::env::current_exe().map_err(|error| broken(&error))?;
-    let output = Command::new(own).args(["--measure", what]).output().map_err(|error| broken(&error))?;
+    let limit = limit.into_iter().flat_map(|limit| ["--memory", limit]);
+    let output = Command::new(own).args(["--measure", what]).args(limit).output().map_err(|error| broken(&error))?;
     if !output.status.success() {
         return Err(broken(&String::from_utf8_lossy(&output.stderr)));
     }
@@ -145,7 +154,7 @@ fn measure(what: &str) -> Result<Measured> {
     };
     let watch = Watch::start();
     let knots = KnotChoice::Count(KNOTS).knots(data.features(), &vec![true; data.node_count()]);
-    let levels = Arc::new(Levels::at_knots(data.features(), &knots, data.node_count()));
+    let levels = find_levels(data.features(), &knots, data.node_count())?;
     let (distances_seconds, sampled) =
         timed(|| Statistics::with_levels(&train, data.features(), Arc::clone(&levels), wanted(Some(SAMPLE)), &[]));
     let sampled = sampled?;

@@ -24,6 +24,8 @@ const BATCH: usize = 256;
 const FEW: usize = 8;
 /// The sample that is planned where none is asked for.
 const USUAL_SAMPLE: u32 = 16;
+/// The way in which all but the largest shell of a receiver is listed.
+const LISTED: &str = "the nodes of all but the largest shell listed";
 /// Memory in which a cache file is read, in bytes.
 const FILE_BYTES: u64 = 64 << 20;
 
@@ -270,20 +272,41 @@ fn shell_ways(
             chosen: false,
         });
     }
+    let looked = far.items().len().max(1);
+    // What lists take for an item, if so many sources of a shell are listed.
+    let list_bytes = |listed: &dyn Fn(&[u32]) -> u64| {
+        let of_lens = |of_lens: &Surroundings| (0..looked).map(|item| listed(of_lens.counts(item))).sum::<u64>();
+        let all: u64 = far.surroundings().iter().map(|shells| of_lens(shells)).sum();
+        // Every source is listed once by receiver and once by itself.
+        8 * all / looked as u64 + 8 * (slots * far.surroundings().len()) as u64
+    };
+    if far.surroundings().iter().all(|of_lens| Shells::are_listed(of_lens)) {
+        let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
+            statistics.surroundings().iter().map(|of_lens| Shells::listed(of_lens, rows)).collect()
+        };
+        let (fixed, each, made) = costs(probe, make);
+        let but_largest = |counts: &[u32]| -> u64 {
+            let sizes = || counts.iter().map(|count| u64::from(*count));
+            sizes().sum::<u64>() - sizes().max().unwrap_or(0)
+        };
+        ways.push(Way {
+            name: LISTED.to_owned(),
+            exact: true,
+            memory: common.memory + common.items as u64 * list_bytes(&but_largest),
+            start_seconds: common.start + made * batches / side_by_side,
+            epoch_seconds: common.steps * fixed + each * common.items as f64,
+            redraw_seconds: None,
+            fits: true,
+            chosen: false,
+        });
+    }
     let size = training.shell_sample.unwrap_or(USUAL_SAMPLE);
     let sample = Sample { size, seed: training.seed, draw: 0 };
     let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
         statistics.surroundings().iter().map(|of_lens| Shells::new(of_lens, rows, Some(sample), None)).collect()
     };
     let (fixed, each, made) = costs(probe, make);
-    let of_receiver = |of_lens: &Surroundings, receiver: usize| -> u64 {
-        of_lens.counts(receiver).iter().map(|count| u64::from((*count).min(size))).sum()
-    };
-    let looked = far.items().len().max(1);
-    let listed: u64 =
-        far.surroundings().iter().map(|of_lens| (0..looked).map(|i| of_receiver(of_lens, i)).sum::<u64>()).sum();
-    // Every source is listed once by receiver and once by itself.
-    let per_item = 8 * listed / looked as u64 + 8 * (slots * far.surroundings().len()) as u64;
+    let per_item = list_bytes(&|counts: &[u32]| counts.iter().map(|count| u64::from((*count).min(size))).sum::<u64>());
     let redraw = made * batches / side_by_side;
     ways.push(Way {
         name: format!("a sample of {size} from every shell"),
@@ -311,7 +334,12 @@ fn choose(
         let left = memory::limit().map(|limit| limit.saturating_sub(common.memory));
         let keeping = Keeping::choose(train.pairs(), slots, left, training.cache.as_ref());
         let sampled = training.shell_sample.is_some();
-        let wanted = |way: &&mut Way| if sampled { !way.exact } else { way.name.ends_with(keeping.name()) };
+        let listed = !sampled && ways.iter().any(|way| way.name == LISTED);
+        let wanted = |way: &&mut Way| match (sampled, listed) {
+            (true, _) => !way.exact,
+            (_, true) => way.name == LISTED,
+            _ => way.name.ends_with(keeping.name()),
+        };
         let Some(way) = ways.iter_mut().find(wanted) else { return "there is no way to run this".to_owned() };
         way.chosen = true;
         if !way.fits {
@@ -323,6 +351,7 @@ fn choose(
         }
         return match keeping {
             _ if sampled => "--shell-sample asks for it".to_owned(),
+            _ if listed => "nearly all nodes are in the largest shell, which follows from the others".to_owned(),
             Keeping::Bytes => "it is the fastest exact way, and it fits".to_owned(),
             Keeping::HalfBytes => "bytes do not fit, half bytes do".to_owned(),
             Keeping::File(_) => "neither bytes nor half bytes fit, and --cache names a folder for a file".to_owned(),

@@ -48,6 +48,12 @@ impl<'a> Parts<'a> {
         Parts { description, listed: Vec::new(), least: 0.0, unlisted, shown: Vec::new() }
     }
 
+    /// Room for the parts of some sources that come after those so far: what is too small already is not listed.
+    pub(super) fn after(&self, mut later: Parts<'a>) -> Parts<'a> {
+        later.least = self.least;
+        later
+    }
+
     /// Adds a part of the source of this number, given for the model's own outputs.
     pub(super) fn add(&mut self, node: usize, feature: usize, values: &[f64]) {
         let mut shown = std::mem::take(&mut self.shown);

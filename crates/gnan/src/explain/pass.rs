@@ -128,9 +128,9 @@ impl<'p, 'a> Pass<'p, 'a> {
             .map(|start| start..self.nodes.len().min(start + SOURCES_PER_BLOCK))
             .collect();
         let cells = found.feature_distance.len();
-        let of_block = |sources: &Range<usize>| {
+        let of_block = |sources: &Range<usize>, all: Option<&Parts<'a>>| {
             let mut feature_distance = vec![0.0; cells];
-            let mut parts = self.parts.then(|| self.explainer.parts(&self.nodes, sources.len()));
+            let mut parts = all.map(|all| all.after(self.explainer.parts(&self.nodes, sources.len())));
             let mut unseen = BTreeSet::new();
             let sums = Sums {
                 feature_distance: &mut feature_distance,
@@ -143,7 +143,8 @@ impl<'p, 'a> Pass<'p, 'a> {
             (feature_distance, parts, unseen)
         };
         for group in blocks.chunks(BLOCKS_AT_ONCE) {
-            let made: Vec<_> = group.par_iter().map(of_block).collect();
+            let all = found.parts.as_ref();
+            let made: Vec<_> = group.par_iter().map(|sources| of_block(sources, all)).collect();
             for (sources, (feature_distance, parts, mut unseen)) in group.iter().zip(made) {
                 found.feature_distance.iter_mut().zip(feature_distance).for_each(|(sum, part)| *sum += part);
                 if let Some((all, parts)) = found.parts.as_mut().zip(parts) {

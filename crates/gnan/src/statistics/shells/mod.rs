@@ -57,9 +57,7 @@ impl Shells {
         let pairs = surroundings.pairs(&seats);
         let pick = match sample {
             Some(sample) => Some(Pick::Some(sample)),
-            None if outside_largest(surroundings, &seats) as f64 <= LISTED_SHARE * pairs as f64 => {
-                Some(Pick::AllButLargest)
-            }
+            None if mostly_in_largest(surroundings, &seats) => Some(Pick::AllButLargest),
             None => None,
         };
         let form = match pick {
@@ -76,6 +74,11 @@ impl Shells {
     pub fn kept(surroundings: &Arc<Surroundings>, receivers: &[usize], keeping: &Keeping) -> Shells {
         let seats: Vec<u32> = receivers.iter().map(|receiver| *receiver as u32).collect();
         Shells::of(Form::Rows(Rows::new(surroundings, &seats, keeping)))
+    }
+
+    /// Whether the shells of all receivers are listed, but for the largest of each, where no sample is asked for.
+    pub(crate) fn are_listed(surroundings: &Surroundings) -> bool {
+        mostly_in_largest(surroundings, &(0..surroundings.len() as u32).collect::<Vec<_>>())
     }
 
     /// The shells of receivers, all but the largest of each listed.
@@ -203,6 +206,11 @@ impl Shells {
 
 fn listed(surroundings: &Arc<Surroundings>, seats: Arc<[u32]>, pick: Pick) -> Form {
     Form::Lists(listing::lists(surroundings, &seats, pick), Arc::clone(surroundings), seats, pick)
+}
+
+/// Whether nearly all pairs are in the largest shell of a receiver.
+fn mostly_in_largest(surroundings: &Surroundings, seats: &[u32]) -> bool {
+    outside_largest(surroundings, seats) as f64 <= LISTED_SHARE * surroundings.pairs(seats) as f64
 }
 
 /// Pairs of a receiver and a source outside the largest shell of each receiver.
