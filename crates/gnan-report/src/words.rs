@@ -152,7 +152,10 @@ pub fn settings(description: &Description) -> String {
     }
     if record.shell_sample > 0 {
         let sources = count(u64::from(record.shell_sample));
-        words.push(format!("on samples of {sources} sources of every shell (predictions are exact)"));
+        let moved =
+            record.sample_error.map(|error| format!("which move an output by {:.1} % of its spread; ", 100.0 * error));
+        let moved = moved.unwrap_or_default();
+        words.push(format!("on samples of {sources} sources of every shell ({moved}predictions are exact)"));
     }
     words.push(format!("seed {}", record.seed));
     words.join(", ")

@@ -282,7 +282,8 @@ fn shell_ways(
     let looked = far.items().len().max(1);
     let listed: u64 =
         far.surroundings().iter().map(|of_lens| (0..looked).map(|i| of_receiver(of_lens, i)).sum::<u64>()).sum();
-    let per_item = 4 * listed / looked as u64 + 8 * (slots * far.surroundings().len()) as u64;
+    // Every source is listed once by receiver and once by itself.
+    let per_item = 8 * listed / looked as u64 + 8 * (slots * far.surroundings().len()) as u64;
     let redraw = made * batches / side_by_side;
     ways.push(Way {
         name: format!("a sample of {size} from every shell"),

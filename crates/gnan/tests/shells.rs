@@ -368,7 +368,9 @@ fn training_on_samples_repeats_and_is_recorded() {
     for batch in [None, Some(64)] {
         let one = train(Some(8), batch, 1);
         assert!(one.to_bytes().expect("bytes") == train(Some(8), batch, 3).to_bytes().expect("bytes"), "{batch:?}");
-        assert_eq!(one.description().record.shell_sample, 8);
+        let record = &one.description().record;
+        assert_eq!(record.shell_sample, 8);
+        assert!(record.sample_error.is_some_and(|error| error > 0.0 && error < 1.0), "{:?}", record.sample_error);
     }
     assert_eq!(exact.description().record.shell_sample, 0);
     let sampled = train(Some(8), None, 2);

@@ -70,7 +70,7 @@ pub enum LossArg {
 #[derive(Args, Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TrainingArgs {
-    /// Distance functions: one for all features or one each [default: one each for graphs and from 1,000 labelled nodes, one for links and else]
+    /// Distance functions: one for all features or one each [default: one each for graphs and from 1,000 labelled nodes, one for links, samples of shells, very large graphs and else]
     #[arg(long, value_name = "shared|per-feature|auto", hide_possible_values = true, help_heading = MODEL)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rho: Option<RhoArg>,

@@ -15,6 +15,7 @@ mod interrupt;
 mod figures;
 mod pairs;
 mod hearing;
+mod large;
 mod links;
 mod memory;
 mod predict;

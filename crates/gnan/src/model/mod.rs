@@ -128,6 +128,9 @@ pub struct TrainingRecord {
     /// Sources of every shell that a step saw; 0 is all.
     #[serde(default, skip_serializing_if = "is_none_sampled")]
     pub shell_sample: u32,
+    /// How much such a sample moves an output, as a share of the spread of outputs over the items fitted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_error: Option<f64>,
     /// Loss that was minimised.
     pub loss: String,
     /// Epochs run.

@@ -4,12 +4,14 @@ use crate::dataset::Dataset;
 use crate::files::{Kind, Values};
 use crate::model::{Description, Engine, FeatureSchema, Layout, Model, TargetSchema, TrainingRecord};
 
-use super::fit::Fit;
+use super::fit::{Fit, column_means};
 use super::readout::settle;
 use super::report::{Ended, Fitted};
 
 /// Points kept of the loss history.
 const HISTORY_POINTS: usize = 200;
+/// Items by which the error of samples is judged.
+const COMPARED: usize = 512;
 
 /// A point of the loss history: epoch, training loss, validation loss.
 pub(super) type Point = (usize, f64, f64);
@@ -19,6 +21,7 @@ impl Fit<'_> {
     pub(super) fn finish(mut self, ended: Ended, history: Vec<Point>) -> Fitted {
         std::mem::swap(&mut self.parameters, &mut self.best);
         self.fold_centre();
+        let sample_error = self.training.shell_sample.and_then(|_| self.sample_error());
         let gains = std::mem::take(&mut self.gains);
         match self.training.readout {
             true => self.settle_readout(gains[0]),
@@ -28,7 +31,7 @@ impl Fit<'_> {
             }
         }
         self.scale.restore(&mut self.parameters.output_bias);
-        let record = self.record(ended, history);
+        let record = TrainingRecord { sample_error, ..self.record(ended, history) };
         let data = &self.train.data;
         let description = Description {
             task: data.task(),
@@ -114,6 +117,24 @@ impl Fit<'_> {
         sums.enumerate().map(|(c, sum)| sum + missing_sum(c)).collect()
     }
 
+    /// The root mean square of what a sample changes about an output, over the spread of outputs.
+    fn sample_error(&mut self) -> Option<f64> {
+        let every = self.train.positions.len().div_ceil(COMPARED).max(1);
+        let items: Vec<usize> = (0..self.train.positions.len()).step_by(every).collect();
+        let positions: Vec<usize> = items.iter().map(|item| self.train.positions[*item]).collect();
+        let outputs = self.settled.architecture.outputs;
+        self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
+        self.engine.tables(&self.parameters, false);
+        let (mut exact, mut sampled) = (vec![0.0; items.len() * outputs], vec![0.0; items.len() * outputs]);
+        self.engine.outputs(&mut self.engine.rows_once(&positions), &mut exact);
+        self.engine.outputs(&mut self.engine.batch(&self.train.rows, &self.train.positions, &items), &mut sampled);
+        let means = column_means(&exact, outputs);
+        let square = |x: f32| f64::from(x) * f64::from(x);
+        let spread: f64 = exact.iter().zip(means.iter().cycle()).map(|(y, mean)| square(y - mean)).sum();
+        let moved: f64 = exact.iter().zip(&sampled).map(|(exact, sampled)| square(exact - sampled)).sum();
+        (spread > 0.0).then(|| (moved / spread).sqrt())
+    }
+
     fn record(&self, ended: Ended, history: Vec<Point>) -> TrainingRecord {
         let data = &self.train.data;
         let epochs = history.last().map_or(0, |last| last.0);
@@ -130,6 +151,7 @@ impl Fit<'_> {
             smooth: self.settled.smooth,
             batch: self.settled.batch.unwrap_or(0),
             shell_sample: self.training.shell_sample.unwrap_or(0),
+            sample_error: None,
             loss: self.settled.loss.name().to_owned(),
             epochs,
             best_epoch: self.stopping.best_epoch(),

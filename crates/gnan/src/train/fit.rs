@@ -120,7 +120,7 @@ fn candidate_name(settled: &Settled) -> String {
 /// One part of the data during training.
 pub(super) struct PartState {
     pub data: Dataset,
-    positions: Vec<usize>,
+    pub positions: Vec<usize>,
     pub rows: Rows,
     goals: Goals,
     pub outputs: Vec<f32>,

@@ -1,0 +1,44 @@
+//! Large graphs: samples of shells, far distances as one, distances kept in files.
+
+use crate::desk::Desk;
+
+const QUICK: &str = "--epochs 5 --hidden 16 --target label --seed 3";
+
+#[test]
+fn a_model_trained_on_samples_says_so_and_predicts_exactly() {
+    let desk = Desk::new();
+    desk.people("people");
+    desk.works(&format!("train people {QUICK} --shell-sample 2 --resample 2 -o sampled.gnan"));
+    desk.works("inspect sampled.gnan").shows("on samples of 2 sources of every shell").shows("predictions are exact");
+    assert_eq!(desk.json("inspect sampled.gnan")["description"]["record"]["shell_sample"], 2);
+    desk.works("explain sampled.gnan people --all --verify -o ledgers.jsonl");
+    desk.works(&format!("train people {QUICK} --shell-sample 2 --resample 2 --threads 1 -o again.gnan"));
+    assert_eq!(desk.read("sampled.gnan"), desk.read("again.gnan"));
+    desk.gnan(&format!("train people {QUICK} --shell-sample 0")).expect(2).says("choose 1 to 4096");
+    desk.gnan(&format!("train people {QUICK} --shell-sample 4 --resample 0")).expect(2).says("--resample");
+    desk.gnan("train solubility --shell-sample 4 --epochs 1").expect(2).says("nothing to sample");
+}
+
+#[test]
+fn far_distances_are_one_and_called_so() {
+    let desk = Desk::new();
+    desk.people("people");
+    desk.works(&format!("train people {QUICK} --far-from 2 -o far.gnan"));
+    let description = desk.json("inspect far.gnan");
+    assert_eq!(description["description"]["lenses"][0]["far"], 2);
+    desk.works("explain far.gnan people").shows("2+");
+    desk.works("explain far.gnan people --all --verify -o ledgers.jsonl");
+    desk.works("report far.gnan people -o report.html");
+    for wrong in ["0", "70000", "near"] {
+        desk.gnan(&format!("train people {QUICK} --far-from {wrong}")).expect(2);
+    }
+}
+
+#[test]
+fn distances_in_a_file_change_nothing() {
+    let desk = Desk::new();
+    desk.people("people");
+    desk.works(&format!("train people {QUICK} -o memory.gnan"));
+    desk.works(&format!("train people {QUICK} --cache distances -o file.gnan"));
+    assert_eq!(desk.read("memory.gnan"), desk.read("file.gnan"));
+}
