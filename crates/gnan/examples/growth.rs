@@ -265,7 +265,7 @@ fn generated(nodes: usize) -> Tables {
     }
     let every = (nodes / TARGETS).max(1);
     let code = |node: usize| {
-        if node % every == 0 && node / every < TARGETS { (node / every % 2) as u32 } else { files::MISSING }
+        if node.is_multiple_of(every) && node / every < TARGETS { (node / every % 2) as u32 } else { files::MISSING }
     };
     let levels = vec!["no".to_owned(), "yes".to_owned()];
     let values = Values::Categories { codes: (0..nodes).map(code).collect(), levels };

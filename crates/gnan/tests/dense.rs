@@ -272,7 +272,7 @@ fn curve_data(seed: u64) -> Dataset {
     };
     let target = |node: usize| {
         let own = (number(0, node) - 3.0).abs() + 0.5 * number(1, node) - 0.3 * number(2, node);
-        if node % 2 == 0 { own } else { f64::NAN }
+        if node.is_multiple_of(2) { own } else { f64::NAN }
     };
     dataset(&case, vec![Column::new("target", Values::Numbers((0..400).map(target).collect()))])
 }

@@ -191,7 +191,8 @@ impl Engine {
         let pieced = statistics.levels().features().iter().filter(|levels| model.is_pieced(levels));
         let pieced: usize = pieced.map(|levels| levels.units.len()).sum();
         let units = statistics.levels().unit_count() * (28 + 12 * lanes);
-        let units = units - pieced * 12 * lanes;
+        // Places of units instead of rows; few rows may come several times.
+        let units = units - pieced * 12 * lanes + pieced * 8 + 4 * said::chunk_floats(statistics.levels(), lanes);
         let networks = model.features.len() * model.architecture.block_len() * replicates;
         (units + 8 * sources * channels * lanes.next_multiple_of(4) + 16 * networks) as u64
     }

@@ -26,7 +26,23 @@ const MOST_PARTS: usize = 16;
 /// Most chunks.
 const MOST_CHUNKS: usize = 16;
 /// Floats that the tables of all chunks may take.
-const MOST_FLOATS: usize = 64 << 20;
+const MOST_FLOATS: usize = 16 << 20;
+
+/// Into how many chunks sources are divided whose gradients go to a table of so many floats.
+fn chunks(levels: &Levels, lanes: usize, len: usize) -> usize {
+    let additions = levels.listed() * lanes;
+    let chunks = (additions / ADDITIONS_PER_CHUNK).min(additions / (4 * len)).min(MOST_FLOATS / len);
+    chunks.clamp(1, MOST_CHUNKS)
+}
+
+/// Floats that the tables of all chunks take, where `T` has a row per unit.
+pub(super) fn chunk_floats(levels: &Levels, lanes: usize) -> usize {
+    let len = levels.unit_count() * lanes;
+    match chunks(levels, lanes, len.max(1)) {
+        1 => 0,
+        chunks => chunks * len,
+    }
+}
 
 /// Which units every source has, and through which channel each is heard.
 #[derive(Clone, Copy)]
@@ -58,9 +74,7 @@ impl Sources<'_> {
     /// Takes the gradient of what every source says back to `T`; `scratch` is working memory to be kept.
     pub(super) fn table_gradients(&self, said: &[f32], gradient: &mut Tables, scratch: &mut Vec<f32>) {
         let (lanes, len) = (gradient.lanes, gradient.units.len());
-        let additions = self.levels.listed() * lanes;
-        let chunks = (additions / ADDITIONS_PER_CHUNK).min(additions / (4 * len)).min(MOST_FLOATS / len);
-        let chunks = chunks.clamp(1, MOST_CHUNKS);
+        let chunks = chunks(self.levels, lanes, len);
         let per_chunk = self.count.div_ceil(chunks).max(1);
         let back = |chunk: usize, table: &mut [f32]| {
             let range = chunk * per_chunk..self.count.min((chunk + 1) * per_chunk);
