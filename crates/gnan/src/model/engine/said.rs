@@ -3,8 +3,6 @@
 //! A source between two knots says a share of both. Sources are divided into chunks by the size of the data, never by
 //! the number of threads; in the gradient every chunk has a table of its own, and these are added up in index order.
 
-use std::ops::Range;
-
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -19,10 +17,6 @@ use super::tables::{BIAS_ROW, Tables};
 const SOURCES_PER_TASK: usize = 1024;
 /// Additions to tables from which on another chunk of sources is worth a table of its own.
 const ADDITIONS_PER_CHUNK: usize = 4 << 20;
-/// Floats of `T` that are in use at a time: they should stay in the cache.
-const FLOATS_TOGETHER: usize = 1 << 18;
-/// Most parts into which `T` is divided for that.
-const MOST_PARTS: usize = 16;
 /// Most chunks.
 const MOST_CHUNKS: usize = 16;
 /// Floats that the tables of all chunks may take.
@@ -106,27 +100,10 @@ impl Sources<'_> {
         }
     }
 
-    /// Calls `visit(source, channel, row of T, share of the row after it)` for every unit that a source of the range lists
-    /// and that is not in the cells; sources are counted from the start of the range. For each of them units come in
-    /// order, but few rows of `T` are in use at a time.
+    /// The channel through which a unit is heard; `None`: it is in the cells.
     #[inline(always)]
-    fn each_unit(&self, range: Range<usize>, lanes: usize, mut visit: impl FnMut(usize, usize, usize, f32)) {
-        let (shared, units) = (self.is_shared(), self.levels.unit_count());
-        let together = (FLOATS_TOGETHER / lanes).max(units / MOST_PARTS).max(1);
-        let mut done = vec![0u32; range.len()];
-        for first in (0..units).step_by(together) {
-            for (source, done) in done.iter_mut().enumerate() {
-                let NodeUnits { units, shares } = self.levels.of_node(range.start + source);
-                while let Some(unit) = units.get(*done as usize).filter(|unit| (**unit as usize) < first + together) {
-                    let (row, share) = self.place(*unit, shares.get(*done as usize));
-                    *done += 1;
-                    let channel = if shared { Some(0) } else { self.binding.channel(*unit) };
-                    if let Some(channel) = channel {
-                        visit(source, channel, row, share);
-                    }
-                }
-            }
-        }
+    fn channel(&self, shared: bool, unit: u32) -> Option<usize> {
+        if shared { Some(0) } else { self.binding.channel(unit) }
     }
 
     /// The row of `T` that a listed unit takes, and the share of the row after it.
@@ -161,29 +138,32 @@ impl WithSimd for Say<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let Say { sources, tables, first, mut said } = self;
-        let (lanes, width, len) = (tables.lanes, sources.lanes.width(), sources.row_len());
+        let (lanes, width, shared) = (tables.lanes, sources.lanes.width(), sources.is_shared());
+        let mut row = vec![0.0f32; sources.row_len()];
         let count = said.first().map_or(0, |block| block.len() / width);
-        let mut rows = vec![0.0f32; count * len];
-        if let Some(channel) = sources.bias {
-            let bias = tables.row(BIAS_ROW);
-            rows.chunks_exact_mut(len).for_each(|row| row[channel * lanes..][..lanes].copy_from_slice(bias));
-        }
-        sources.each_unit(first..first + count, lanes, |source, channel, place, share| {
-            let row = &mut rows[source * len + channel * lanes..][..lanes];
-            let table = &tables.units[place * lanes..];
-            if share == 0.0 {
-                row.iter_mut().zip(&table[..lanes]).for_each(|(said, value)| *said += value);
-            } else {
-                let (own, next) = table[..2 * lanes].split_at(lanes);
-                let rest = 1.0 - share;
-                for c in 0..lanes {
-                    row[c] += rest * own[c] + share * next[c];
+        for place in 0..count {
+            row.fill(0.0);
+            if let Some(channel) = sources.bias {
+                row[channel * lanes..][..lanes].copy_from_slice(tables.row(BIAS_ROW));
+            }
+            let NodeUnits { units, shares } = sources.levels.of_node(first + place);
+            for (at, unit) in units.iter().enumerate() {
+                let Some(channel) = sources.channel(shared, *unit) else { continue };
+                let row = &mut row[channel * lanes..][..lanes];
+                let (place, share) = sources.place(*unit, shares.get(at));
+                let table = &tables.units[place * lanes..];
+                if share == 0.0 {
+                    row.iter_mut().zip(&table[..lanes]).for_each(|(said, value)| *said += value);
+                } else {
+                    let (own, next) = table[..2 * lanes].split_at(lanes);
+                    let rest = 1.0 - share;
+                    for c in 0..lanes {
+                        row[c] += rest * own[c] + share * next[c];
+                    }
                 }
             }
-        });
-        for (source, row) in rows.chunks_exact(len).enumerate() {
             for (block, row) in said.iter_mut().zip(row.chunks_exact(width)) {
-                block[source * width..][..width].copy_from_slice(row);
+                block[place * width..][..width].copy_from_slice(row);
             }
         }
     }
@@ -192,7 +172,7 @@ impl WithSimd for Say<'_> {
 /// The way back, for a range of sources; returns the sums of the bias.
 struct Back<'a> {
     sources: &'a Sources<'a>,
-    range: Range<usize>,
+    range: std::ops::Range<usize>,
     lanes: usize,
     said: &'a [f32],
     table: &'a mut [f32],
@@ -204,21 +184,21 @@ impl WithSimd for Back<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<f64> {
         let Back { sources, range, lanes, said, table } = self;
-        let (width, len) = (sources.lanes.width(), sources.row_len());
-        let mut rows = vec![0.0f32; SOURCES_PER_TASK.min(range.len()) * len];
+        let (width, shared) = (sources.lanes.width(), sources.is_shared());
+        let mut row = vec![0.0f32; sources.row_len()];
         let mut bias = vec![0.0f64; lanes];
-        for first in range.clone().step_by(SOURCES_PER_TASK) {
-            let part = first..range.end.min(first + SOURCES_PER_TASK);
-            for (source, row) in part.clone().zip(rows.chunks_exact_mut(len)) {
-                for (block, row) in row.chunks_exact_mut(width).enumerate() {
-                    row.copy_from_slice(&said[(block * sources.count + source) * width..][..width]);
-                }
-                if let Some(channel) = sources.bias {
-                    bias.iter_mut().zip(&row[channel * lanes..]).for_each(|(sum, g)| *sum += f64::from(*g));
-                }
+        for source in range {
+            for (block, row) in row.chunks_exact_mut(width).enumerate() {
+                row.copy_from_slice(&said[(block * sources.count + source) * width..][..width]);
             }
-            sources.each_unit(part, lanes, |source, channel, place, share| {
-                let row = &rows[source * len + channel * lanes..][..lanes];
+            if let Some(channel) = sources.bias {
+                bias.iter_mut().zip(&row[channel * lanes..]).for_each(|(sum, g)| *sum += f64::from(*g));
+            }
+            let NodeUnits { units, shares } = sources.levels.of_node(source);
+            for (at, unit) in units.iter().enumerate() {
+                let Some(channel) = sources.channel(shared, *unit) else { continue };
+                let row = &row[channel * lanes..][..lanes];
+                let (place, share) = sources.place(*unit, shares.get(at));
                 let table = &mut table[place * lanes..];
                 if share == 0.0 {
                     table[..lanes].iter_mut().zip(row).for_each(|(sum, g)| *sum += g);
@@ -230,7 +210,7 @@ impl WithSimd for Back<'_> {
                         next[c] += share * row[c];
                     }
                 }
-            });
+            }
         }
         bias
     }
