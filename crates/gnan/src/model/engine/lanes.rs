@@ -38,11 +38,6 @@ impl Lanes {
         self.blocks
     }
 
-    /// Lanes of a block that are in use.
-    pub(super) fn lanes_of(&self, block: usize) -> usize {
-        (self.rho_of_channel.len() * self.outputs - block * self.width).min(self.width)
-    }
-
     /// Floats that `rows` rows take.
     pub(super) fn len(&self, rows: usize) -> usize {
         self.blocks * self.width * rows

@@ -21,6 +21,7 @@ mod gather;
 mod grid;
 mod group_penalty;
 mod lanes;
+mod octets;
 mod pieces;
 mod readout;
 mod replicate;

@@ -10,6 +10,7 @@ use crate::statistics::{Levels, Shells};
 
 use super::binding::Binding;
 use super::lanes::Lanes;
+use super::octets;
 use super::pieces::Places;
 use super::said::Sources;
 use super::tables::Tables;
@@ -96,6 +97,25 @@ impl ShellTerm {
         sources.table_gradients(&self.gradient, gradient, &mut self.chunk_tables);
     }
 
+    /// `rho[l, lane]` of a block; the spare lanes hear nothing.
+    fn block_rhos(&self, block: usize, slots: usize, offset: usize, tables: &Tables) -> Vec<f32> {
+        let width = self.lanes.width();
+        let mut rhos = vec![0.0; slots * width];
+        self.lanes.each(block, |lane, rho, c| {
+            for slot in 0..slots {
+                rhos[slot * width + lane] = tables.rhos[tables.rho_start(rho, offset + slot) + c];
+            }
+        });
+        rhos
+    }
+
+    /// Every lane of a block, and the output it stands for.
+    fn outputs_of(&self, block: usize) -> Vec<(usize, usize)> {
+        let mut outputs = Vec::new();
+        self.lanes.each(block, |lane, _, c| outputs.push((lane, c)));
+        outputs
+    }
+
     /// `out[i, c] += sum over channels and slots of rho[r, l, c] * means[i, l, lane]`
     pub(super) fn add_outputs(&self, items: &mut ItemShells, tables: &Tables, out: &mut [f32]) {
         let (outputs, width) = (tables.lanes, self.lanes.width());
@@ -104,22 +124,16 @@ impl ShellTerm {
             shells.means(&self.said, width, means);
             for block in 0..self.lanes.blocks() {
                 let means = &means[self.lanes.block(block, shells.octets().len() * OCTET * slots)];
-                let heard = means.par_chunks_exact((slots * OCTET * width).max(1)).map(|means| {
-                    let mut heard = vec![0.0; OCTET * outputs];
-                    self.lanes.each(block, |lane, rho, c| {
-                        let rhos = |slot: usize| tables.rhos[tables.rho_start(rho, offset + slot) + c];
-                        for receiver in 0..OCTET {
-                            let mean = |slot: usize| means[(slot * OCTET + receiver) * width + lane];
-                            heard[receiver * outputs + c] +=
-                                (0..slots).map(|slot| rhos(slot) * mean(slot)).sum::<f32>();
-                        }
-                    });
-                    heard
-                });
-                for (octet, heard) in shells.octets().iter().zip(heard.collect::<Vec<Vec<f32>>>()) {
-                    for (receiver, heard) in octet.members().zip(heard.chunks_exact(outputs)) {
-                        let out = &mut out[receiver * outputs..][..outputs];
-                        out.iter_mut().zip(heard).for_each(|(out, heard)| *out += heard);
+                let rhos = self.block_rhos(block, slots, *offset, tables);
+                let mut heard = vec![0.0; shells.octets().len() * OCTET * width];
+                let octets = means.par_chunks_exact((slots * OCTET * width).max(1));
+                octets
+                    .zip(heard.par_chunks_exact_mut(OCTET * width))
+                    .for_each(|(means, heard)| octets::hear(width, means, &rhos, heard));
+                let lanes = self.outputs_of(block);
+                for (octet, heard) in shells.octets().iter().zip(heard.chunks_exact(OCTET * width)) {
+                    for (receiver, heard) in octet.members().zip(heard.chunks_exact(width)) {
+                        lanes.iter().for_each(|(lane, c)| out[receiver * outputs + c] += heard[*lane]);
                     }
                 }
             }
@@ -143,32 +157,27 @@ impl ShellTerm {
             let per_octet = slots * OCTET;
             for block in 0..self.lanes.blocks() {
                 let place = self.lanes.block(block, shells.octets().len() * per_octet);
+                let rhos = self.block_rhos(block, slots, *offset, tables);
+                let lanes = self.outputs_of(block);
                 let chunks = means[place].par_chunks_mut((OCTETS_PER_TASK * per_octet * width).max(1)).enumerate();
                 let of_rho = chunks.map(|(task, means)| {
                     let octets = &shells.octets()[task * OCTETS_PER_TASK..];
-                    let shares = &shells.shares()[task * OCTETS_PER_TASK * per_octet..];
-                    let mut of_rho = vec![0.0f32; self.lanes.lanes_of(block) * slots];
-                    let each =
-                        means.chunks_exact_mut(per_octet * width).zip(octets).zip(shares.chunks_exact(per_octet));
-                    for ((means, octet), shares) in each {
-                        self.lanes.each(block, |lane, rho, c| {
-                            for (receiver, number) in octet.members().enumerate() {
-                                let g = gain * out_gradient[number * outputs + c];
-                                for slot in 0..slots {
-                                    let place = slot * OCTET + receiver;
-                                    let mean = &mut means[place * width + lane];
-                                    of_rho[lane * slots + slot] += g * *mean;
-                                    *mean = g * tables.rhos[tables.rho_start(rho, offset + slot) + c] * shares[place];
-                                }
-                            }
-                        });
+                    let shares = shells.shares()[task * OCTETS_PER_TASK * per_octet..].chunks_exact(per_octet);
+                    let mut of_rho = vec![0.0f32; slots * width];
+                    let mut g = vec![0.0; OCTET * width];
+                    for ((means, octet), shares) in means.chunks_exact_mut(per_octet * width).zip(octets).zip(shares) {
+                        g.fill(0.0);
+                        for (receiver, g) in octet.members().zip(g.chunks_exact_mut(width)) {
+                            lanes.iter().for_each(|(lane, c)| g[*lane] = gain * out_gradient[receiver * outputs + c]);
+                        }
+                        octets::pull(width, means, shares, &rhos, &g, &mut of_rho);
                     }
                     of_rho
                 });
                 for of_rho in of_rho.collect::<Vec<Vec<f32>>>() {
                     self.lanes.each(block, |lane, rho, c| {
-                        for (slot, sum) in of_rho[lane * slots..][..slots].iter().enumerate() {
-                            gradient.rhos[tables.rho_start(rho, offset + slot) + c] += sum;
+                        for slot in 0..slots {
+                            gradient.rhos[tables.rho_start(rho, offset + slot) + c] += of_rho[slot * width + lane];
                         }
                     });
                 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::lists::{Lists, NO_REST};
-use super::rows::{NOBODY, Octet};
+use super::rows::{NOBODY, batches};
 use super::surroundings::Surroundings;
 use crate::distance::OCTET;
 use crate::lens::ViewSearch;
@@ -76,7 +76,8 @@ pub(super) fn lists(surroundings: &Arc<Surroundings>, receivers: &[u32], pick: P
     let mut sources = vec![0; offsets[offsets.len() - 1]];
     let mut pieces = Vec::new();
     let mut left = &mut sources[..];
-    for (place, batch) in batches(&octets, surroundings.octets_at_once()) {
+    for range in batches(&octets, 0..octets.len(), surroundings.octets_at_once()) {
+        let (place, batch) = (range.start, &octets[range]);
         let length = offsets[(place + batch.len()) * slots * OCTET] - offsets[place * slots * OCTET];
         let (piece, after) = left.split_at_mut(length);
         pieces.push((place, batch, piece));
@@ -122,17 +123,6 @@ pub(super) fn lists(surroundings: &Arc<Surroundings>, receivers: &[u32], pick: P
 fn largest_of(counts: &[u32]) -> u16 {
     let largest = (0..counts.len()).rev().max_by_key(|slot| counts[*slot]);
     largest.map_or(NO_REST, |slot| slot as u16)
-}
-
-/// Runs of octets of one graph, each with the place of its first.
-fn batches(octets: &[Octet], at_once: usize) -> Vec<(usize, &[Octet])> {
-    let mut place = 0;
-    let mut batches = Vec::new();
-    for batch in octets.chunk_by(|a, b| a.first == b.first).flat_map(|same_graph| same_graph.chunks(at_once)) {
-        batches.push((place, batch));
-        place += batch.len();
-    }
-    batches
 }
 
 /// Picks sources of eight receivers while their words go by.

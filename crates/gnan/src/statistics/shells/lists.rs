@@ -6,6 +6,7 @@
 
 use std::sync::OnceLock;
 
+use pulp::Arch;
 use rayon::prelude::*;
 
 use super::rows::{NOBODY, Octet};
@@ -88,11 +89,12 @@ impl Lists {
             let said = said.as_chunks::<W>().0;
             let totals = self.totals(said);
             sums.par_chunks_mut(per_octet).enumerate().for_each(|(octet, sums)| {
-                self.octet_sums(octet, said, &totals, sums.as_chunks_mut::<W>().0);
+                Arch::new().dispatch(|| self.octet_sums(octet, said, &totals, sums.as_chunks_mut::<W>().0));
             });
         }
     }
 
+    #[inline(always)]
     fn octet_sums<const W: usize>(
         &self,
         octet: usize,
@@ -164,14 +166,8 @@ impl Lists {
             for (chunk, lists) in by_source.iter().enumerate() {
                 for (pull, gradient) in pull.iter().zip(gradient.iter_mut()) {
                     let pull = &pull[chunk * OCTETS_PER_CHUNK * self.slots * OCTET..];
-                    for (source, sum) in (task * SOURCES_PER_TASK..).zip(gradient.as_chunks_mut::<W>().0) {
-                        for place in lists.of(source) {
-                            let pull = &pull[*place as usize];
-                            for w in 0..W {
-                                sum[w] += pull[w];
-                            }
-                        }
-                    }
+                    let gradient = gradient.as_chunks_mut::<W>().0;
+                    Arch::new().dispatch(|| lists.add_pulls(task * SOURCES_PER_TASK, pull, gradient));
                 }
             }
         });
@@ -229,6 +225,19 @@ impl Lists {
 }
 
 impl BySource {
+    /// Adds to every source, from `first` on, what is pulled by the lists that it is in.
+    #[inline(always)]
+    fn add_pulls<const W: usize>(&self, first: usize, pull: &[[f32; W]], gradient: &mut [[f32; W]]) {
+        for (source, sum) in (first..).zip(gradient) {
+            for place in self.of(source) {
+                let pull = &pull[*place as usize];
+                for w in 0..W {
+                    sum[w] += pull[w];
+                }
+            }
+        }
+    }
+
     /// The lists that a source is in.
     fn of(&self, source: usize) -> &[u32] {
         &self.places[self.offsets[source] as usize..self.offsets[source + 1] as usize]

@@ -39,6 +39,20 @@ impl Octet {
     }
 }
 
+/// Runs of octets of one graph, at most so many each, that are searched for together.
+pub(super) fn batches(octets: &[Octet], range: Range<usize>, at_once: usize) -> Vec<Range<usize>> {
+    let mut batches: Vec<Range<usize>> = Vec::new();
+    for place in range {
+        match batches.last_mut() {
+            Some(batch) if batch.len() < at_once && octets[batch.start].first == octets[place].first => {
+                batch.end = place + 1;
+            }
+            _ => batches.push(place..place + 1),
+        }
+    }
+    batches
+}
+
 /// Rows of octets.
 pub struct Rows {
     octets: Vec<Octet>,
@@ -170,27 +184,12 @@ impl Rows {
         out
     }
 
-    /// Runs of octets of one graph that are searched for together.
-    fn batches(&self, range: Range<usize>) -> Vec<Range<usize>> {
-        let at_once = self.surroundings.octets_at_once();
-        let mut batches: Vec<Range<usize>> = Vec::new();
-        for place in range {
-            match batches.last_mut() {
-                Some(batch) if batch.len() < at_once && self.octets[batch.start].first == self.octets[place].first => {
-                    batch.end = place + 1;
-                }
-                _ => batches.push(place..place + 1),
-            }
-        }
-        batches
-    }
-
     /// Searches for the receivers of some octets and writes down their rows.
     fn search<T: Word>(&self, range: Range<usize>, out: &mut [T]) {
         let unreachable = self.surroundings.slots() - 1;
         let mut pieces = Vec::new();
         let mut rest = out;
-        for batch in self.batches(range) {
+        for batch in batches(&self.octets, range, self.surroundings.octets_at_once()) {
             let words = self.octets[batch.clone()].iter().map(|octet| octet.len).sum();
             let (piece, after) = rest.split_at_mut(words);
             pieces.push((batch, piece));
@@ -255,7 +254,7 @@ impl Rows {
 
     /// As many searches at a time as there are threads.
     fn each_search(&self, mut visit: impl FnMut(Range<usize>, usize)) {
-        let batches = self.batches(0..self.octets.len());
+        let batches = batches(&self.octets, 0..self.octets.len(), self.surroundings.octets_at_once());
         for wave in batches.chunks(rayon::current_num_threads().max(1)) {
             let (Some(first), Some(last)) = (wave.first(), wave.last()) else { continue };
             let range = first.start..last.end;
