@@ -68,6 +68,7 @@ fn lenses(description: &Description) -> String {
             let ends: Vec<String> = bins.ends.iter().map(|end| end.to_string()).collect();
             format!("by {} in bins up to {}", bins.weight, ends.join(", "))
         }));
+        words.extend(lens.far.map(|far| format!("{far} or more edges as one")));
         words.extend((description.task == Task::Graph && !Lens::is_plain(lenses)).then(|| match lens.pool {
             Pool::Sum => "summed over receivers".to_owned(),
             Pool::Mean => "averaged over receivers".to_owned(),

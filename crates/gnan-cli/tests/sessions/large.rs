@@ -26,7 +26,7 @@ fn far_distances_are_one_and_called_so() {
     desk.works(&format!("train people {QUICK} --far-from 2 -o far.gnan"));
     let description = desk.json("inspect far.gnan");
     assert_eq!(description["description"]["lenses"][0]["far"], 2);
-    desk.works("explain far.gnan people").shows("2+");
+    desk.works("explain far.gnan people").shows("distance 2 or more").shows("distance 2 or more edges as one");
     desk.works("explain far.gnan people --all --verify -o ledgers.jsonl");
     desk.works("report far.gnan people -o report.html");
     for wrong in ["0", "70000", "near"] {
