@@ -14,7 +14,7 @@ use gnan::model::{Engine, Model, OptimiserState, Rho, StepSettings};
 use gnan::random::Stream;
 use gnan::shape::Adam;
 use gnan::train::{Goals, Loss};
-use oracle::{Answer, Case, CaseFeature, CaseGraph, FileModel, LossKind, Masks, Receiver, Value, Wanted};
+use oracle::{Answer, Case, CaseFeature, CaseGraph, FileModel, LossKind, Masks, Receiver, Value, Wanted, deviation};
 
 /// Agreement of outputs, relative to `max(1, sum of |terms|)`: spec section 4.
 const OUTPUT_TOLERANCE: f64 = 1e-5;
@@ -22,16 +22,6 @@ const OUTPUT_TOLERANCE: f64 = 1e-5;
 const GRADIENT_TOLERANCE: f64 = 1e-5;
 /// Step of the differences: small enough to cross few kinks of ReLU, large enough for f64.
 const DIFFERENCE_STEP: f64 = 1e-6;
-
-/// The largest deviation of `found` (`[items, outputs]`), relative to the magnitude of each output.
-fn deviation(found: &[f32], expected: &[Vec<Answer>]) -> f64 {
-    assert_eq!(found.len(), expected.iter().map(Vec::len).sum::<usize>());
-    let pairs = found.iter().zip(expected.iter().flatten());
-    let one =
-        |(found, expected): (&f32, &Answer)| (f64::from(*found) - expected.value).abs() / expected.magnitude.max(1.0);
-    // A NaN must not be lost in a maximum.
-    pairs.map(one).fold(0.0, |largest, one| if one.is_nan() { f64::INFINITY } else { f64::max(largest, one) })
-}
 
 /// The bytes of a model's file, and the model read back from them.
 fn through_file(model: &Model) -> (FileModel, Model) {

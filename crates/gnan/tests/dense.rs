@@ -16,18 +16,10 @@ use gnan::shape::{Adam, ShapeKind};
 use gnan::statistics::{KnotChoice, LevelValues, Levels, Statistics};
 use gnan::train::RhoChoice;
 use gnan::{Dataset, Training};
-use oracle::{Answer, Case, FileModel, Value};
+use oracle::{Case, FileModel, Value, deviation};
 
 /// Agreement of outputs, relative to `max(1, sum of |terms|)`.
 const TOLERANCE: f64 = 1e-5;
-
-fn deviation(found: &[f32], expected: &[Vec<Answer>]) -> f64 {
-    assert_eq!(found.len(), expected.iter().map(Vec::len).sum::<usize>());
-    let pairs = found.iter().zip(expected.iter().flatten());
-    let one =
-        |(found, expected): (&f32, &Answer)| (f64::from(*found) - expected.value).abs() / expected.magnitude.max(1.0);
-    pairs.map(one).fold(0.0, |largest, one| if one.is_nan() { f64::INFINITY } else { f64::max(largest, one) })
-}
 
 /// Outputs of a model where its features have these levels.
 fn outputs_at(model: &Model, data: &Dataset, levels: Arc<Levels>) -> Vec<f32> {

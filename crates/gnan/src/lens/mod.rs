@@ -7,14 +7,16 @@
 //! is its [`Reach`].
 
 mod axis;
+mod found;
 mod reach;
 mod view;
 
 use serde::{Deserialize, Serialize};
 
 pub use axis::Axis;
+pub use found::Found;
 pub use reach::Reach;
-pub use view::{Found, Longest, View, ViewSearch};
+pub use view::{Longest, View, ViewSearch};
 
 use crate::error::{Error, Result};
 

@@ -46,6 +46,19 @@ impl Training {
         self.fit_prepared(&Prepared::new(&everything, self), train, valid, monitor)
     }
 
+    /// Refuses what makes no sense, by itself or with these labelled items.
+    pub(crate) fn check_for(&self, train: &Dataset) -> Result<()> {
+        self.check()?;
+        if train.is_empty() {
+            return Err(Error::input("there are no labelled items to train on"));
+        }
+        if train.items().iter().all(|item| train.weight(*item) == 0.0) {
+            return Err(Error::input("all training items have weight 0"));
+        }
+        self.check_hearing(train)?;
+        self.check_rules_for(train, train.outcome()?)
+    }
+
     /// Fits on items whose statistics are prepared already.
     pub fn fit_prepared(
         &self,
@@ -54,17 +67,9 @@ impl Training {
         valid: Option<&Dataset>,
         monitor: &mut Monitor<'_>,
     ) -> Result<Fitted> {
-        self.check()?;
         let train = train.labelled();
-        if train.is_empty() {
-            return Err(Error::input("there are no labelled items to train on"));
-        }
-        if train.items().iter().all(|item| train.weight(*item) == 0.0) {
-            return Err(Error::input("all training items have weight 0"));
-        }
+        self.check_for(&train)?;
         let outcome = train.outcome()?;
-        self.check_hearing(&train)?;
-        self.check_rules_for(&train, outcome)?;
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
             None => train.hold_out(self.seed)?,

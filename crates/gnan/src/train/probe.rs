@@ -8,7 +8,7 @@ use super::fit::Fit;
 use super::prepared::Prepared;
 use super::settings::Settled;
 use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{OptimiserState, Rows};
 use crate::statistics::{Shells, Statistics};
 
@@ -24,16 +24,6 @@ pub(crate) struct Probe<'a> {
 }
 
 impl Training {
-    /// Refuses what a fit on `train` would refuse.
-    pub(crate) fn check_for(&self, train: &Dataset) -> Result<()> {
-        self.check()?;
-        if train.is_empty() {
-            return Err(Error::input("there are no labelled items to train on"));
-        }
-        self.check_hearing(train)?;
-        self.check_rules_for(train, train.outcome()?)
-    }
-
     /// The first of the models that a fit on `train` would try.
     pub(crate) fn first_candidate(&self, train: &Dataset) -> Result<Settled> {
         let outcome = train.outcome()?;

@@ -923,3 +923,13 @@ pub fn loss(kind: LossKind, outputs: &[Vec<Answer>], wanted: &Wanted) -> f64 {
     }
     sum / total
 }
+
+/// The largest deviation of `found` (`[items, outputs]`), relative to the magnitude of each output.
+pub fn deviation(found: &[f32], expected: &[Vec<Answer>]) -> f64 {
+    assert_eq!(found.len(), expected.iter().map(Vec::len).sum::<usize>());
+    let pairs = found.iter().zip(expected.iter().flatten());
+    let one =
+        |(found, expected): (&f32, &Answer)| (f64::from(*found) - expected.value).abs() / expected.magnitude.max(1.0);
+    // A NaN must not be lost in a maximum.
+    pairs.map(one).fold(0.0, |largest, one| if one.is_nan() { f64::INFINITY } else { f64::max(largest, one) })
+}

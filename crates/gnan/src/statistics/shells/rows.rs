@@ -301,17 +301,14 @@ impl Rows {
     pub(super) fn select(&self, positions: &[usize]) -> Rows {
         let seats: Vec<u32> = positions.iter().map(|position| self.seats[*position]).collect();
         let mut rows = Rows::new(&self.surroundings, &seats, &Keeping::Recomputed);
-        let words = rows.octets.last().map_or(0, |octet| octet.start + octet.len);
         rows.kept = match &self.kept {
             Kept::Bytes(words) => Kept::Bytes(self.regrouped(words, &rows.octets, positions)),
             Kept::HalfBytes(words) => Kept::HalfBytes(self.regrouped(words, &rows.octets, positions)),
             Kept::Wide(words) => Kept::Wide(self.regrouped(words, &rows.octets, positions)),
-            Kept::File(_) | Kept::Nowhere { .. } => match Keeping::in_memory(&self.surroundings, words) {
-                Keeping::Bytes if self.surroundings.slots() > 256 => Kept::Wide(rows.filled(words)),
-                Keeping::Bytes => Kept::Bytes(rows.filled(words)),
-                Keeping::HalfBytes => Kept::HalfBytes(rows.filled(words)),
-                _ => return rows,
-            },
+            Kept::File(_) | Kept::Nowhere { .. } => {
+                let words = rows.octets.last().map_or(0, |octet| octet.start + octet.len);
+                return Rows::new(&self.surroundings, &seats, &Keeping::in_memory(&self.surroundings, words));
+            }
         };
         rows
     }
