@@ -28,7 +28,7 @@ pub struct RhoCurve {
 
 /// Every rho for every output by every lens.
 pub fn rho_curves(canonical: &Canonical) -> Vec<RhoCurve> {
-    let outputs = canonical.description().output_names();
+    let outputs = canonical.definition().output_names();
     let rhos = canonical.rhos();
     let mut curves = Vec::new();
     for rho in &rhos {

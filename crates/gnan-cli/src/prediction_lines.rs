@@ -7,7 +7,7 @@
 //! | quantities | `id`, `<target>` ... | `id`, `values` by target |
 
 use gnan::dataset::Outcome;
-use gnan::model::Description;
+use gnan::model::Definition;
 use gnan::predict::Prediction;
 use gnan::{Error, Result};
 use serde::ser::SerializeMap;
@@ -16,41 +16,41 @@ use serde::{Serialize, Serializer};
 use crate::named::Named;
 
 /// Rows of a CSV table, under its header where it is wanted.
-pub fn csv_lines(items: &[Prediction], description: &Description, with_header: bool) -> Result<Vec<u8>> {
+pub fn csv_lines(items: &[Prediction], definition: &Definition, with_header: bool) -> Result<Vec<u8>> {
     let broken = |error: csv::Error| Error::input(format!("the predictions cannot be written: {error}"));
     let mut writer = csv::Writer::from_writer(Vec::new());
     if with_header {
-        writer.write_record(header(description)).map_err(broken)?;
+        writer.write_record(header(definition)).map_err(broken)?;
     }
     for item in items {
-        writer.write_record(record(item, description)).map_err(broken)?;
+        writer.write_record(record(item, definition)).map_err(broken)?;
     }
     writer.into_inner().map_err(|error| Error::input(format!("the predictions cannot be written: {error}")))
 }
 
-fn header(description: &Description) -> Vec<String> {
+fn header(definition: &Definition) -> Vec<String> {
     let mut columns = vec!["id".to_owned()];
-    match description.outcome {
+    match definition.learned.outcome {
         Outcome::Binary | Outcome::Multiclass => {
             columns.push("class".to_owned());
-            columns.extend(classes(description).iter().map(|class| format!("probability:{class}")));
+            columns.extend(classes(definition).iter().map(|class| format!("probability:{class}")));
         }
         Outcome::MultiLabel => {
-            for target in &description.targets {
+            for target in &definition.learned.targets {
                 columns.push(target.name.clone());
                 columns.push(format!("probability:{}", target.name));
             }
         }
         Outcome::Regression | Outcome::MultiRegression => {
-            columns.extend(description.targets.iter().map(|target| target.name.clone()));
+            columns.extend(definition.learned.targets.iter().map(|target| target.name.clone()));
         }
     }
     columns
 }
 
-fn record(item: &Prediction, description: &Description) -> Vec<String> {
+fn record(item: &Prediction, definition: &Definition) -> Vec<String> {
     let mut cells = vec![item.id.clone()];
-    match description.outcome {
+    match definition.learned.outcome {
         Outcome::Binary | Outcome::Multiclass => {
             cells.extend(item.classes.first().cloned());
             cells.extend(item.probabilities.iter().map(|p| single(*p).to_string()));
@@ -67,10 +67,10 @@ fn record(item: &Prediction, description: &Description) -> Vec<String> {
 }
 
 /// One JSON object per line.
-pub fn json_lines(items: &[Prediction], description: &Description) -> Result<Vec<u8>> {
+pub fn json_lines(items: &[Prediction], definition: &Definition) -> Result<Vec<u8>> {
     let mut lines = Vec::new();
     for item in items {
-        serde_json::to_writer(&mut lines, &Line { item, description })
+        serde_json::to_writer(&mut lines, &Line { item, definition })
             .map_err(|error| Error::input(format!("the predictions cannot be written: {error}")))?;
         lines.push(b'\n');
     }
@@ -79,20 +79,20 @@ pub fn json_lines(items: &[Prediction], description: &Description) -> Result<Vec
 
 struct Line<'a> {
     item: &'a Prediction,
-    description: &'a Description,
+    definition: &'a Definition,
 }
 
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let Line { item, description } = self;
-        let targets = || description.targets.iter().map(|target| target.name.as_str());
+        let Line { item, definition } = self;
+        let targets = || definition.learned.targets.iter().map(|target| target.name.as_str());
         let probabilities = || item.probabilities.iter().map(|p| single(*p));
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &item.id)?;
-        match description.outcome {
+        match definition.learned.outcome {
             Outcome::Binary | Outcome::Multiclass => {
                 map.serialize_entry("class", &item.classes.first())?;
-                let names = classes(description).iter().map(String::as_str);
+                let names = classes(definition).iter().map(String::as_str);
                 map.serialize_entry("probabilities", &Named(names.zip(probabilities()).collect()))?;
             }
             Outcome::MultiLabel => {
@@ -107,8 +107,8 @@ impl Serialize for Line<'_> {
     }
 }
 
-fn classes(description: &Description) -> &[String] {
-    description.targets.first().and_then(|target| target.classes.as_deref()).unwrap_or_default()
+fn classes(definition: &Definition) -> &[String] {
+    definition.learned.targets.first().and_then(|target| target.classes.as_deref()).unwrap_or_default()
 }
 
 /// Probabilities come from single-precision outputs: more digits would be noise.

@@ -60,7 +60,7 @@ pub struct Album<'a> {
 impl<'a> Album<'a> {
     /// The album of a model, figures `width` pixels wide.
     pub fn new(canonical: &'a Canonical, overview: &'a Overview, bands: Bands<'a>, width: f64) -> Album<'a> {
-        let task = canonical.description().task;
+        let task = canonical.definition().learned.task;
         Album { overview, canonical, bands, task, width, order: by_importance(overview) }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Album<'a> {
 
     /// Rho by distance.
     pub fn rho(&self) -> Figure {
-        let per_feature = self.canonical.description().rho == RhoKind::PerFeature;
+        let per_feature = self.canonical.definition().learned.rho == RhoKind::PerFeature;
         let outputs = self.overview.outputs.len();
         let curve = |r: usize, c: usize, name: &str| {
             self.curves(name, &self.overview.rho[r].values, c, |slot| self.bands.rho(r, slot, c))
@@ -146,7 +146,7 @@ impl<'a> Album<'a> {
                 .flat_map(|lens| by_output.iter().map(move |curves| curves[lens].clone()).collect::<Vec<_>>())
                 .collect::<Vec<_>>()
         };
-        let shared = self.canonical.description().rho == RhoKind::Shared;
+        let shared = self.canonical.definition().learned.rho == RhoKind::Shared;
         let panels = self.overview.rho.len() > 1 || self.canonical.axis().lenses() > 1;
         let mut curves = Vec::new();
         if per_feature {
@@ -274,10 +274,10 @@ impl<'a> Album<'a> {
 
     /// Cells of one row over the seen slots, per shown output.
     fn cells(&self, k: usize, point: &Point, nodes: u64) -> Vec<Vec<Option<Cell>>> {
-        let description = self.canonical.description();
+        let definition = self.canonical.definition();
         let mut by_output = vec![Vec::new(); self.overview.shown_outputs.len()];
         for slot in self.slots() {
-            let products = description.shown(&self.canonical.product(k, point.value(), slot));
+            let products = definition.shown(&self.canonical.product(k, point.value(), slot));
             let behind = nodes.min(self.overview.receivers.get(slot).map_or(0, |count| *count as u64));
             for (c, product) in products.into_iter().enumerate() {
                 let estimate = estimate(product, self.bands.product(k, point, slot, c));
@@ -533,7 +533,7 @@ fn bins_in_words(canonical: &Canonical) -> String {
         let names = names.filter(|(bin, _)| *bin > 0).map(|(bin, name)| format!("{bin} is {name}"));
         Some(format!("Distances are bins of {}: {}. ", bins.weight, names.collect::<Vec<_>>().join(", ")))
     };
-    canonical.description().lenses.iter().enumerate().filter_map(of_lens).collect()
+    canonical.definition().learned.lenses.iter().enumerate().filter_map(of_lens).collect()
 }
 
 fn estimate(value: f64, interval: Option<[f64; 2]>) -> Estimate {

@@ -6,7 +6,7 @@ use gnan::Dataset;
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explanation};
 use gnan::files::{Kind, Task};
-use gnan::model::Description;
+use gnan::model::Definition;
 
 use crate::album::Figure;
 use crate::drawing::{self, Words};
@@ -17,31 +17,32 @@ use crate::figure::{graph, plural};
 const MOST_STEPS: usize = 12;
 
 /// What an output is called on an axis: "log-odds of toxic", "solubility (log mol/L)".
-pub fn output_words(description: &Description, output: &str) -> String {
-    match description.outcome {
+pub fn output_words(definition: &Definition, output: &str) -> String {
+    match definition.learned.outcome {
         Outcome::Binary | Outcome::MultiLabel => format!("log-odds of {output}"),
         Outcome::Multiclass => format!("logit of {output}, above the mean of the classes"),
         Outcome::Regression | Outcome::MultiRegression => {
-            let unit = description.targets.iter().find(|target| target.name == output).and_then(|t| t.unit.as_ref());
+            let unit =
+                definition.learned.targets.iter().find(|target| target.name == output).and_then(|t| t.unit.as_ref());
             unit.map_or_else(|| output.to_owned(), |unit| format!("{output} ({unit})"))
         }
     }
 }
 
 /// One output of a prediction from its base to its sum, by feature.
-pub fn waterfall(description: &Description, why: &Explanation, output: usize, width: f64) -> Figure {
+pub fn waterfall(definition: &Definition, why: &Explanation, output: usize, width: f64) -> Figure {
     let ledger = why.ledger(output, By::Feature);
     let name = &why.outputs[output];
-    let probability = match description.outcome {
+    let probability = match definition.learned.outcome {
         Outcome::Binary | Outcome::MultiLabel => ledger.probability.map(|at_end| [sigmoid(ledger.base), at_end]),
         _ => None,
     };
     let scene = Waterfall {
         title: format!("{}: from base to prediction", why.id),
-        unit: output_words(description, name),
+        unit: output_words(definition, name),
         base: ledger.base,
         structure: Some(ledger.structure),
-        terms: terms(description, why, output),
+        terms: terms(definition, why, output),
         prediction: ledger.total,
         most: MOST_STEPS,
         probability,
@@ -55,14 +56,17 @@ pub fn waterfall(description: &Description, why: &Explanation, output: usize, wi
 }
 
 /// The contributions by feature; the feature that names the nodes is divided by its levels, which says more.
-fn terms(description: &Description, why: &Explanation, output: usize) -> Vec<Term> {
-    let named =
-        description.features.iter().position(|feature| feature.kind == Kind::Categorical && feature.pair.is_none());
+fn terms(definition: &Definition, why: &Explanation, output: usize) -> Vec<Term> {
+    let named = definition
+        .learned
+        .features
+        .iter()
+        .position(|feature| feature.kind == Kind::Categorical && feature.pair.is_none());
     let mut terms = Vec::new();
     for (k, (name, amount)) in why.features.iter().zip(why.by_feature(output)).enumerate() {
         // The edges that a pair hears are labelled by their distance, not by a level.
         let divided = named == Some(k) && !why.labels.is_empty() && why.unlisted.is_none();
-        if !divided || description.links.is_some() {
+        if !divided || definition.learned.links.is_some() {
             terms.push(Term { name: name.clone(), value: amount, detail: String::new() });
             continue;
         }
@@ -85,7 +89,7 @@ fn terms(description: &Description, why: &Explanation, output: usize) -> Vec<Ter
 /// The graph itself with what every node contributed to an output: a molecule, a graph by its distances, or for a node
 /// task the neighbourhood of the node. For a graph nodes are drawn as sources or, as in the paper, as receivers.
 pub fn picture(
-    description: &Description,
+    definition: &Definition,
     data: &Dataset,
     position: usize,
     why: &Explanation,
@@ -94,23 +98,23 @@ pub fn picture(
     width: f64,
 ) -> Figure {
     let item = data.items()[position] as usize;
-    let by = if description.task == Task::Node { graph::By::Source } else { by };
+    let by = if definition.learned.task == Task::Node { graph::By::Source } else { by };
     let contributions = match by {
         graph::By::Source => why.by_node(output),
         graph::By::Receiver => why.heard(output),
     };
     let words = Words {
         title: why.id.clone(),
-        output: output_words(description, &why.outputs[output]),
-        unit: description.shown_unit(),
+        output: output_words(definition, &why.outputs[output]),
+        unit: definition.shown_unit(),
         by,
     };
-    let figure = match description.task {
+    let figure = match definition.learned.task {
         Task::Graph => drawing::graph(data, item, &contributions, words),
         Task::Node if data.links().is_some() => drawing::pair(data, item, &contributions, words),
         Task::Node => drawing::neighbourhood(data, item, &contributions, words),
     };
-    let caption = match (description.task, by) {
+    let caption = match (definition.learned.task, by) {
         (Task::Node, _) if data.links().is_some() => {
             "What is heard: the pair in the middle, edges on rings by distance, joined where they share an end; the area \
              of a disc is the size of what that edge adds, its colour the sign."

@@ -2,10 +2,11 @@
 
 use gnan::dataset::Outcome;
 use gnan::files::Task;
-use gnan::lens::{Direction, Lens, Pool};
-use gnan::model::{Description, PairRank, Rho, SelectionStep};
+use gnan::lens::{Lens, Pool};
+use gnan::model::{Definition, PairRank, Rho, SelectionStep};
 use gnan::model_file::parameter_count;
 use gnan::shape::ShapeKind;
+use gnan::spec::{EdgeDirection, OPTIONS, Spec, SpecOption, Stage};
 
 use crate::text::{count, one_line};
 
@@ -21,8 +22,9 @@ pub fn outcome(outcome: Outcome) -> &'static str {
 }
 
 /// What is predicted of what: "toxic of graphs, one of two classes".
-pub fn prediction(description: &Description) -> String {
-    let targets: Vec<String> = description
+pub fn prediction(definition: &Definition) -> String {
+    let targets: Vec<String> = definition
+        .learned
         .targets
         .iter()
         .take(5)
@@ -31,14 +33,14 @@ pub fn prediction(description: &Description) -> String {
             None => one_line(&target.name),
         })
         .collect();
-    let more = description.targets.len().saturating_sub(targets.len());
+    let more = definition.learned.targets.len().saturating_sub(targets.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let of = match description.task {
-        _ if description.links.is_some() => "pairs of nodes",
+    let of = match definition.learned.task {
+        _ if definition.learned.links.is_some() => "pairs of nodes",
         Task::Graph => "graphs",
         Task::Node => "nodes",
     };
-    format!("{}{more} of {of}, {}", targets.join(", "), outcome(description.outcome))
+    format!("{}{more} of {of}, {}", targets.join(", "), outcome(definition.learned.outcome))
 }
 
 /// Whether rho is "shared", "per feature" or "per group of features".
@@ -51,15 +53,15 @@ pub fn rho(rho: Rho) -> &'static str {
 }
 
 /// The ways in which distance is measured, where they are not the usual one: ", distance along and against edges".
-fn lenses(description: &Description) -> String {
-    let lenses = &description.lenses;
+fn lenses(definition: &Definition) -> String {
+    let lenses = &definition.learned.lenses;
     let one = |lens: &Lens| {
         let mut words = Vec::new();
         match lens.direction {
-            Direction::Along if description.directed => words.push("along edges".to_owned()),
-            Direction::Along => {}
-            Direction::Against => words.push("against edges".to_owned()),
-            Direction::Ignoring => words.push("ignoring direction".to_owned()),
+            EdgeDirection::Along if definition.learned.directed => words.push("along edges".to_owned()),
+            EdgeDirection::Along => {}
+            EdgeDirection::Against => words.push("against edges".to_owned()),
+            EdgeDirection::Ignoring => words.push("ignoring direction".to_owned()),
         }
         if !lens.types.is_empty() {
             words.push(format!("over {} edges", lens.types.join(" and ")));
@@ -69,7 +71,7 @@ fn lenses(description: &Description) -> String {
             format!("by {} in bins up to {}", bins.weight, ends.join(", "))
         }));
         words.extend(lens.far.map(|far| format!("{far} or more edges as one")));
-        words.extend((description.task == Task::Graph && !Lens::is_plain(lenses)).then(|| match lens.pool {
+        words.extend((definition.learned.task == Task::Graph && !Lens::is_plain(lenses)).then(|| match lens.pool {
             Pool::Sum => "summed over receivers".to_owned(),
             Pool::Mean => "averaged over receivers".to_owned(),
         }));
@@ -82,9 +84,9 @@ fn lenses(description: &Description) -> String {
 }
 
 /// How the pairs of features did among the candidates, the best first, and which of them the model has.
-pub fn pairs(description: &Description) -> Vec<String> {
+pub fn pairs(definition: &Definition) -> Vec<String> {
     let has = |features: &[String; 2]| {
-        let pairs = description.features.iter().filter_map(|feature| feature.pair.as_ref());
+        let pairs = definition.learned.features.iter().filter_map(|feature| feature.pair.as_ref());
         pairs
             .map(|pair| pair.members.each_ref().map(|member| &member.feature))
             .any(|[a, b]| [a, b] == [&features[0], &features[1]] || [b, a] == [&features[0], &features[1]])
@@ -94,39 +96,39 @@ pub fn pairs(description: &Description) -> Vec<String> {
         let taken = if has(&rank.features) { "" } else { ", left out" };
         format!("{name}: explains {:.2} % of what the features alone leave{taken}", 100.0 * rank.score)
     };
-    description.record.pairs.iter().map(line).collect()
+    definition.record.pairs.iter().map(line).collect()
 }
 
 /// What the model looks like: "rho per feature, one logit, 3 layers of 64, 52,000 parameters".
-pub fn architecture(description: &Description) -> String {
-    let size = description.architecture;
-    let logits = match (description.outcome, size.outputs) {
+pub fn architecture(definition: &Definition) -> String {
+    let size = definition.architecture();
+    let logits = match (definition.learned.outcome, size.outputs) {
         (Outcome::Binary, 1) => ", one logit",
         (Outcome::Binary, _) => ", two logits",
         _ => "",
     };
-    let cap = match description.hop_cap {
+    let cap = match definition.spec.distances.hop_cap {
         Some(cap) => format!(", nothing beyond distance {cap}"),
-        None if description.silent_unreachable => ", nothing from unreachable nodes".to_owned(),
+        None if definition.spec.distances.ignore_unreachable => ", nothing from unreachable nodes".to_owned(),
         None => String::new(),
     };
-    let normalise = if description.normalise { "" } else { ", not normalised" };
-    let readout = if description.readout { ", readout" } else { "" };
+    let normalise = if definition.spec.statistics.normalise { "" } else { ", not normalised" };
+    let readout = if definition.spec.model.readout { ", readout" } else { "" };
     format!(
         "rho {}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
-        rho(description.rho),
-        lenses(description),
-        shapes(description),
-        count(parameter_count(description) as u64)
+        rho(definition.learned.rho),
+        lenses(definition),
+        shapes(definition),
+        count(parameter_count(definition) as u64)
     )
 }
 
 /// What shape functions and rhos are made of: "3 layers of 64", "splines", "splines with rho of 3 layers of 64".
-fn shapes(description: &Description) -> String {
-    let size = description.architecture;
+fn shapes(definition: &Definition) -> String {
+    let size = definition.architecture();
     let networks =
         if size.layers == 1 { "lines".to_owned() } else { format!("{} layers of {}", size.layers, size.hidden) };
-    match (description.shape, description.rho_shape()) {
+    match (definition.learned.shape, definition.rho_shape()) {
         (ShapeKind::Network, ShapeKind::Network) => networks,
         (ShapeKind::Spline, ShapeKind::Spline) => "splines".to_owned(),
         (ShapeKind::Spline, ShapeKind::Network) => format!("splines with rho of {networks}"),
@@ -134,38 +136,29 @@ fn shapes(description: &Description) -> String {
     }
 }
 
-/// How it was fitted: "learning rate 0.001, weight decay 0.005, seed 0".
-pub fn settings(description: &Description) -> String {
-    let record = &description.record;
-    let mut words = vec![
-        format!("{} loss", record.loss),
-        format!("learning rate {}", short(record.learning_rate)),
-        format!("weight decay {}", short(record.weight_decay)),
-    ];
-    if record.smooth > 0.0 {
-        words.push(format!("smoothness {}", short(record.smooth)));
+/// How it was fitted, every option that differs from its default: "learning rate 0.001, weight decay 0.005, seed 0".
+pub fn settings(definition: &Definition) -> String {
+    let (resolved, usual) = (&definition.record.resolved, Spec::default());
+    let shown = |option: &&SpecOption| {
+        let differs = resolved.get(option.name) != usual.get(option.name);
+        option.name == "seed" || (differs && matches!(option.stage, Stage::Statistics | Stage::Fit))
+    };
+    let words = OPTIONS.iter().filter(shown).map(|option| {
+        let value = option.words(resolved);
+        let value = value.parse().map_or(value, |number: f64| short(number));
+        format!("{} {value}", option.name.replace('-', " "))
+    });
+    let mut words: Vec<String> = words.collect();
+    if let Some(error) = definition.record.sample_error {
+        words.push(format!("samples move an output by {:.1} % of its spread, predictions are exact", 100.0 * error));
     }
-    if record.dropout > 0.0 {
-        words.push(format!("dropout {}", short(record.dropout)));
-    }
-    if record.batch > 0 {
-        words.push(format!("batches of {}", count(record.batch as u64)));
-    }
-    if record.shell_sample > 0 {
-        let sources = count(u64::from(record.shell_sample));
-        let moved =
-            record.sample_error.map(|error| format!("which move an output by {:.1} % of its spread; ", 100.0 * error));
-        let moved = moved.unwrap_or_default();
-        words.push(format!("on samples of {sources} sources of every shell ({moved}predictions are exact)"));
-    }
-    words.push(format!("seed {}", record.seed));
     words.join(", ")
 }
 
 /// Which features were trained on knots: "3 features were trained on 256 quantile knots, an approximation; predictions
 /// are exact". `None`: none was.
-pub fn knots(description: &Description) -> Option<String> {
-    let counts: Vec<usize> = description.features.iter().filter_map(|feature| feature.knots).collect();
+pub fn knots(definition: &Definition) -> Option<String> {
+    let counts: Vec<usize> = definition.learned.features.iter().filter_map(|feature| feature.knots).collect();
     let (fewest, most) = (counts.iter().min()?, counts.iter().max()?);
     let what = match counts.len() {
         1 => "1 feature was".to_owned(),
@@ -179,8 +172,8 @@ pub fn knots(description: &Description) -> Option<String> {
 }
 
 /// How training went: "345 epochs, the best was 245: the validation loss stopped improving".
-pub fn ending(description: &Description) -> String {
-    let record = &description.record;
+pub fn ending(definition: &Definition) -> String {
+    let record = &definition.record;
     let epochs =
         if record.epochs == 1 { "1 epoch".to_owned() } else { format!("{} epochs", count(record.epochs as u64)) };
     format!("{epochs}, the best was {}: {}", count(record.best_epoch as u64), record.ended)
@@ -192,11 +185,11 @@ fn short(value: f64) -> String {
 }
 
 /// The path over strengths by which features were selected, a line each; the kept one is marked.
-pub fn selection(description: &Description) -> Vec<String> {
-    let record = &description.record;
+pub fn selection(definition: &Definition) -> Vec<String> {
+    let record = &definition.record;
     let line = |step: &SelectionStep| {
         let metric = step.metric.as_ref().map(|(name, value)| format!(", {name} {value:.4}")).unwrap_or_default();
-        let kept = if step.features == description.features.len() { "  <- kept" } else { "" };
+        let kept = if step.features == definition.learned.features.len() { "  <- kept" } else { "" };
         let features = count(step.features as u64);
         format!(
             "{features} features (penalty {}): validation loss {:.4}{metric}{kept}",

@@ -9,9 +9,9 @@ use std::ops::ControlFlow;
 use cpu_time::ProcessTime;
 use gnan::files::{Column, Kind, Tables, Task, Values};
 use gnan::random::Stream;
-use gnan::statistics::KnotChoice;
-use gnan::train::RhoChoice;
-use gnan::{Dataset, DatasetOptions, Training};
+use gnan::spec::BinChoice;
+use gnan::spec::RhoChoice;
+use gnan::{Dataset, DatasetOptions, Spec};
 
 fn main() -> gnan::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -22,11 +22,11 @@ fn main() -> gnan::Result<()> {
     let data = generate(nodes, features, classes, labelled)?;
     println!("{nodes} nodes, {features} features, {classes} classes, {labelled} labelled nodes\n");
     println!("| way | getting started, s | epoch, ms of CPU | loss at the end |\n|---|---|---|---|");
-    let usual = Training { patience: Some(0), ..Training::default().epochs(epochs) }.rho(RhoChoice::Shared);
+    let usual = Spec::default().epochs(epochs).patience(0).rho(RhoChoice::Shared);
     let ways = [
-        ("knots", Training { knots: KnotChoice::Auto, ..usual.clone() }),
-        ("pieces", Training { knots: KnotChoice::Off, ..usual.clone() }),
-        ("plain", Training { knots: KnotChoice::Off, pieces_above: usize::MAX, ..usual }),
+        ("knots", usual.clone().bins(BinChoice::Auto)),
+        ("pieces", usual.clone().bins(BinChoice::Off)),
+        ("plain", usual.bins(BinChoice::Off).pieces_above(usize::MAX)),
     ];
     for (name, training) in ways.iter().filter(|(name, _)| wanted.split(',').any(|way| way == *name)) {
         let start = ProcessTime::now();

@@ -20,7 +20,7 @@ use gnan::model::{
 };
 use gnan::random::Stream;
 use gnan::shape::{Adam, Architecture, ShapeKind};
-use gnan::statistics::{ChannelPlan, KnotChoice, Sample, Statistics, StatisticsOptions, find_levels};
+use gnan::statistics::{BinChoice, ChannelPlan, Sample, Statistics, StatisticsRequest, find_levels};
 use gnan::{Dataset, DatasetOptions, Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -145,15 +145,14 @@ fn measure(what: &str) -> Result<Measured> {
         0 => data.labelled(),
         _ => data.given_split(0, 0)?.train,
     };
-    let wanted = |sample: Option<u32>| StatisticsOptions {
+    let wanted = |sample: Option<u32>| StatisticsRequest {
         normalise: true,
         lenses: Lens::plain(),
         channels: Some(ChannelPlan::shared(data.features().len())),
         sample: sample.map(|size| Sample { size, seed: 1, draw: 0 }),
-        cache: None,
     };
     let watch = Watch::start();
-    let knots = KnotChoice::Count(KNOTS).knots(data.features(), &vec![true; data.node_count()]);
+    let knots = BinChoice::Count(KNOTS).knots(data.features(), &vec![true; data.node_count()]);
     let levels = find_levels(data.features(), &knots, data.node_count())?;
     let (distances_seconds, sampled) =
         timed(|| Statistics::with_levels(&train, data.features(), Arc::clone(&levels), wanted(Some(SAMPLE)), &[]));

@@ -11,8 +11,8 @@ use cpu_time::ProcessTime;
 use gnan::bootstrap::{Bootstrap, Intervals};
 use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, ReadOptions, Values};
-use gnan::train::{LogitChoice, RhoChoice};
-use gnan::{Dataset, DatasetOptions, Training};
+use gnan::spec::{LogitChoice, RhoChoice};
+use gnan::{Dataset, DatasetOptions, Spec};
 
 fn main() -> gnan::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,7 +28,7 @@ fn main() -> gnan::Result<()> {
     }
     let options = DatasetOptions { one_hot: OneHot::Exactly(Vec::new()), ..DatasetOptions::default() };
     let data = Dataset::from_tables(tables, &options)?;
-    let training = Training { patience: Some(0), ..Training::default().epochs(epochs) };
+    let training = Spec::default().epochs(epochs).patience(0);
     let training = training.rho(RhoChoice::Shared).logits(LogitChoice::One);
     let (cpu, wall) = (ProcessTime::now(), Instant::now());
     let model = training.fit(&data)?;
@@ -46,7 +46,7 @@ fn main() -> gnan::Result<()> {
     let intervals = Intervals::new(&model, &replicates)?;
     println!("intervals: {:.2} s of CPU", cpu.elapsed().as_secs_f64());
     println!("rho: {}", intervals.rho_verdicts[0][0]);
-    for (feature, verdicts) in model.description().features.iter().zip(&intervals.shape_verdicts) {
+    for (feature, verdicts) in model.definition().learned.features.iter().zip(&intervals.shape_verdicts) {
         println!("{}: {}", feature.name, verdicts[0]);
     }
     Ok(())

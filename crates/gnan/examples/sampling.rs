@@ -14,9 +14,10 @@ use std::sync::Arc;
 
 use gnan::model::{OptimiserState, Rows, StepSettings};
 use gnan::shape::Adam;
-use gnan::statistics::{Sample, Statistics, StatisticsOptions};
-use gnan::train::{Goals, Loss, RhoChoice};
-use gnan::{Dataset, Error, Model, Result, Training};
+use gnan::spec::{Loss, RhoChoice};
+use gnan::statistics::{Sample, Statistics, StatisticsRequest};
+use gnan::train::{ItemTargets, LaneTargets};
+use gnan::{Dataset, Error, Model, Result, Spec};
 
 /// Sizes that are tried where none are given.
 const SIZES: [u32; 5] = [4, 8, 16, 32, 64];
@@ -32,7 +33,7 @@ fn main() -> Result<()> {
     let data = Dataset::open(&path)?.labelled();
     let part = |wanted: fn(usize) -> bool| data.subset(&(0..data.len()).filter(|p| wanted(p % 5)).collect::<Vec<_>>());
     let (train, valid) = (part(|place| place < 3), part(|place| place == 3));
-    let training = Training { epochs: Some(EPOCHS), rho: RhoChoice::Shared, ..Training::default() };
+    let training = Spec::default().epochs(EPOCHS).rho(RhoChoice::Shared);
     let model = training.fit_watched(&train, Some(&valid), &mut |_| ControlFlow::Continue(()))?.model;
     let exact = Measured::new(&model, &train, None)?.remove(0);
     let length = norm(&exact.gradient);
@@ -74,13 +75,13 @@ impl Measured {
     fn new(model: &Model, train: &Dataset, size: Option<u32>) -> Result<Vec<Measured>> {
         let features = model.features_of(train)?;
         let sample = size.map(|size| Sample { size, seed: 1, draw: 0 });
-        let options = StatisticsOptions { sample, ..model.description().statistics_options() };
+        let options = StatisticsRequest { sample, ..model.definition().statistics_request() };
         let statistics = Statistics::new(train, &features, options)?;
         let mut engine = model.engine(Arc::new(statistics));
         let mut rows: Rows = engine.rows(&(0..train.len()).collect::<Vec<_>>(), true);
         let target = &train.targets()[0];
         let values = train.items().iter().map(|item| target.values[*item as usize] as f32).collect();
-        let goals = Goals::new(1, values, vec![1.0; train.len()], Vec::new());
+        let targets = ItemTargets { width: 1, values, weights: vec![1.0; train.len()], class_weights: Vec::new() };
         let loss = Loss::usual(train.outcome()?, model.outputs() == 2);
         let mut parameters = model.parameters().clone();
         engine.tables(&parameters, true);
@@ -93,7 +94,7 @@ impl Measured {
                 row.iter_mut().zip(&parameters.output_bias).for_each(|(y, bias)| *y += bias);
             }
             let mut gradient = vec![0.0; outputs.len()];
-            loss.evaluate(&outputs, &goals, Some(&mut gradient));
+            LaneTargets::of_one(loss, model.outputs(), &targets).evaluate(&outputs, &mut gradient);
             // A step of length 0 leaves the gradient in the first moments.
             let adam = Adam { learning_rate: 0.0, weight_decay: 0.0, beta1: 0.0, ..Adam::default() };
             let settings = StepSettings { adam, output_bias: true, group_penalty: 0.0 };

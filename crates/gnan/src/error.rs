@@ -87,6 +87,12 @@ impl Error {
         self
     }
 
+    /// Names what the trouble is about, in front of the sentence.
+    pub fn concerning(mut self, what: &str) -> Self {
+        self.0.message = format!("{what}: {}", self.0.message);
+        self
+    }
+
     /// Says what to do about it.
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.0.remedy = Some(remedy.into());

@@ -26,7 +26,9 @@ pub mod output;
 pub mod checksum;
 pub mod workers;
 pub mod progress;
+pub mod run;
 
+pub mod spec;
 pub mod files;
 pub mod catalogue;
 pub mod dataset;
@@ -57,7 +59,8 @@ pub use explain::Explanation;
 pub use limits::Limits;
 pub use metric::Metrics;
 pub use model::Model;
-pub use train::Training;
+pub use run::Run;
+pub use spec::Spec;
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -13,8 +13,9 @@ use crate::files::Task;
 use crate::lens::View;
 use crate::memory;
 use crate::model::Rho;
+use crate::spec::Spec;
 use crate::statistics::{Keeping, Sample, Shells, Statistics, Surroundings};
-use crate::train::{Probe, Training};
+use crate::train::{Probe, ProbeSetup};
 
 /// Items from which distances are looked at.
 const LOOKED_FROM: usize = 128;
@@ -111,23 +112,25 @@ struct Common {
     steps: f64,
 }
 
-impl Training {
+impl Spec {
     /// What a fit on `train`, stopped by `valid`, would take.
     pub fn plan(&self, train: &Dataset, valid: &Dataset) -> Result<Plan> {
         let (train, valid) = (train.labelled(), valid.labelled());
         self.check_for(&train)?;
         let in_use = memory::anonymous();
-        let settled = self.first_candidate(&train)?;
-        let exact = Training { shell_sample: None, cache: None, ..self.clone() };
+        let resolved = self.resolutions(&train)?.swap_remove(0);
+        let mut exact = self.clone();
+        exact.statistics.shell_sample = None;
         let started = Instant::now();
         let near = near_items(&exact, &train)?;
         let view_seconds = started.elapsed().as_secs_f64();
-        let mut probe = Probe::new(&exact, &settled, &near)?;
+        let setup = ProbeSetup::new(&exact, &resolved, &near)?;
+        let mut probe = setup.probe()?;
         let probe_seconds = started.elapsed().as_secs_f64() - view_seconds;
         let statistics = |items: &Dataset, at_least: &[usize]| {
             let known = probe.statistics();
             let levels = known.levels().clone();
-            Statistics::with_levels(items, train.features(), levels, known.options().clone(), at_least)
+            Statistics::with_levels(items, train.features(), levels, known.request().clone(), at_least)
         };
         let spaced = spaced(&train, LOOKED_FROM);
         let far = statistics(&spaced, &[])?;
@@ -149,7 +152,7 @@ impl Training {
                 + (cells * items as f64 * (8.0 + 24.0)) as u64
                 + searches
                 + (items * slots * (4 + 8 * probe.lanes())) as u64,
-            steps: settled.batch.map_or(1.0, |batch| train.len().div_ceil(batch) as f64),
+            steps: resolved.batch.map_or(1.0, |batch| train.len().div_ceil(batch) as f64),
         };
         let mut ways = match far.surroundings().first() {
             None => vec![cells_way(&mut probe, &common)],
@@ -168,8 +171,8 @@ impl Training {
             units: probe.statistics().levels().unit_count(),
             train: train.len(),
             valid: valid.len(),
-            rho: settled.rho,
-            batch: settled.batch.unwrap_or(0),
+            rho: resolved.rho,
+            batch: resolved.batch.unwrap_or(0),
             distances: Distances {
                 longest: axis.longest().into_iter().max().unwrap_or(0),
                 unreachable: far.has_unreachable().contains(&true),
@@ -191,7 +194,7 @@ fn spaced(data: &Dataset, most: usize) -> Dataset {
 }
 
 /// A batch of items as training would search for them together: near each other in the graph that has the most.
-fn near_items(training: &Training, data: &Dataset) -> Result<Dataset> {
+fn near_items(spec: &Spec, data: &Dataset) -> Result<Dataset> {
     if data.task() == Task::Graph {
         return Ok(spaced(data, BATCH));
     }
@@ -201,7 +204,7 @@ fn near_items(training: &Training, data: &Dataset) -> Result<Dataset> {
     let largest = positions.chunk_by(|a, b| graph_of(a) == graph_of(b)).max_by_key(|same| same.len());
     let mut near: Vec<usize> = largest.unwrap_or_default().to_vec();
     let Some(graph) = near.first().map(graph_of) else { return Ok(data.clone()) };
-    let view = View::new(data, graph, &training.lenses[0])?;
+    let view = View::new(data, graph, &spec.lenses()[0])?;
     let first = data.nodes_of(graph).start as u32;
     near.sort_by_key(|position| view.nearness(data.items()[*position] - first));
     let start = near.len().saturating_sub(BATCH) / 2;
@@ -234,7 +237,7 @@ fn cells_way(probe: &mut Probe<'_>, common: &Common) -> Way {
 }
 
 fn shell_ways(
-    training: &Training,
+    spec: &Spec,
     probe: &mut Probe<'_>,
     common: &Common,
     far: &Statistics,
@@ -300,8 +303,8 @@ fn shell_ways(
             chosen: false,
         });
     }
-    let size = training.shell_sample.unwrap_or(USUAL_SAMPLE);
-    let sample = Sample { size, seed: training.seed, draw: 0 };
+    let size = spec.statistics.shell_sample.unwrap_or(USUAL_SAMPLE);
+    let sample = Sample { size, seed: spec.fit.seed, draw: 0 };
     let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
         statistics.surroundings().iter().map(|of_lens| Shells::new(of_lens, rows, Some(sample), None)).collect()
     };
@@ -323,7 +326,7 @@ fn shell_ways(
 
 /// Marks the way that training would choose, and says why.
 fn choose(
-    training: &Training,
+    spec: &Spec,
     ways: &mut [Way],
     common: &Common,
     surroundings: &[std::sync::Arc<Surroundings>],
@@ -332,8 +335,8 @@ fn choose(
     let [only] = ways else {
         let slots = surroundings.iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
         let left = memory::limit().map(|limit| limit.saturating_sub(common.memory));
-        let keeping = Keeping::choose(train.pairs(), slots, left, training.cache.as_ref());
-        let sampled = training.shell_sample.is_some();
+        let keeping = Keeping::choose(train.pairs(), slots, left, train.run().cache.as_ref());
+        let sampled = spec.statistics.shell_sample.is_some();
         let listed = !sampled && ways.iter().any(|way| way.name == LISTED);
         let wanted = |way: &&mut Way| match (sampled, listed) {
             (true, _) => !way.exact,

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::memory;
 use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
-use crate::model::{Description, Engine, Model, Novelty};
+use crate::model::{Definition, Engine, Model, Novelty};
 use crate::statistics::Statistics;
 
 /// Most memory for what the nodes hear that are predicted at a time, in bytes.
@@ -65,22 +65,23 @@ pub struct Outputs {
 impl Model {
     /// How new data must be opened for this model: its task, direction and targets, which may be absent.
     pub fn data_options(&self) -> DatasetOptions {
-        let description = self.description();
-        if let Some(schema) = &description.links {
-            return link_options(description, schema);
+        let definition = self.definition();
+        if let Some(schema) = &definition.learned.links {
+            return link_options(definition, schema);
         }
         let mut options = DatasetOptions {
-            targets: description.targets.iter().map(|target| target.name.clone()).collect(),
-            task: Some(description.task),
+            targets: definition.learned.targets.iter().map(|target| target.name.clone()).collect(),
+            task: Some(definition.learned.task),
             // Classes may look like numbers, of which new data hold but a few; quantities may look like classes.
-            problem: Some(if description.outcome.is_regression() {
+            problem: Some(if definition.learned.outcome.is_regression() {
                 Problem::Regression
             } else {
                 Problem::Classification
             }),
             targets_optional: true,
             one_hot: OneHot::Exactly(
-                description
+                definition
+                    .learned
                     .features
                     .iter()
                     .filter(|feature| feature.kind == Kind::Categorical && feature.pair.is_none())
@@ -91,9 +92,9 @@ impl Model {
             ),
             ..DatasetOptions::default()
         };
-        options.read.directed = Some(description.directed);
-        options.read.explicit_hydrogens = description.explicit_hydrogens;
-        options.read.largest_component = description.largest_component;
+        options.read.directed = Some(definition.learned.directed);
+        options.read.explicit_hydrogens = definition.spec.data.explicit_hydrogens;
+        options.read.largest_component = definition.spec.data.largest_component;
         options
     }
 
@@ -117,8 +118,8 @@ impl Model {
         data: &Dataset,
         mut visit: impl FnMut(usize, &[f32]) -> std::result::Result<(), E>,
     ) -> std::result::Result<Vec<String>, E> {
-        let description = self.description();
-        let own = items_word(description.task, description.links.is_some());
+        let definition = self.definition();
+        let own = items_word(definition.learned.task, definition.learned.links.is_some());
         let found = items_word(data.task(), data.links().is_some());
         if own != found {
             return Err(Error::input(format!("the model predicts {own}, the data have targets of {found}")).into());
@@ -127,8 +128,8 @@ impl Model {
         let width = self.outputs();
         let levels = self.levels(data, &features)?;
         let at_once = self.items_at_once(data);
-        let mut novelty = Novelty::of_features(description, &features, data);
-        let lenses = description.lenses.len();
+        let mut novelty = Novelty::of_features(definition, &features, data);
+        let lenses = definition.learned.lenses.len();
         let (mut longest, mut has_unreachable) = (vec![0; lenses], vec![false; lenses]);
         let mut engine: Option<Engine> = None;
         for first in (0..data.len()).step_by(at_once) {
@@ -137,7 +138,7 @@ impl Model {
                 &data.subset(&positions),
                 &features,
                 Arc::clone(&levels),
-                description.statistics_options(),
+                definition.statistics_request(),
                 &longest,
             )?);
             has_unreachable.iter_mut().zip(statistics.has_unreachable()).for_each(|(any, found)| *any |= found);
@@ -149,7 +150,7 @@ impl Model {
                 }
                 engine => {
                     longest = statistics.axis().longest();
-                    let needed = Engine::bytes(description.engine_model(), &statistics, 1);
+                    let needed = Engine::bytes(definition.engine_model(), &statistics, 1);
                     memory::demand(needed, "the tables of the shape functions")?;
                     engine.insert(self.engine(statistics))
                 }
@@ -162,7 +163,7 @@ impl Model {
             }
             visit(first, &values)?;
         }
-        novelty.add_distances(description, &longest, &has_unreachable);
+        novelty.add_distances(definition, &longest, &has_unreachable);
         Ok(novelty.sentences)
     }
 
@@ -187,10 +188,10 @@ impl Model {
             let mut rows = data.items()[first..].iter().zip(outputs.chunks_exact(width));
             rows.try_for_each(|(item, row)| visit(self.prediction(data.item_id(*item), row)))
         })?;
-        let description = self.description();
+        let definition = self.definition();
         let used = |name: &String| {
-            description.features.iter().any(|feature| feature.name == *name)
-                || description.targets.iter().any(|target| target.name == *name)
+            definition.learned.features.iter().any(|feature| feature.name == *name)
+                || definition.learned.targets.iter().any(|target| target.name == *name)
         };
         let names = data.features().iter().map(|feature| feature.name.clone());
         Ok(Remarks { novelty, ignored: names.filter(|name| !used(name)).collect() })
@@ -201,8 +202,8 @@ impl Model {
         if data.task() == Task::Graph {
             return data.len().max(1);
         }
-        let plan = self.description().statistics_options().channels;
-        let channels = plan.map_or(self.description().features.len(), |plan| plan.count());
+        let plan = self.definition().statistics_request().channels;
+        let channels = plan.map_or(self.definition().learned.features.len(), |plan| plan.count());
         let lanes = (channels * self.outputs()).next_multiple_of(4);
         let room = memory::left().map_or(BYTES_AT_ONCE, |left| BYTES_AT_ONCE.min(left / 8));
         let receivers = room as usize / (USUAL_SLOTS * (8 + 4 * lanes));
@@ -210,11 +211,11 @@ impl Model {
     }
 
     fn prediction(&self, id: String, outputs: &[f32]) -> Prediction {
-        let targets = &self.description().targets;
+        let targets = &self.definition().learned.targets;
         let class = |target: usize, index: usize| {
             targets.get(target).and_then(|t| t.classes.as_ref()).and_then(|c| c.get(index)).cloned().unwrap_or_default()
         };
-        let (probabilities, classes) = match self.description().outcome {
+        let (probabilities, classes) = match self.definition().learned.outcome {
             Outcome::Binary | Outcome::Multiclass => {
                 let p = probabilities(outputs);
                 let best = class(0, most_probable(&p));
@@ -244,7 +245,11 @@ impl Model {
     /// How well outputs, `[items, outputs]`, fit the targets of these items, as [`align_targets`](Self::align_targets)
     /// gives them.
     pub fn score(&self, items: &Dataset, targets: &[Target], outputs: &[f32]) -> Metrics {
-        score(&Scored { outcome: self.description().outcome, width: self.outputs(), outputs }, targets, items.items())
+        score(
+            &Scored { outcome: self.definition().learned.outcome, width: self.outputs(), outputs },
+            targets,
+            items.items(),
+        )
     }
 
     /// The targets of `data` in the model's order, classes numbered as the model numbers them.
@@ -285,7 +290,7 @@ impl Model {
             }
             Ok(target)
         };
-        self.description().targets.iter().map(align).collect()
+        self.definition().learned.targets.iter().map(align).collect()
     }
 }
 
@@ -299,7 +304,7 @@ fn items_word(task: Task, links: bool) -> &'static str {
 }
 
 /// How data must be opened for a model of links: divided as its training data were.
-fn link_options(description: &Description, schema: &LinkSchema) -> DatasetOptions {
+fn link_options(definition: &Definition, schema: &LinkSchema) -> DatasetOptions {
     let question = LinkQuestion::Divided(schema.division.clone());
     let one_hot = schema.ends.iter().filter(|end| end.kind == Kind::Categorical && end.description.is_none());
     let mut options = DatasetOptions {
@@ -308,7 +313,7 @@ fn link_options(description: &Description, schema: &LinkSchema) -> DatasetOption
         ..DatasetOptions::default()
     };
     options.read.directed = Some(false);
-    options.read.explicit_hydrogens = description.explicit_hydrogens;
-    options.read.largest_component = description.largest_component;
+    options.read.explicit_hydrogens = definition.spec.data.explicit_hydrogens;
+    options.read.largest_component = definition.spec.data.largest_component;
     options
 }

@@ -13,7 +13,8 @@ use gnan::dataset::Outcome;
 use gnan::model::{Engine, Model, OptimiserState, Rho, StepSettings};
 use gnan::random::Stream;
 use gnan::shape::Adam;
-use gnan::train::{Goals, Loss};
+use gnan::spec::Loss;
+use gnan::train::{ItemTargets, LaneTargets};
 use oracle::{Answer, Case, CaseFeature, CaseGraph, FileModel, LossKind, Masks, Receiver, Value, Wanted, deviation};
 
 /// Agreement of outputs, relative to `max(1, sum of |terms|)`: spec section 4.
@@ -239,8 +240,8 @@ fn outputs_agree_after_training() {
         let numbers = (0..case.items()).map(|_| 50.0 + 10.0 * random.normal()).collect();
         let data =
             common::dataset(&case, vec![gnan::files::Column::new("target", gnan::files::Values::Numbers(numbers))]);
-        let rho = [gnan::train::RhoChoice::Shared, gnan::train::RhoChoice::PerFeature][(seed / 2) as usize % 2];
-        let training = gnan::Training { hidden: 16, epochs: Some(2), seed, rho, ..gnan::Training::default() };
+        let rho = [gnan::spec::RhoChoice::Shared, gnan::spec::RhoChoice::PerFeature][(seed / 2) as usize % 2];
+        let training = gnan::Spec::default().hidden(16).epochs(2).seed(seed).rho(rho);
         let deviation = compare(&training.fit(&data).expect("a model"), &case);
         assert!(deviation <= OUTPUT_TOLERANCE, "seed {seed}: {deviation:e}");
     }
@@ -278,7 +279,7 @@ impl GradientCheck<'_> {
         let data = dataset_for(self.case, self.model).subset(&self.items);
         let features = self.model.features_of(&data).expect("features");
         let statistics = Arc::new(self.model.statistics(&data, &features).expect("statistics"));
-        let mut engine = Engine::new(self.model.description().engine_model(), statistics, self.gain as f32);
+        let mut engine = Engine::new(self.model.definition().engine_model(), statistics, self.gain as f32);
         let mut parameters = self.model.parameters().clone();
         let outputs = self.model.outputs();
         if let Some((rate, seed, step)) = self.dropout {
@@ -293,12 +294,12 @@ impl GradientCheck<'_> {
             row.iter_mut().zip(&parameters.output_bias).for_each(|(y, bias)| *y += bias);
         }
         let number = |target: &Option<f64>| target.map_or(f32::NAN, |target| target as f32);
-        let goals = Goals::new(
-            self.wanted.targets[0].len(),
-            self.items.iter().flat_map(|item| self.wanted.targets[*item].iter().map(number)).collect(),
-            self.items.iter().map(|item| self.wanted.item_weights[*item] as f32).collect(),
-            self.wanted.class_weights.clone(),
-        );
+        let targets = ItemTargets {
+            width: self.wanted.targets[0].len(),
+            values: self.items.iter().flat_map(|item| self.wanted.targets[*item].iter().map(number)).collect(),
+            weights: self.items.iter().map(|item| self.wanted.item_weights[*item] as f32).collect(),
+            class_weights: self.wanted.class_weights.clone(),
+        };
         let loss = match self.loss {
             LossKind::Logistic => Loss::Logistic,
             LossKind::CrossEntropy => Loss::CrossEntropy,
@@ -306,7 +307,7 @@ impl GradientCheck<'_> {
             LossKind::Absolute => Loss::Absolute,
         };
         let mut gradient = vec![0.0; found.len()];
-        let loss = loss.evaluate(&found, &goals, Some(&mut gradient));
+        let loss = LaneTargets::of_one(loss, outputs, &targets).evaluate(&found, &mut gradient)[0].train;
         let mut state = OptimiserState::new(&parameters);
         let adam = Adam { learning_rate: 0.0, weight_decay: 0.0, beta1: 0.0, ..Adam::default() };
         let before = self.model.to_bytes().expect("bytes");
@@ -317,7 +318,7 @@ impl GradientCheck<'_> {
             &mut state,
             StepSettings { adam, output_bias: true, group_penalty: 0.0 },
         );
-        let after = Model::from_parts(self.model.description().clone(), parameters.clone());
+        let after = Model::from_parts(self.model.definition().clone(), parameters.clone());
         assert_eq!(before, after.to_bytes().expect("bytes"), "a step of size 0 moved the parameters");
 
         let [shapes, rhos, rest, readouts] = state.first_moments();
@@ -409,7 +410,7 @@ impl GradientCheck<'_> {
                 "{name} {:?}: engine {found}, differences {left} and {right}, largest {largest}, repeated {}, {:?}",
                 step[0],
                 self.repeated,
-                self.model.description()
+                self.model.definition()
             );
             tally.checked += 1;
             tally.largest = tally.largest.max(deviation);
@@ -419,7 +420,7 @@ impl GradientCheck<'_> {
 
 /// The dropout masks of a step, drawn as the library documents: one stream per network and step.
 fn masks(model: &Model, file: &FileModel, rate: f32, seed: u64, step: u64) -> Masks {
-    let layout = model.description().layout();
+    let layout = model.definition().layout();
     let draw = |name: &str, networks: usize| -> Vec<Vec<f64>> {
         let one = |network: usize| {
             let mut random = Stream::named(seed, name, step * networks as u64 + network as u64);

@@ -14,7 +14,7 @@ use gnan::files::{Column, Kind, Tables, Task, Values};
 use gnan::model::{Engine, Model, OptimiserState, Parameters, StepSettings};
 use gnan::random::Stream;
 use gnan::shape::Adam;
-use gnan::train::{LogitChoice, RhoChoice, Training};
+use gnan::train::{LogitChoice, RhoChoice, Spec};
 use gnan::{Dataset, DatasetOptions};
 
 /// Outputs and one training step of several models at once against each of them alone. Sums of one lane and of several
@@ -46,7 +46,7 @@ fn lanes_equal_single_models() {
         let adam = Adam { learning_rate: 0.0, beta1: 0.0, ..Adam::default() };
         let settings = StepSettings { adam, output_bias: true, group_penalty: 0.0 };
 
-        let engine_model = || model.description().engine_model();
+        let engine_model = || model.definition().engine_model();
         let mut together = Engine::replicated(engine_model(), Arc::clone(&statistics), 0.5, replicates);
         let mut their_rows = together.rows(&rows, round % 4 < 2);
         let all: Vec<Option<&Parameters>> = parameters.iter().map(Some).collect();
@@ -84,8 +84,8 @@ fn close(found: &[f32], expected: &[f32], what: &str) {
     }
 }
 
-fn quick() -> Training {
-    Training { layers: 2, hidden: 16, patience: Some(0), ..Training::default().epochs(12) }
+fn quick() -> Spec {
+    Spec::default().epochs(12).layers(2).hidden(16).patience(0)
 }
 
 fn solubility() -> Dataset {
@@ -210,13 +210,13 @@ fn planted() -> Dataset {
 fn bands_hold_the_point_estimate_and_verdicts_say_what_was_planted() {
     let data = planted();
     for (rho, logits) in [(RhoChoice::Shared, LogitChoice::One), (RhoChoice::PerFeature, LogitChoice::Two)] {
-        let training = Training { layers: 2, hidden: 16, ..Training::default().epochs(300) }.rho(rho).logits(logits);
+        let training = Spec::default().epochs(300).layers(2).hidden(16).rho(rho).logits(logits);
         let model = training.fit(&data).expect("a model");
         let replicates =
             Bootstrap { resamples: 60, seed: 3, restart: false }.run(&model, &data, None, &quiet).expect("replicates");
         let intervals = Intervals::new(&model, &replicates).expect("intervals");
         assert_eq!(intervals.products[0].len(), 4);
-        let slots = model.description().receivers.len();
+        let slots = model.definition().learned.receivers.len();
         assert_eq!((intervals.structure.len(), intervals.products[0][0].len()), (slots, slots));
         assert_eq!(intervals.importance.by_feature.len(), 1);
         assert!(intervals.importance.by_feature[0][0].low > 0.0);
@@ -253,7 +253,7 @@ fn ring() -> Dataset {
 fn node_tasks_resample_labelled_nodes() {
     let data = ring();
     for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
-        let training = Training { dropout: 0.1, ..quick() }.rho(rho);
+        let training = quick().dropout(0.1).rho(rho);
         let model = training.fit(&data).expect("a model");
         let replicates =
             Bootstrap { resamples: 5, seed: 2, restart: false }.run(&model, &data, None, &quiet).expect("replicates");
@@ -301,11 +301,11 @@ fn alignment_undoes_random_scalings_and_sign_flips() {
 fn models_of_before_can_be_bootstrapped() {
     let data = solubility();
     let model = quick().fit(&data).expect("a model");
-    let mut description = model.description().clone();
-    let record = &mut description.record;
-    (record.epoch_limit, record.patience, record.output_bias) = (None, None, None);
+    let mut definition = model.definition().clone();
+    let record = &mut definition.record;
+    (record.resolved.fit.epochs, record.resolved.fit.patience, record.resolved.model.output_bias) = (None, None, None);
     record.target_scale.clear();
-    let old = Model::from_parts(description, model.parameters().clone());
+    let old = Model::from_parts(definition, model.parameters().clone());
     let old = Model::from_bytes(&old.to_bytes().expect("bytes")).expect("an old model");
     let stop = |event: BootstrapEvent| match event {
         BootstrapEvent::Epoch { epochs, .. } => {

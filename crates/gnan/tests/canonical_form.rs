@@ -34,7 +34,7 @@ fn tables(model: &Model) -> Vec<NamedTable> {
             tables.push((format!("{} at {}", feature.name, level.name), level.values));
         }
     }
-    for (k, feature) in model.description().features.iter().enumerate() {
+    for (k, feature) in model.definition().learned.features.iter().enumerate() {
         for value in NUMBERS.map(Value::Number).into_iter().chain([Value::Missing]) {
             tables.extend(canonical.shape(k, value).map(|shape| (format!("{} at {value:?}", feature.name), shape)));
         }
@@ -48,7 +48,7 @@ fn products(canonical: &Canonical) -> Vec<NamedTable> {
         ("structure".to_owned(), canonical.structure().iter().flatten().copied().collect()),
         ("output bias".to_owned(), canonical.output_bias().to_vec()),
     ];
-    for (k, feature) in canonical.description().features.iter().enumerate() {
+    for (k, feature) in canonical.definition().learned.features.iter().enumerate() {
         let levels = feature.levels.iter().map(|level| Value::Level(&level.name));
         for value in levels.chain(NUMBERS.map(Value::Number)).chain([Value::Missing]) {
             let cells = (0..canonical.slots()).flat_map(|slot| canonical.product(k, value, slot));
@@ -100,10 +100,10 @@ fn rho_of(per_feature: bool) -> Rho {
 
 /// The rho of each row of free values.
 fn value_rhos(model: &Model, layout: &Layout) -> Vec<usize> {
-    let description = model.description();
+    let definition = model.definition();
     let mut rhos = vec![0; layout.values];
-    for (feature, place) in description.features.iter().zip(&layout.features) {
-        let own = feature.has_level_rhos() && description.rho == Rho::PerFeature;
+    for (feature, place) in definition.learned.features.iter().zip(&layout.features) {
+        let own = feature.has_level_rhos() && definition.learned.rho == Rho::PerFeature;
         let count = feature.levels.len() + usize::from(feature.missing.is_some());
         (0..count).for_each(|level| rhos[place.first_value + level] = place.first_rho + if own { level } else { 0 });
     }
@@ -112,8 +112,8 @@ fn value_rhos(model: &Model, layout: &Layout) -> Vec<usize> {
 
 /// `(a * rho, f / a, b / a)` with a factor of its own for every rho and output.
 fn rescaled(model: &Model, mut factor: impl FnMut() -> f32) -> Model {
-    let (mut description, mut parameters) = (model.description().clone(), model.parameters().clone());
-    let layout = description.layout();
+    let (mut definition, mut parameters) = (model.definition().clone(), model.parameters().clone());
+    let layout = definition.layout();
     let outputs = model.outputs();
     // A feature is heard with one distance function of every lens, and all of them take the same factor.
     let factors: Vec<Vec<f32>> = (0..layout.functions).map(|_| (0..outputs).map(|_| factor()).collect()).collect();
@@ -122,7 +122,7 @@ fn rescaled(model: &Model, mut factor: impl FnMut() -> f32) -> Model {
         parameters.rhos.scale_outputs_of(function, &factors[function % layout.functions]);
     }
     let inverse = |rho: usize| &inverse[layout.rhos[rho].function];
-    for (feature, place) in description.features.iter_mut().zip(&layout.features) {
+    for (feature, place) in definition.learned.features.iter_mut().zip(&layout.features) {
         let inverse = inverse(place.first_rho);
         if let Some(network) = place.network {
             parameters.shapes.scale_outputs_of(network, inverse);
@@ -133,15 +133,15 @@ fn rescaled(model: &Model, mut factor: impl FnMut() -> f32) -> Model {
         row.iter_mut().zip(inverse(rho)).for_each(|(value, a)| *value *= a);
     }
     parameters.bias.iter_mut().zip(inverse(0)).for_each(|(bias, a)| *bias *= a);
-    Model::from_parts(description, parameters)
+    Model::from_parts(definition, parameters)
 }
 
 /// Adds a constant per output to all free values of each categorical feature, and takes it out of the bias.
 fn shifted(model: &Model, random: &mut Stream) -> Model {
-    let (description, mut parameters) = (model.description().clone(), model.parameters().clone());
-    let layout = description.layout();
+    let (definition, mut parameters) = (model.definition().clone(), model.parameters().clone());
+    let layout = definition.layout();
     let outputs = model.outputs();
-    for (feature, place) in description.features.iter().zip(&layout.features) {
+    for (feature, place) in definition.learned.features.iter().zip(&layout.features) {
         if feature.kind != Kind::Categorical {
             continue;
         }
@@ -152,7 +152,7 @@ fn shifted(model: &Model, random: &mut Stream) -> Model {
             parameters.bias[c] -= constant;
         }
     }
-    Model::from_parts(description, parameters)
+    Model::from_parts(definition, parameters)
 }
 
 /// Moves the output bias of every shape network, or the coefficients of a spline that has all of them, which the reference
@@ -175,7 +175,7 @@ fn moved(model: &Model, random: &mut Stream) -> Model {
             .chunks_exact_mut(outputs)
             .for_each(|row| row.iter_mut().zip(&moves).for_each(|(b, by)| *b += by));
     }
-    Model::from_parts(model.description().clone(), parameters)
+    Model::from_parts(model.definition().clone(), parameters)
 }
 
 /// Up to twenty times larger or smaller, half of the time with the sign turned.
@@ -212,13 +212,13 @@ proptest! {
     #[test]
     fn constants_of_levels_with_equal_rhos_do_not_show_in_products(seed: u64, graph_task: bool) {
         let model = unruled_model(seed, graph_task, Rho::PerFeature);
-        let layout = model.description().layout();
+        let layout = model.definition().layout();
         let mut parameters = model.parameters().clone();
         for function in 0..layout.rho_functions() {
             let of_bias = parameters.rhos.block(function / layout.functions * layout.functions).to_vec();
             parameters.rhos.block_mut(function).copy_from_slice(&of_bias);
         }
-        let model = Model::from_parts(model.description().clone(), parameters);
+        let model = Model::from_parts(model.definition().clone(), parameters);
         let other = shifted(&model, &mut Stream::named(seed, "constants", 0));
         prop_assert_eq!(difference(&products(&model.canonical()), &products(&other.canonical())), None);
     }
@@ -239,7 +239,7 @@ fn another_function_has_other_tables() {
         let model = model(seed, seed % 2 == 0, rho_of(seed % 3 == 0));
         let mut parameters = model.parameters().clone();
         parameters.scale_sources(&vec![1.01; model.outputs()]);
-        let other = Model::from_parts(model.description().clone(), parameters);
+        let other = Model::from_parts(model.definition().clone(), parameters);
         asked += 1;
         shown += usize::from(difference(&tables(&model), &tables(&other)).is_some());
     }

@@ -13,9 +13,9 @@ use gnan::files::{Column, Values};
 use gnan::model::{Engine, EngineModel, Model, OptimiserState, StepSettings};
 use gnan::random::Stream;
 use gnan::shape::{Adam, ShapeKind};
-use gnan::statistics::{KnotChoice, LevelValues, Levels, Statistics};
-use gnan::train::RhoChoice;
-use gnan::{Dataset, Training};
+use gnan::spec::RhoChoice;
+use gnan::statistics::{BinChoice, LevelValues, Levels, Statistics};
+use gnan::{Dataset, Spec};
 use oracle::{Case, FileModel, Value, deviation};
 
 /// Agreement of outputs, relative to `max(1, sum of |terms|)`.
@@ -24,7 +24,7 @@ const TOLERANCE: f64 = 1e-5;
 /// Outputs of a model where its features have these levels.
 fn outputs_at(model: &Model, data: &Dataset, levels: Arc<Levels>) -> Vec<f32> {
     let features = model.features_of(data).expect("features");
-    let options = model.description().statistics_options();
+    let options = model.definition().statistics_request();
     let statistics = Statistics::with_levels(data, &features, levels, options, &[]).expect("statistics");
     let engine = model.engine(Arc::new(statistics));
     let mut found = vec![0.0; data.len() * model.outputs()];
@@ -42,14 +42,14 @@ fn random_knots(random: &mut Stream, model: &Model) -> Vec<Option<Vec<f64>>> {
         knots.sort_by(f64::total_cmp);
         knots
     };
-    let features = model.description().features.iter();
+    let features = model.definition().learned.features.iter();
     features.map(|feature| (feature.scale.is_some() && random.below(4) > 0).then(|| knots(random))).collect()
 }
 
 /// The zeros of binary and sparse features are the reference, whatever the knots: the oracle must not move them.
 fn oracle_at(model: &Model, knots: &[Option<Vec<f64>>]) -> FileModel {
     let mut file = FileModel::read(&model.to_bytes().expect("bytes"));
-    for (feature, knots) in model.description().features.iter().zip(knots) {
+    for (feature, knots) in model.definition().learned.features.iter().zip(knots) {
         if let Some(knots) = knots {
             file.knots.insert(feature.name.clone(), knots.clone());
         }
@@ -93,16 +93,19 @@ fn gradients_between_knots_agree_with_differences() {
     let (mut checked, mut skipped) = (0, 0);
     for seed in 1000..1120 {
         let (model, case, knots) = interpolated(seed);
-        let description = model.description();
-        if description.readout || description.shape == ShapeKind::Spline || model.parameters().shapes.is_empty() {
+        let definition = model.definition();
+        if definition.spec.model.readout
+            || definition.learned.shape == ShapeKind::Spline
+            || model.parameters().shapes.is_empty()
+        {
             continue;
         }
         let mut random = Stream::named(seed, "differences", 0);
         let data = dataset_for(&case, &model);
         let features = model.features_of(&data).expect("features");
         let levels = Arc::new(Levels::at_knots(&features, &knots, data.node_count()));
-        let statistics = Statistics::with_levels(&data, &features, levels, description.statistics_options(), &[]);
-        let mut engine = Engine::new(description.engine_model(), Arc::new(statistics.expect("statistics")), 1.0);
+        let statistics = Statistics::with_levels(&data, &features, levels, definition.statistics_request(), &[]);
+        let mut engine = Engine::new(definition.engine_model(), Arc::new(statistics.expect("statistics")), 1.0);
         let out_gradient: Vec<f32> = (0..data.len() * model.outputs()).map(|_| random.normal() as f32).collect();
         let [_, gradient, ..] = outputs_and_gradients(&mut engine, &model, data.len(), &out_gradient);
         let size = model.parameters().shapes.architecture().expect("networks");
@@ -123,7 +126,7 @@ fn gradients_between_knots_agree_with_differences() {
                 let before = *number;
                 *number += by;
                 let by = f64::from(*number) - f64::from(before);
-                (loss(&Model::from_parts(description.clone(), parameters)) - here) / by
+                (loss(&Model::from_parts(definition.clone(), parameters)) - here) / by
             };
             let (right, left) = (moved(1e-3), moved(-1e-3));
             if (right - left).abs() > 1e-4 * largest {
@@ -201,11 +204,11 @@ fn pieces_are_the_network() {
         let model = random_model(&mut random, shape, &case);
         let data = dataset_for(&case, &model);
         let features = model.features_of(&data).expect("features");
-        let statistics = Statistics::new(&data, &features, model.description().statistics_options());
+        let statistics = Statistics::new(&data, &features, model.definition().statistics_request());
         let statistics = Arc::new(statistics.expect("statistics"));
         let out_gradient: Vec<f32> = (0..data.len() * model.outputs()).map(|_| random.normal() as f32).collect();
         let find = |pieces_above: Option<usize>| {
-            let model_of = EngineModel { pieces_above, ..model.description().engine_model() };
+            let model_of = EngineModel { pieces_above, ..model.definition().engine_model() };
             let mut engine = Engine::new(model_of, Arc::clone(&statistics), 0.5);
             if seed % 2 == 1 {
                 engine.draw_masks(model.parameters(), 0.3, seed, 4);
@@ -233,12 +236,12 @@ fn training_by_pieces_is_training_on_every_value() {
     let data = curve_data(6);
     for (rho, dropout) in [(RhoChoice::Shared, 0.0), (RhoChoice::PerFeature, 0.0), (RhoChoice::Shared, 0.2)] {
         let fit = |pieces_above: usize| {
-            let training = Training { knots: KnotChoice::Off, pieces_above, dropout, ..quick() }.rho(rho);
+            let training = quick().bins(BinChoice::Off).pieces_above(pieces_above).dropout(dropout).rho(rho);
             training.fit(&data).expect("a model")
         };
         let (plain, pieces) = (fit(usize::MAX), fit(10));
-        assert!(pieces.description().features.iter().all(|feature| feature.knots.is_none()));
-        let losses = |model: &Model| model.description().record.history.clone();
+        assert!(pieces.definition().learned.features.iter().all(|feature| feature.knots.is_none()));
+        let losses = |model: &Model| model.definition().record.history.clone();
         for (plain, pieces) in losses(&plain).iter().zip(&losses(&pieces)) {
             assert!((plain.1 - pieces.1).abs() < 2e-3 * plain.1.abs(), "{rho:?}: {plain:?} {pieces:?}");
         }
@@ -269,8 +272,8 @@ fn curve_data(seed: u64) -> Dataset {
     dataset(&case, vec![Column::new("target", Values::Numbers((0..400).map(target).collect()))])
 }
 
-fn quick() -> Training {
-    Training { hidden: 16, epochs: Some(30), learning_rate: Some(0.01), ..Training::default() }
+fn quick() -> Spec {
+    Spec::default().hidden(16).epochs(30).learning_rate(0.01)
 }
 
 /// Training on knots is announced, written down, kept by the file, and close to training on every value.
@@ -279,15 +282,15 @@ fn training_on_knots_is_named_and_close() {
     let data = curve_data(1);
     for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
         let exact = quick().rho(rho).fit(&data).expect("a model");
-        assert!(exact.description().features.iter().all(|feature| feature.knots.is_none()));
+        assert!(exact.definition().learned.features.iter().all(|feature| feature.knots.is_none()));
         assert_eq!(quick().knots_note(&data), None);
-        let training = Training { knots: KnotChoice::Count(64), ..quick() }.rho(rho);
+        let training = quick().bins(BinChoice::Count(64)).rho(rho);
         assert!(training.knots_note(&data).expect("a note").contains("64"));
         let model = training.fit(&data).expect("a model");
-        assert!(model.description().features.iter().all(|feature| feature.knots == Some(64)), "{rho:?}");
+        assert!(model.definition().learned.features.iter().all(|feature| feature.knots == Some(64)), "{rho:?}");
         let bytes = model.to_bytes().expect("bytes");
         let again = Model::from_bytes(&bytes).expect("a model");
-        assert_eq!(again.description(), model.description());
+        assert_eq!(again.definition(), model.definition());
         let spread = |a: &Model, b: &Model| {
             let (a, b) = (a.outputs_on(&data).expect("outputs").values, b.outputs_on(&data).expect("outputs").values);
             let rms = a.iter().zip(&b).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>() / a.len() as f64;
@@ -301,13 +304,13 @@ fn training_on_knots_is_named_and_close() {
         let Values::Numbers(values) = &features[0].values else { panic!("numbers") };
         let scale = features_scale(&model);
         let mean: f64 = values.iter().map(|x| curve.evaluate(scale.apply(*x))[0] - curve.evaluate(0.0)[0]).sum();
-        let found = model.description().features[0].mean_effect[0];
+        let found = model.definition().learned.features[0].mean_effect[0];
         assert!((found - mean / 400.0).abs() < 1e-5 * (1.0 + found.abs()), "{found} {}", mean / 400.0);
     }
 }
 
 fn features_scale(model: &Model) -> gnan::model::Scale {
-    model.description().features[0].scale.expect("a scale")
+    model.definition().learned.features[0].scale.expect("a scale")
 }
 
 /// The same seed gives the same bytes whatever the number of threads, for every form of the statistics.
@@ -315,7 +318,7 @@ fn features_scale(model: &Model) -> gnan::model::Scale {
 fn knots_do_not_depend_on_threads() {
     let data = curve_data(2);
     for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
-        let training = Training { knots: KnotChoice::Count(32), epochs: Some(3), ..quick() }.rho(rho);
+        let training = quick().bins(BinChoice::Count(32)).epochs(3).rho(rho);
         let bytes = [1, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| training.fit(&data).expect("a model").to_bytes().expect("bytes"))
@@ -346,9 +349,9 @@ fn odd_columns_have_sensible_knots() {
     tables.node_columns.push(class_column("target", 2, &(0..200).map(|k| Some(k % 2)).collect::<Vec<_>>()));
     tables.targets = vec!["target".to_owned()];
     let data = Dataset::from_tables(tables, &Default::default()).expect("a data set");
-    let model = Training { knots: KnotChoice::Count(4), epochs: Some(3), ..quick() }.fit(&data).expect("a model");
-    let knots: Vec<Option<usize>> = model.description().features.iter().map(|feature| feature.knots).collect();
-    let names: Vec<&str> = model.description().features.iter().map(|feature| feature.name.as_str()).collect();
+    let model = quick().bins(BinChoice::Count(4)).epochs(3).fit(&data).expect("a model");
+    let knots: Vec<Option<usize>> = model.definition().learned.features.iter().map(|feature| feature.knots).collect();
+    let names: Vec<&str> = model.definition().learned.features.iter().map(|feature| feature.name.as_str()).collect();
     for (name, knots) in names.iter().zip(knots) {
         let expected = match *name {
             "ties" | "signed zeros" | "huge" => Some(4),
@@ -366,8 +369,7 @@ fn odd_columns_have_sensible_knots() {
 /// A file that claims knots where there can be none is refused.
 #[test]
 fn a_file_that_lies_about_knots_is_refused() {
-    let model =
-        Training { knots: KnotChoice::Count(16), epochs: Some(1), ..quick() }.fit(&curve_data(4)).expect("a model");
+    let model = quick().bins(BinChoice::Count(16)).epochs(1).fit(&curve_data(4)).expect("a model");
     let bytes = model.to_bytes().expect("bytes");
     let text = String::from_utf8_lossy(&bytes).into_owned();
     assert!(text.contains("knots\\\":16"), "{}", &text[..400]);
@@ -386,7 +388,7 @@ fn a_file_that_lies_about_knots_is_refused() {
 #[test]
 fn replicates_are_trained_on_knots_too() {
     let data = curve_data(5);
-    let model = Training { knots: KnotChoice::Count(16), epochs: Some(3), ..quick() }.fit(&data).expect("a model");
+    let model = quick().bins(BinChoice::Count(16)).epochs(3).fit(&data).expect("a model");
     let bootstrap = gnan::bootstrap::Bootstrap { resamples: 3, ..Default::default() };
     let found = bootstrap.run(&model, &data, None, &|_| std::ops::ControlFlow::Continue(())).expect("replicates");
     assert_eq!(found.len(), 3);

@@ -14,18 +14,18 @@ use gnan::dataset::Feature;
 use gnan::dataset::describe::{LEAST_SUPPORT, NodeDescription, RARE};
 use gnan::files::{Tables, Values};
 use gnan::random::Stream;
-use gnan::{Dataset, Model, Training};
+use gnan::{Dataset, Model, Spec};
 use oracle::{Case, CaseFeature, CaseGraph, Value};
 
 const ALL: [&str; 7] = ["degree", "ring", "triangles", "environment", "environment:2", "environment:3", "degree+label"];
 
-fn description(word: &str) -> NodeDescription {
-    word.parse().expect("a description")
+fn definition(word: &str) -> NodeDescription {
+    word.parse().expect("a definition")
 }
 
-/// The word that a description gives each node.
+/// The word that a definition gives each node.
 fn words(data: &Dataset, word: &str) -> Vec<String> {
-    values(&data.describe(&description(word)).unwrap())
+    values(&data.describe(&definition(word)).unwrap())
 }
 
 fn values(feature: &Feature) -> Vec<String> {
@@ -58,8 +58,8 @@ fn random_data(seed: u64, graphs: usize) -> Case {
     case
 }
 
-fn training() -> Training {
-    Training { hidden: 16, epochs: Some(3), ..Training::default() }
+fn training() -> Spec {
+    Spec::default().hidden(16).epochs(3)
 }
 
 /// Fits on some items; the others are for knowing when to stop.
@@ -69,7 +69,7 @@ fn fit(data: &Dataset, train: &[usize], valid: &[usize]) -> Model {
 }
 
 fn level_names(model: &Model, feature: &str) -> Vec<String> {
-    let feature = model.description().features.iter().find(|found| found.name == feature).expect("the feature");
+    let feature = model.definition().learned.features.iter().find(|found| found.name == feature).expect("the feature");
     feature.levels.iter().map(|level| level.name.clone()).collect()
 }
 
@@ -228,8 +228,8 @@ fn few_shapes() -> Case {
 #[test]
 fn levels_are_those_of_training_graphs_and_rare_ones_share_one() {
     let described = |support: u64| {
-        let description = NodeDescription { least_support: support, ..description("environment") };
-        classified(&few_shapes()).described(&[description]).unwrap()
+        let definition = NodeDescription { least_support: support, ..definition("environment") };
+        classified(&few_shapes()).described(&[definition]).unwrap()
     };
     // The stars of three leaves are in training, the star of four is only for testing.
     let (train, valid): (Vec<usize>, Vec<usize>) = ((2..18).collect(), vec![0, 1]);
@@ -237,7 +237,7 @@ fn levels_are_those_of_training_graphs_and_rare_ones_share_one() {
     let model = fit(&data, &train, &valid);
     // By support: 14 corners of triangles, 7 + 3 * 2 leaves b(a), 7 ends a(b), 7 other corners, and the pool.
     assert_eq!(level_names(&model, "environment"), ["a(a,b)", "b(a)", "a(b)", "b(a,a)", RARE]);
-    let schema = model.description().features.iter().find(|feature| feature.name == "environment").unwrap();
+    let schema = model.definition().learned.features.iter().find(|feature| feature.name == "environment").unwrap();
     assert_eq!(schema.rare, ["a(b,b,b)"]);
     let pool = schema.levels.last().unwrap().support;
     assert_eq!((pool.nodes, pool.graphs), (2, 2));
@@ -266,7 +266,7 @@ fn levels_are_those_of_training_graphs_and_rare_ones_share_one() {
 
 /// Several descriptions, some values rare.
 fn described(case: &Case) -> Dataset {
-    let all: Vec<NodeDescription> = ALL.map(description).into();
+    let all: Vec<NodeDescription> = ALL.map(definition).into();
     classified(case).described(&all).unwrap()
 }
 
@@ -279,7 +279,7 @@ fn a_model_remembers_how_nodes_are_described() {
     let file = folder.path().join("model.gnan");
     model.save(&file).unwrap();
     let loaded = Model::load(&file).unwrap();
-    assert_eq!(loaded.description(), model.description());
+    assert_eq!(loaded.definition(), model.definition());
     let outputs = |data: &Dataset| loaded.outputs_on(data).unwrap().values;
     let open = |tables: Tables| Dataset::from_tables(tables, &loaded.data_options()).unwrap();
     let expected = model.outputs_on(&data).unwrap().values;
@@ -327,11 +327,11 @@ fn environments_without_labels_are_refused() {
     case.features.clear();
     let data = classified(&case);
     for word in ["environment", "environment:2", "ring+label"] {
-        let refused = data.described(&[description(word)]).unwrap_err().to_string();
+        let refused = data.described(&[definition(word)]).unwrap_err().to_string();
         assert!(refused.contains("needs nodes with a label") && refused.contains("categorical"), "{refused}");
     }
-    assert_eq!(data.described(&["degree", "ring", "triangles"].map(description)).unwrap().features().len(), 3);
-    let twice = data.described(&["degree", "degree"].map(description)).unwrap_err().to_string();
+    assert_eq!(data.described(&["degree", "ring", "triangles"].map(definition)).unwrap().features().len(), 3);
+    let twice = data.described(&["degree", "degree"].map(definition)).unwrap_err().to_string();
     assert!(twice.contains("two features called \"neighbours\""), "{twice}");
 }
 

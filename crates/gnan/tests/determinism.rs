@@ -6,8 +6,8 @@ mod oracle;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case};
 use gnan::files::{Column, Values};
 use gnan::random::Stream;
-use gnan::train::RhoChoice;
-use gnan::{Dataset, Model, Training};
+use gnan::spec::RhoChoice;
+use gnan::{Dataset, Model, Spec};
 
 fn plan() -> Vec<FeaturePlan> {
     let plan = |name: &str, kind, missing, distinct| FeaturePlan { name: name.to_owned(), kind, missing, distinct };
@@ -44,12 +44,12 @@ fn nodes() -> Dataset {
     dataset(&case, vec![Column::new("target", Values::Numbers(numbers))])
 }
 
-fn training(seed: u64) -> Training {
-    Training { hidden: 32, epochs: Some(3), learning_rate: Some(0.01), ..Training::default() }.seed(seed)
+fn training(seed: u64) -> Spec {
+    Spec::default().hidden(32).epochs(3).learning_rate(0.01).seed(seed)
 }
 
 /// Fits and predicts in a pool of this many threads: the bytes of the model and the bits of its outputs.
-fn in_pool(threads: usize, training: &Training, data: &Dataset) -> (Vec<u8>, Vec<u32>) {
+fn in_pool(threads: usize, training: &Spec, data: &Dataset) -> (Vec<u8>, Vec<u32>) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     pool.install(|| {
         let model = training.fit(data).expect("a model");
@@ -62,14 +62,14 @@ fn bits(model: &Model, data: &Dataset) -> Vec<u32> {
 }
 
 /// Every way of training that takes another path through the engine.
-fn ways(seed: u64) -> Vec<(&'static str, Training)> {
+fn ways(seed: u64) -> Vec<(&'static str, Spec)> {
     let full = training(seed);
     vec![
         ("shared", full.clone().rho(RhoChoice::Shared)),
         ("per feature", full.clone().rho(RhoChoice::PerFeature)),
-        ("mini-batches", Training { batch: Some(16), ..full.clone() }.rho(RhoChoice::PerFeature)),
-        ("dropout", Training { dropout: 0.4, ..full.clone() }.rho(RhoChoice::Shared)),
-        ("both", Training { dropout: 0.4, batch: Some(30), ..full }.rho(RhoChoice::Auto)),
+        ("mini-batches", full.clone().batch(16).rho(RhoChoice::PerFeature)),
+        ("dropout", full.clone().dropout(0.4).rho(RhoChoice::Shared)),
+        ("both", full.dropout(0.4).batch(30).rho(RhoChoice::Auto)),
     ]
 }
 
@@ -95,7 +95,7 @@ fn a_model_read_back_is_the_same_to_the_last_bit() {
             let model = training.fit(&data).expect("a model");
             let bytes = model.to_bytes().expect("bytes");
             let again = Model::from_bytes(&bytes).expect("a model");
-            assert_eq!(again.description(), model.description(), "{way}");
+            assert_eq!(again.definition(), model.definition(), "{way}");
             assert!(again.to_bytes().expect("bytes") == bytes, "{way}: the bytes differ");
             assert!(bits(&again, &data) == bits(&model, &data), "{way}: the outputs differ");
 

@@ -52,11 +52,11 @@ fn rescaled(model: &Model, factor: f32) -> Model {
     let mut parameters = model.parameters().clone();
     parameters.rhos.scale_outputs(&vec![factor; model.outputs()]);
     parameters.scale_sources(&vec![1.0 / factor; model.outputs()]);
-    let mut description = model.description().clone();
-    for feature in &mut description.features {
+    let mut definition = model.definition().clone();
+    for feature in &mut definition.learned.features {
         feature.mean_effect.iter_mut().for_each(|mean| *mean /= f64::from(factor));
     }
-    Model::from_parts(description, parameters)
+    Model::from_parts(definition, parameters)
 }
 
 #[test]
@@ -104,10 +104,10 @@ fn rho_is_one_where_it_is_largest_and_categories_have_mean_zero() {
                 assert!(largest == 0.0 || (largest - 1.0).abs() < 1e-12, "{values:?}");
             }
         }
-        if model.description().rho == Rho::PerFeature {
+        if model.definition().learned.rho == Rho::PerFeature {
             continue;
         }
-        for (feature, schema) in canonical.features().iter().zip(&model.description().features) {
+        for (feature, schema) in canonical.features().iter().zip(&model.definition().learned.features) {
             if feature.kind == Kind::Categorical && !feature.levels.is_empty() {
                 let shares = schema.level_shares();
                 for output in 0..model.outputs() {

@@ -12,7 +12,7 @@ use common::{
 use gnan::files::Values;
 use gnan::predict::Outputs;
 use gnan::random::Stream;
-use gnan::{Model, Training};
+use gnan::{Model, Spec};
 use oracle::{Case, CaseFeature, FileLens, FileModel, Receiver, Value};
 use serde_json::Value as Json;
 
@@ -343,7 +343,7 @@ fn compare(model: &Model, tables: &Tables, case: &Case, engine: &Outputs) -> usi
         let row: Vec<f64> =
             engine.values[item * engine.width..][..engine.width].iter().map(|y| f64::from(*y)).collect();
         // A softmax is given up to a number common to all classes, which centring removes.
-        let (found, expected) = (model.description().shown(&found), model.description().shown(&row));
+        let (found, expected) = (model.definition().shown(&found), model.definition().shown(&row));
         for (found, expected) in found.iter().zip(expected) {
             let tolerated = 1e-5 * size.max(1.0);
             assert!((found - expected).abs() <= tolerated, "item {item}: {found} {expected} of {size}");
@@ -383,8 +383,8 @@ fn exported_tables_of_described_nodes_give_the_predictions_back() {
     let classes: Vec<Option<usize>> = (0..40).map(|item| Some(item % 2)).collect();
     let descriptions = ["environment", "ring", "degree"].map(|word| word.parse().unwrap());
     let data = dataset(&case, vec![class_column("target", 2, &classes)]).described(&descriptions).unwrap();
-    let model = Training { hidden: 16, epochs: Some(5), ..Training::default() }.fit(&data).unwrap();
-    let schemas = &model.description().features;
+    let model = Spec::default().hidden(16).epochs(5).fit(&data).unwrap();
+    let schemas = &model.definition().learned.features;
     assert!(schemas.iter().any(|feature| feature.rare_level().is_some()));
     // What the nodes are to the model: values that training had not seen are rare, or else nothing.
     for (schema, feature) in schemas.iter().zip(model.features_of(&data).unwrap().iter()).skip(1) {

@@ -13,7 +13,7 @@ use gnan::graph::Graph;
 use gnan::lens::Lens;
 use gnan::model::{Model, Rho};
 use gnan::random::Stream;
-use gnan::statistics::{BIAS_UNIT, ChannelPlan, Statistics, StatisticsOptions};
+use gnan::statistics::{BIAS_UNIT, ChannelPlan, Statistics, StatisticsRequest};
 use oracle::{Answer, Case, CaseGraph, FileModel, Term, Value, floyd_warshall, queue_search};
 use proptest::prelude::*;
 
@@ -90,7 +90,7 @@ proptest! {
             feature.values.push(value);
         }
         let file = file_of(&model);
-        let normalise = model.description().normalise;
+        let normalise = model.definition().spec.statistics.normalise;
         let said: Vec<Vec<Term>> = (0..=nodes).map(|node| file.said(&larger, node)).collect();
         let mut change = vec![vec![0.0; file.outputs]; nodes];
         for receiver in case.receivers().into_iter().enumerate().map(|(node, mut receiver)| { receiver.item = node; receiver }) {
@@ -145,7 +145,7 @@ proptest! {
         let data = dataset_for(&case, &model);
         let of = |normalise: bool, rho_per_feature: bool| {
             let channels = (!rho_per_feature).then(|| ChannelPlan::shared(data.features().len()));
-            let options = StatisticsOptions { normalise, lenses: Lens::plain(), channels, sample: None, cache: None };
+            let options = StatisticsRequest { normalise, lenses: Lens::plain(), channels, sample: None };
             Statistics::new(&data, data.features(), options).expect("statistics")
         };
         let (plain, normalised) = (of(false, true), of(true, true));
@@ -184,7 +184,7 @@ proptest! {
             let shape = random_model_shape(&mut random);
             random_model(&mut random, shape, &case)
         });
-        let options = StatisticsOptions { normalise, lenses: Lens::plain(), channels: None, sample: None, cache: None };
+        let options = StatisticsRequest { normalise, lenses: Lens::plain(), channels: None, sample: None };
         let statistics = Statistics::new(&data, data.features(), options).expect("statistics");
         for (feature, levels) in data.features().iter().zip(statistics.levels().features()) {
             if feature.kind != Kind::Categorical {

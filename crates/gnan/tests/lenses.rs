@@ -11,7 +11,7 @@ use gnan::files::{Column, Kind, Values};
 use gnan::lens::{Bins, Direction, Lens, Pool, Reach};
 use gnan::model::{Model, Rho};
 use gnan::random::Stream;
-use gnan::{Dataset, Training};
+use gnan::{Dataset, Spec};
 use oracle::{Case, FileModel, Receiver};
 
 /// A case whose edges have a type and a length each.
@@ -155,12 +155,12 @@ fn town(directed: bool) -> Dataset {
     dataset(&case, vec![class_column("target", 2, &classes)])
 }
 
-fn quick() -> Training {
-    Training { hidden: 16, epochs: Some(12), learning_rate: Some(0.02), ..Training::default() }
+fn quick() -> Spec {
+    Spec::default().hidden(16).epochs(12).learning_rate(0.02)
 }
 
 /// A model trained on everything, so that no validation part keeps it at its start.
-fn trained(training: &Training, data: &Dataset) -> Model {
+fn trained(training: &Spec, data: &Dataset) -> Model {
     let nothing = data.subset(&[]);
     let fitted = training.fit_watched(data, Some(&nothing), &mut |_| std::ops::ControlFlow::Continue(()));
     fitted.expect("a model").model
@@ -177,17 +177,17 @@ fn association_rules_hold_exactly() {
             ("debt".to_owned(), Reach::up_to(1)),
         ];
         training.rho = match rho {
-            Rho::Shared => gnan::train::RhoChoice::Shared,
-            Rho::PerFeature => gnan::train::RhoChoice::PerFeature,
-            Rho::Grouped => gnan::train::RhoChoice::ByData,
+            Rho::Shared => gnan::spec::RhoChoice::Shared,
+            Rho::PerFeature => gnan::spec::RhoChoice::PerFeature,
+            Rho::Grouped => gnan::spec::RhoChoice::ByData,
         };
         if rho == Rho::Grouped {
             training.rho_groups = vec![("people".to_owned(), vec!["age".to_owned(), "debt".to_owned()])];
         }
         let model = trained(&training, &data);
-        assert_eq!(model.description().rho, rho);
+        assert_eq!(model.definition().learned.rho, rho);
         let model = Model::from_bytes(&model.to_bytes().expect("bytes")).expect("a model");
-        let certificates = &model.description().certificates;
+        let certificates = &model.definition().record.certificates;
         assert_eq!(certificates.len(), 3);
         assert!(certificates.iter().all(|certificate| certificate.holds), "{certificates:?}");
         assert_eq!(model.check_certificates(), *certificates);
@@ -219,7 +219,7 @@ fn association_rules_hold_exactly() {
 #[test]
 fn a_neighbours_value_under_own_value_only_changes_nothing() {
     let data = town(false);
-    let training = Training { associations: vec![("age".to_owned(), Reach::OWN)], ..quick() };
+    let training = quick().associations(vec![("age".to_owned(), Reach::OWN)]);
     let model = training.fit(&data).expect("a model");
     let before = model.outputs_on(&data).expect("outputs").values;
     let features = model.features_of(&data).expect("features");
@@ -243,9 +243,9 @@ fn a_neighbours_value_under_own_value_only_changes_nothing() {
 fn several_ways_of_measuring_give_the_same_bytes_on_any_number_of_threads() {
     let data = town(true);
     let direction = |direction| Lens { direction, ..Lens::default() };
-    for rho in [gnan::train::RhoChoice::Shared, gnan::train::RhoChoice::PerFeature] {
+    for rho in [gnan::spec::RhoChoice::Shared, gnan::spec::RhoChoice::PerFeature] {
         let lenses = vec![direction(Direction::Along), direction(Direction::Against), direction(Direction::Ignoring)];
-        let training = Training { rho, lenses, silent_unreachable: true, ..quick() };
+        let training = quick().rho(rho).lenses(lenses).ignore_unreachable(true);
         let bytes = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| training.fit(&data).expect("a model").to_bytes().expect("bytes"))
@@ -264,20 +264,20 @@ fn several_ways_of_measuring_give_the_same_bytes_on_any_number_of_threads() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_a_reason() {
-    let refused = |training: Training, data: &Dataset, words: &str| {
+    let refused = |training: Spec, data: &Dataset, words: &str| {
         let error = training.fit(data).expect_err("refused").to_string();
         assert!(error.contains(words), "{error}");
     };
     let (undirected, directed) = (town(false), town(true));
-    let lens = |lens: Lens| Training { lenses: vec![lens], ..quick() };
+    let lens = |lens: Lens| quick().lenses(vec![lens]);
     refused(lens(Lens { pool: Pool::Mean, ..Lens::default() }), &undirected, "pooling is for graphs");
     refused(lens(Lens { direction: Direction::Against, ..Lens::default() }), &undirected, "no direction");
     refused(lens(Lens { types: vec!["rail".to_owned()], ..Lens::default() }), &directed, "no types");
     let bins = Bins { weight: "length".to_owned(), ends: vec![1.0] };
     refused(lens(Lens { bins: Some(bins), ..Lens::default() }), &directed, "no numeric column \"length\"");
-    let rule = |name: &str, reach| Training { associations: vec![(name.to_owned(), reach)], ..quick() };
+    let rule = |name: &str, reach| quick().associations(vec![(name.to_owned(), reach)]);
     refused(rule("height", Reach::OWN), &directed, "no feature \"height\"");
-    refused(Training { hop_cap: Some(0), ..rule("age", Reach::OTHERS) }, &directed, "leave no distance");
+    refused(rule("age", Reach::OTHERS).hop_cap(0), &directed, "leave no distance");
     let twice = vec![("a".to_owned(), vec!["age".to_owned()]), ("b".to_owned(), vec!["age".to_owned()])];
-    refused(Training { rho_groups: twice, ..quick() }, &directed, "in 2 groups");
+    refused(quick().rho_group(twice), &directed, "in 2 groups");
 }

@@ -14,8 +14,8 @@ use gnan::graph::Graph;
 use gnan::model::{Engine, OptimiserState, Parameters, StepSettings};
 use gnan::random::Stream;
 use gnan::shape::Adam;
-use gnan::train::{LogitChoice, RhoChoice};
-use gnan::{Dataset, DatasetOptions, Model, Training};
+use gnan::spec::{LogitChoice, RhoChoice};
+use gnan::{Dataset, DatasetOptions, Model, Spec};
 use oracle::{Answer, Case, CaseFeature, CaseGraph, FileModel, Receiver, Value};
 
 /// Some graphs with a number, a rare number, a flag and a category on every node; nothing is missing in most of them.
@@ -256,18 +256,18 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
 }
 
 /// A small training of each kind.
-fn trainings() -> Vec<Training> {
-    let usual = Training { hidden: 16, layers: 2, epochs: Some(15), learning_rate: Some(0.02), ..Training::default() };
+fn trainings() -> Vec<Spec> {
+    let usual = Spec::default().hidden(16).layers(2).epochs(15).learning_rate(0.02);
     vec![
         usual.clone().rho(RhoChoice::Shared),
         usual.clone().rho(RhoChoice::PerFeature),
-        Training { normalise: false, output_bias: Some(true), ..usual.clone() }.logits(LogitChoice::One),
-        Training { hop_cap: Some(2), ..usual.clone() }.rho(RhoChoice::PerFeature),
-        Training { silent_unreachable: true, ..usual },
+        usual.clone().normalise(false).output_bias(true).logits(LogitChoice::One),
+        usual.clone().hop_cap(2).rho(RhoChoice::PerFeature),
+        usual.ignore_unreachable(true),
     ]
 }
 
-fn trained(training: &Training, data: &Dataset) -> Model {
+fn trained(training: &Spec, data: &Dataset) -> Model {
     let split = data.given_split(0, 0).expect("a split");
     let fitted = training.fit_watched(&split.train, Some(&split.valid), &mut |_| ControlFlow::Continue(()));
     fitted.expect("a model").model
@@ -306,7 +306,7 @@ fn oracle_outputs(
     let own = |edge: &[u32; 2]| *edge == pair || [edge[1], edge[0]] == pair;
     let heard: Vec<[u32; 2]> =
         messages.iter().copied().filter(|edge| graph(edge[0]) == graph(pair[0]) && !own(edge)).collect();
-    let features = (model.description().features.iter())
+    let features = (model.definition().learned.features.iter())
         .map(|feature| CaseFeature {
             name: feature.name.clone(),
             kind: feature.kind.name(),
@@ -353,7 +353,7 @@ fn gradients_are_those_of_the_line_graph() {
         let weights: Vec<f32> = (0..data.len() * outputs).map(|_| random.normal() as f32).collect();
         let features = model.features_of(&data).unwrap();
         let statistics = Arc::new(model.statistics(&data, &features).unwrap());
-        let mut engine = Engine::new(model.description().engine_model(), statistics, 1.0);
+        let mut engine = Engine::new(model.definition().engine_model(), statistics, 1.0);
         let mut parameters = model.parameters().clone();
         engine.tables(&parameters, true);
         let mut rows = engine.rows(&(0..data.len()).collect::<Vec<_>>(), false);
@@ -369,7 +369,7 @@ fn gradients_are_those_of_the_line_graph() {
         );
         let gradient: Vec<f64> = state.first_moments().into_iter().flatten().map(|g| f64::from(*g)).collect();
         let loss = |parameters: &Parameters| -> f64 {
-            let moved = Model::from_parts(model.description().clone(), parameters.clone());
+            let moved = Model::from_parts(model.definition().clone(), parameters.clone());
             let file = FileModel::read(&moved.to_bytes().unwrap());
             let of_item =
                 |item: &u32| oracle_outputs(&file, &model, &tables, &messages, pair_of(&tables, &data.item_id(*item)));
@@ -497,19 +497,19 @@ fn explanations_add_up_and_nobody_explains_itself() {
 fn a_file_that_lies_about_links_is_refused() {
     let tables = random_tables(&mut Stream::named(11, "lies", 0), 1, 20, 2.0);
     let model = trained(&trainings()[0], &divided(&tables, &LinkDivision::default()));
-    let lie = |change: &dyn Fn(&mut gnan::model::Description)| {
-        let mut description = model.description().clone();
-        change(&mut description);
-        let bytes = Model::from_parts(description, model.parameters().clone()).to_bytes().unwrap();
+    let lie = |change: &dyn Fn(&mut gnan::model::Definition)| {
+        let mut definition = model.definition().clone();
+        change(&mut definition);
+        let bytes = Model::from_parts(definition, model.parameters().clone()).to_bytes().unwrap();
         Model::from_bytes(&bytes).map(|_| ()).unwrap_err().to_string()
     };
-    let error = lie(&|description| description.links.as_mut().unwrap().ends.clear());
+    let error = lie(&|definition| definition.learned.links.as_mut().unwrap().ends.clear());
     assert!(error.contains("is not made of"), "{error}");
-    let error = lie(&|description| description.links.as_mut().unwrap().division.negatives = -1.0);
+    let error = lie(&|definition| definition.learned.links.as_mut().unwrap().division.negatives = -1.0);
     assert!(error.contains("for each link"), "{error}");
-    let error = lie(&|description| description.directed = true);
+    let error = lie(&|definition| definition.learned.directed = true);
     assert!(error.contains("something else"), "{error}");
-    let error = lie(&|description| description.targets[0].classes = Some(vec!["a".to_owned(), "b".to_owned()]));
+    let error = lie(&|definition| definition.learned.targets[0].classes = Some(vec!["a".to_owned(), "b".to_owned()]));
     assert!(error.contains("something else"), "{error}");
     // Data of nodes are not data of links.
     let options = DatasetOptions { targets_optional: true, ..DatasetOptions::default() };

@@ -162,8 +162,8 @@ fn predictions_as_they_come_are_those_of_all_at_once() {
     }
     std::fs::write(folder.path().join("nodes.csv"), nodes).unwrap();
     std::fs::write(folder.path().join("edges.csv"), edges).unwrap();
-    for rho in [gnan::train::RhoChoice::Shared, gnan::train::RhoChoice::PerFeature] {
-        let training = gnan::Training { epochs: Some(2), rho, ..gnan::Training::default() };
+    for rho in [gnan::spec::RhoChoice::Shared, gnan::spec::RhoChoice::PerFeature] {
+        let training = gnan::Spec::default().epochs(2).rho(rho);
         let mut options = gnan::DatasetOptions { targets: vec!["y".to_owned()], ..gnan::DatasetOptions::default() };
         options.problem = Some(gnan::dataset::Problem::Classification);
         let data = Dataset::open_with(folder.path(), &options).unwrap();
@@ -216,7 +216,7 @@ fn an_explanation_is_the_same_whatever_the_memory() {
     std::fs::write(folder.path().join("edges.csv"), edges).unwrap();
     let options = gnan::DatasetOptions { targets: vec!["y".to_owned()], ..gnan::DatasetOptions::default() };
     let data = Dataset::open_with(folder.path(), &options).unwrap();
-    let training = gnan::Training { epochs: Some(2), rho: gnan::train::RhoChoice::Shared, ..gnan::Training::default() };
+    let training = gnan::Spec::default().epochs(2).rho(gnan::spec::RhoChoice::Shared);
     let model = training.fit(&data.subset(&(0..6000).step_by(100).collect::<Vec<_>>())).unwrap();
     let outputs = model.outputs_on(&data.subset(&[17])).unwrap().values;
     let explain = || Explainer::new(&model, &data).unwrap().explain_predicted(17, &outputs).unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gnan::files::{Column, Kind, MISSING, Part, ReadOptions, Tables, Task, Values, read};
-use gnan::{Dataset, DatasetOptions, Model, Result, Training};
+use gnan::{Dataset, DatasetOptions, Model, Result, Spec};
 use tempfile::TempDir;
 
 fn read_at(path: &Path, options: &ReadOptions) -> Result<Tables> {
@@ -232,9 +232,9 @@ fn a_model_remembers_that_only_the_largest_component_was_kept() {
     for largest_component in [false, true] {
         let read = ReadOptions { largest_component, ..ReadOptions::default() };
         let data = Dataset::open_with(&source, &DatasetOptions { read, ..DatasetOptions::default() }).unwrap();
-        let training = Training { hidden: 16, epochs: Some(1), ..Training::default() };
+        let training = Spec::default().hidden(16).epochs(1);
         let model = Model::from_bytes(&training.fit(&data).unwrap().to_bytes().unwrap()).unwrap();
-        assert_eq!(model.description().largest_component, largest_component);
+        assert_eq!(model.definition().spec.data.largest_component, largest_component);
         let again = Dataset::open_with(&source, &model.data_options()).unwrap();
         assert_eq!((again.len(), again.largest_component()), (data.len(), largest_component));
     }

@@ -5,7 +5,7 @@ use gnan::dataset::pair::MOST_BINS;
 use gnan::dataset::{Bins, Pair, PairMember};
 use gnan::files::{Column, Kind, Tables, Task, Values};
 use gnan::random::Stream;
-use gnan::{Dataset, DatasetOptions, Model, Training};
+use gnan::{Dataset, DatasetOptions, Model, Spec};
 
 /// Nodes in small graphs whose class is the exclusive or of two signs; a third feature says nothing.
 fn planted(task: Task) -> Dataset {
@@ -43,12 +43,12 @@ fn planted(task: Task) -> Dataset {
     Dataset::from_tables(tables, &DatasetOptions::default()).expect("a data set")
 }
 
-fn quick() -> Training {
-    Training { hidden: 16, learning_rate: Some(0.02), weight_decay: Some(0.0), ..Training::default().epochs(60) }
+fn quick() -> Spec {
+    Spec::default().epochs(60).hidden(16).learning_rate(0.02).weight_decay(0.0)
 }
 
-fn named(first: &str, second: &str) -> Training {
-    Training { named_pairs: vec![[first.to_owned(), second.to_owned()]], ..quick() }
+fn named(first: &str, second: &str) -> Spec {
+    quick().feature_pair(vec![[first.to_owned(), second.to_owned()]])
 }
 
 fn accuracy(model: &Model, data: &Dataset) -> f64 {
@@ -59,12 +59,12 @@ fn accuracy(model: &Model, data: &Dataset) -> f64 {
 fn the_ranking_finds_what_was_planted() {
     for task in [Task::Graph, Task::Node] {
         let data = planted(task);
-        let model = Training { pairs: 1, ..quick() }.fit(&data).expect("a model");
-        let record = &model.description().record;
+        let model = quick().feature_pairs(1).fit(&data).expect("a model");
+        let record = &model.definition().record;
         assert_eq!(record.pairs[0].features, ["a", "b"], "{:?}", record.pairs);
         assert!(record.pairs[0].score > 10.0 * record.pairs[1].score.abs(), "{:?}", record.pairs);
         assert_eq!(record.pairs.len(), 6);
-        let pair = model.description().features.last().expect("a feature");
+        let pair = model.definition().learned.features.last().expect("a feature");
         assert_eq!((pair.name.as_str(), pair.kind), ("a × b", Kind::Categorical));
         let additive = accuracy(&quick().fit(&data).expect("a model"), &data);
         let paired = accuracy(&model, &data);
@@ -77,19 +77,19 @@ fn a_pair_survives_its_file_and_its_explanations_add_up() {
     for task in [Task::Graph, Task::Node] {
         let data = planted(task);
         let model = named("word", "a").fit(&data).expect("a model");
-        let pair = model.description().features.last().expect("a pair");
+        let pair = model.definition().learned.features.last().expect("a pair");
         assert_eq!(pair.name, "word × a");
         // Three levels of hostile names with eight bins each, none of them taken for another.
         assert!(pair.levels.len() > 2 * MOST_BINS, "{:?}", pair.levels);
         let read = Model::from_bytes(&model.to_bytes().expect("bytes")).expect("a model");
-        assert_eq!(read.description(), model.description());
+        assert_eq!(read.definition(), model.definition());
         let outputs = model.outputs_on(&data).expect("outputs").values;
         assert_eq!(outputs, read.outputs_on(&data).expect("outputs").values);
         let explanation = read.explain(&data, 3).expect("an explanation");
         assert!(explanation.features.iter().any(|feature| feature == "word × a"));
         let width = model.outputs();
         let shown =
-            model.description().shown(&outputs[3 * width..4 * width].iter().map(|y| f64::from(*y)).collect::<Vec<_>>());
+            model.definition().shown(&outputs[3 * width..4 * width].iter().map(|y| f64::from(*y)).collect::<Vec<_>>());
         let sum = explanation.by_feature(0).iter().sum::<f64>() + explanation.structure(0) + explanation.base[0];
         assert!((sum - shown[0]).abs() < 1e-4, "{sum} against {}", shown[0]);
     }
@@ -98,18 +98,15 @@ fn a_pair_survives_its_file_and_its_explanations_add_up() {
 #[test]
 fn what_makes_no_sense_is_refused_before_any_work() {
     let data = planted(Task::Graph);
-    let refusal = |training: Training| training.fit(&data).expect_err("no model").to_string();
+    let refusal = |training: Spec| training.fit(&data).expect_err("no model").to_string();
     for (training, words) in [
         (named("a", "c"), "there is no feature \"c\" for a pair"),
         (named("", "a"), "there is no feature \"\" for a pair"),
         (named("a", "a"), "with itself"),
-        (Training { pairs: 7, ..quick() }, "7 pairs are asked for, and the features make 6"),
-        (Training { pairs: usize::MAX, ..quick() }, "pairs are asked for"),
-        (
-            Training { named_pairs: [named("a", "b").named_pairs, named("b", "a").named_pairs].concat(), ..quick() },
-            "twice",
-        ),
-        (Training { scale_shells: true, ..quick() }, "shells are scaled where nodes are predicted"),
+        (quick().feature_pairs(7), "7 pairs are asked for, and the features make 6"),
+        (quick().feature_pairs(usize::MAX), "pairs are asked for"),
+        (quick().feature_pair([named("a", "b").named_pairs, named("b", "a").named_pairs].concat()), "twice"),
+        (quick().scale_shells(true), "shells are scaled where nodes are predicted"),
     ] {
         let refusal = refusal(training);
         assert!(refusal.contains(words), "{refusal}");
@@ -128,10 +125,10 @@ fn a_file_that_lies_about_a_pair_is_refused() {
         ("do not fit its members", |pair| pair.members[0].bins = Bins::Edges((0..99).map(f64::from).collect())),
     ];
     for (words, lie) in lies {
-        let mut description = model.description().clone();
-        let feature = description.features.last_mut().expect("a pair");
+        let mut definition = model.definition().clone();
+        let feature = definition.learned.features.last_mut().expect("a pair");
         lie(feature.pair.as_mut().expect("a pair"));
-        let bytes = Model::from_parts(description, model.parameters().clone()).to_bytes().expect("bytes");
+        let bytes = Model::from_parts(definition, model.parameters().clone()).to_bytes().expect("bytes");
         let refusal = Model::from_bytes(&bytes).expect_err("no model").to_string();
         assert!(refusal.contains(words), "{refusal}");
     }

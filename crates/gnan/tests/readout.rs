@@ -8,7 +8,7 @@ use common::{
     random_plan,
 };
 use gnan::random::Stream;
-use gnan::{Dataset, Model, Training};
+use gnan::{Dataset, Model, Spec};
 
 /// Graphs of two classes with every kind of feature.
 fn graphs(seed: u64) -> Dataset {
@@ -19,19 +19,12 @@ fn graphs(seed: u64) -> Dataset {
     dataset(&case, vec![class_column("target", 2, &classes)])
 }
 
-fn quick() -> Training {
-    Training {
-        hidden: 16,
-        layers: 2,
-        epochs: Some(15),
-        learning_rate: Some(0.02),
-        readout: true,
-        ..Training::default()
-    }
+fn quick() -> Spec {
+    Spec::default().hidden(16).layers(2).epochs(15).learning_rate(0.02).readout(true)
 }
 
 /// Trained on everything, so that no validation part keeps the model at its start.
-fn trained(training: &Training, data: &Dataset) -> Model {
+fn trained(training: &Spec, data: &Dataset) -> Model {
     let nothing = data.subset(&[]);
     let fitted = training.fit_watched(data, Some(&nothing), &mut |_| std::ops::ControlFlow::Continue(()));
     fitted.expect("a model").model
@@ -80,7 +73,7 @@ fn a_trained_readout_is_in_canonical_form() {
 #[test]
 fn a_readout_survives_its_file_and_any_number_of_threads() {
     let data = graphs(2);
-    for training in [quick(), Training { batch: Some(7), ..quick() }] {
+    for training in [quick(), quick().batch(7)] {
         let bytes = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| training.fit(&data).expect("a model").to_bytes().expect("bytes"))
@@ -118,7 +111,7 @@ fn a_readout_of_nodes_or_beside_a_promise_is_refused() {
     let nodes = dataset(&case, vec![class_column("target", 2, &classes)]);
     let error = quick().fit(&nodes).expect_err("refused").to_string();
     assert!(error.contains("tasks about graphs"), "{error}");
-    let rule = Training { rho_monotone: true, ..quick() };
+    let rule = quick().rho_monotone(true);
     let error = rule.fit(&graphs(1)).expect_err("refused").to_string();
     assert!(error.contains("stands between"), "{error}");
     let data = graphs(1);

@@ -6,7 +6,7 @@ mod oracle;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case, random_graph, random_values};
 use gnan::random::Stream;
 use gnan::train::Selection;
-use gnan::{Dataset, Model, Training};
+use gnan::{Dataset, Model, Spec};
 use oracle::{Case, Value};
 
 /// A ring of people with twelve numbers and two categories each; one number and one category say which class they are in.
@@ -29,16 +29,16 @@ fn town() -> (Case, Dataset) {
     (case, data)
 }
 
-fn training(select: Selection) -> Training {
-    Training { select, hidden: 16, layers: 2, learning_rate: Some(0.01), epochs: Some(150), ..Training::default() }
+fn training(select: Selection) -> Spec {
+    Spec::default().select(select).hidden(16).layers(2).learning_rate(0.01).epochs(150)
 }
 
 #[test]
 fn a_path_leaves_the_features_that_count() {
     let (_, data) = town();
     let model = training(Selection::Path).fit(&data).expect("a model");
-    let record = &model.description().record;
-    let names: Vec<&str> = model.description().features.iter().map(|feature| feature.name.as_str()).collect();
+    let record = &model.definition().record;
+    let names: Vec<&str> = model.definition().learned.features.iter().map(|feature| feature.name.as_str()).collect();
     assert!(names.contains(&"number3") && names.contains(&"category0"), "{names:?}");
     assert!(names.len() <= 6, "{names:?}");
     assert_eq!(names.len() + record.removed.len(), 14);
@@ -71,17 +71,14 @@ fn a_path_is_the_same_on_any_number_of_threads() {
 #[test]
 fn strengths_that_make_no_sense_and_mixed_wishes_are_refused() {
     let (_, data) = town();
-    let refused = |training: Training, words: &str| {
+    let refused = |training: Spec, words: &str| {
         let error = training.fit(&data).expect_err("refused").to_string();
         assert!(error.contains(words), "{error}");
     };
     refused(training(Selection::Strength(0.0)), "strength 0");
     refused(training(Selection::Strength(1e9)), "removes no feature, or all of them");
-    refused(Training { pairs: 2, ..training(Selection::Path) }, "plain models");
-    refused(
-        Training { associations: vec![("number1".to_owned(), gnan::lens::Reach::OWN)], ..training(Selection::Path) },
-        "rules",
-    );
+    refused(training(Selection::Path).feature_pairs(2), "plain models");
+    refused(training(Selection::Path).associations(vec![("number1".to_owned(), gnan::lens::Reach::OWN)]), "rules");
     let nothing = data.subset(&[]);
     let error =
         training(Selection::Path).fit_watched(&data, Some(&nothing), &mut |_| std::ops::ControlFlow::Continue(()));

@@ -9,9 +9,9 @@ use gnan::distance::{Far, Ground, OCTET, Search};
 use gnan::graph::Graph;
 use gnan::lens::Lens;
 use gnan::random::Stream;
+use gnan::spec::RhoChoice;
 use gnan::statistics::{Keeping, Sample, Shells, Surroundings};
-use gnan::train::RhoChoice;
-use gnan::{Dataset, DatasetOptions, Training};
+use gnan::{Dataset, DatasetOptions, Spec};
 
 use oracle::{CaseGraph, queue_search};
 
@@ -352,15 +352,8 @@ fn training_on_samples_repeats_and_is_recorded() {
     let case = CaseGraph { nodes: 400, edges: case.edges.into_iter().filter(|e| e[0] < 400 && e[1] < 400).collect() };
     let data = dataset(&case, 1);
     let train = |sample: Option<u32>, batch: Option<usize>, threads: usize| {
-        let training = Training {
-            hidden: 16,
-            epochs: Some(40),
-            resample: 7,
-            shell_sample: sample,
-            batch,
-            rho: RhoChoice::Shared,
-            ..Training::default()
-        };
+        let training =
+            Spec::default().hidden(16).epochs(40).resample(7).shell_sample(sample).batch(batch).rho(RhoChoice::Shared);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| training.fit(&data).expect("a model"))
     };
@@ -368,11 +361,11 @@ fn training_on_samples_repeats_and_is_recorded() {
     for batch in [None, Some(64)] {
         let one = train(Some(8), batch, 1);
         assert!(one.to_bytes().expect("bytes") == train(Some(8), batch, 3).to_bytes().expect("bytes"), "{batch:?}");
-        let record = &one.description().record;
-        assert_eq!(record.shell_sample, 8);
+        let record = &one.definition().record;
+        assert_eq!(record.resolved.statistics.shell_sample, 8);
         assert!(record.sample_error.is_some_and(|error| error > 0.0 && error < 1.0), "{:?}", record.sample_error);
     }
-    assert_eq!(exact.description().record.shell_sample, 0);
+    assert_eq!(exact.definition().record.resolved.statistics.shell_sample, 0);
     let sampled = train(Some(8), None, 2);
     let [exact, sampled] = [exact, sampled].map(|model| model.outputs_on(&data).expect("outputs").values);
     let size = exact.iter().map(|y| y.abs()).sum::<f32>();
@@ -387,8 +380,8 @@ fn training_on_samples_repeats_and_is_recorded() {
 #[test]
 fn samples_that_make_no_sense_are_refused() {
     let molecules = Dataset::open("solubility").expect("data");
-    let refused = |training: Training| training.fit(&molecules).expect_err("refused").to_string();
-    assert!(refused(Training { shell_sample: Some(16), ..Training::default() }).contains("nothing to sample"));
-    assert!(refused(Training { shell_sample: Some(0), ..Training::default() }).contains("a sample of 0 sources"));
-    assert!(refused(Training { resample: 0, ..Training::default() }).contains("after 0 epochs"));
+    let refused = |training: Spec| training.fit(&molecules).expect_err("refused").to_string();
+    assert!(refused(Spec::default().shell_sample(16)).contains("nothing to sample"));
+    assert!(refused(Spec::default().shell_sample(0)).contains("a sample of 0 sources"));
+    assert!(refused(Spec::default().resample(0)).contains("after 0 epochs"));
 }

@@ -9,11 +9,11 @@ use common::{CaseShape, FeaturePlan, class_column, dataset, random_case};
 use gnan::explain::{Explainer, Value};
 use gnan::files::{Column, Values};
 use gnan::lens::{Lens, Pool};
-use gnan::model::{Description, Direction};
+use gnan::model::{Definition, Direction};
 use gnan::random::Stream;
 use gnan::shape::ShapeKind;
 use gnan::train::{LogitChoice, Retraining, RhoChoice};
-use gnan::{Dataset, Model, Training};
+use gnan::{Dataset, Model, Spec};
 use oracle::{Case, FileModel};
 
 fn plan() -> Vec<FeaturePlan> {
@@ -63,22 +63,20 @@ fn data(seed: u64, graph_task: bool, labels: Labels) -> (Case, Dataset) {
     (case, data)
 }
 
-fn splines() -> Training {
+fn splines() -> Spec {
     let spline = Some(ShapeKind::Spline);
-    Training { shape: spline, rho_shape: spline, learning_rate: Some(0.02), ..Training::default() }.epochs(40)
+    Spec::default().shape(spline).rho_shape(spline).learning_rate(0.02).epochs(40)
 }
 
 /// Rules that noise would break at once.
-fn ruled(rho: RhoChoice) -> Training {
+fn ruled(rho: RhoChoice) -> Spec {
     let rules =
         ["rising: up", "bent: convex", "small: bounded 0.4, down", "few: concave, up", "count: up", "flag: down"];
-    Training {
-        rules: rules.iter().map(|rule| rule.parse().unwrap()).collect(),
-        learning_rate: Some(0.05),
-        rho,
-        ..Training::default()
-    }
-    .epochs(60)
+    Spec::default()
+        .constrain(rules.iter().map(|rule| rule.parse().unwrap()).collect())
+        .learning_rate(0.05)
+        .rho(rho)
+        .epochs(60)
 }
 
 #[test]
@@ -89,14 +87,12 @@ fn trained_splines_agree_with_the_oracle_and_explain_themselves() {
             for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
                 let mixed = [(true, true), (true, false), (false, true)][(index % 3) as usize];
                 let kind = |spline: bool| Some(if spline { ShapeKind::Spline } else { ShapeKind::Network });
-                let training = Training {
-                    shape: kind(mixed.0),
-                    rho_shape: kind(mixed.1),
-                    hidden: 16,
-                    batch: [None, Some(5)][index as usize % 2],
-                    rho,
-                    ..splines()
-                };
+                let training = splines()
+                    .shape(kind(mixed.0))
+                    .rho_shape(kind(mixed.1))
+                    .hidden(16)
+                    .batch([None, Some(5)][index as usize % 2])
+                    .rho(rho);
                 let bytes = training.fit(&data).unwrap().to_bytes().unwrap();
                 let model = Model::from_bytes(&bytes).unwrap();
                 assert_eq!(model.to_bytes().unwrap(), bytes, "what is read is what was written");
@@ -114,8 +110,8 @@ fn trained_splines_agree_with_the_oracle_and_explain_themselves() {
 }
 
 /// Every place worth looking at: knots, a dense grid between them, and far beyond.
-fn places(description: &Description, k: usize) -> Vec<f64> {
-    let feature = &description.features[k];
+fn places(definition: &Definition, k: usize) -> Vec<f64> {
+    let feature = &definition.learned.features[k];
     let (scale, basis) = (feature.scale.unwrap(), feature.spline.as_ref().unwrap());
     let width = scale.max - scale.min;
     let mut places: Vec<f64> = basis.knots.iter().map(|z| z * scale.scale + scale.shift).collect();
@@ -126,15 +122,15 @@ fn places(description: &Description, k: usize) -> Vec<f64> {
 
 /// No rule is broken anywhere, by the canonical form and without the certificates' own code.
 fn assert_kept(model: &Model) {
-    let (description, canonical) = (model.description(), model.canonical());
+    let (definition, canonical) = (model.definition(), model.canonical());
     let rhos = canonical.rhos();
-    let layout = description.layout();
-    for (k, feature) in description.features.iter().enumerate().filter(|(_, feature)| feature.rules.promise()) {
+    let layout = definition.layout();
+    for (k, feature) in definition.learned.features.iter().enumerate().filter(|(_, feature)| feature.rules.promise()) {
         let rho = &rhos[layout.features[k].first_rho];
         if feature.rules.need_sign() {
             assert!(rho.values.iter().flatten().all(|rho| *rho >= 0.0), "{}: {rho:?}", feature.name);
         }
-        let places = places(description, k);
+        let places = places(definition, k);
         for c in 0..model.outputs() {
             let at = |x: f64| canonical.shape(k, Value::Number(x)).unwrap()[c];
             let values: Vec<f64> = places.iter().map(|x| at(*x)).collect();
@@ -163,7 +159,7 @@ fn assert_kept(model: &Model) {
             }
         }
     }
-    if description.rho_monotone {
+    if definition.spec.model.rho_monotone {
         for rho in &rhos {
             let falls =
                 rho.values.windows(2).all(|pair| pair[0].iter().zip(&pair[1]).all(|(near, far)| *near >= far - 1e-12));
@@ -172,7 +168,7 @@ fn assert_kept(model: &Model) {
     }
     let certificates = model.check_certificates();
     assert!(certificates.iter().all(|certificate| certificate.holds), "{certificates:#?}");
-    assert_eq!(certificates, description.certificates);
+    assert_eq!(certificates, definition.record.certificates);
 }
 
 #[test]
@@ -184,10 +180,10 @@ fn rules_are_kept_everywhere() {
             let (_, data) = data(10 + seed, graph_task, labels);
             for (rho, rho_monotone) in [(RhoChoice::Shared, false), (RhoChoice::PerFeature, true)] {
                 let batch = [None, Some(6)][seed as usize % 2];
-                let training = Training { rho_monotone, batch, ..ruled(rho) };
+                let training = ruled(rho).rho_monotone(rho_monotone).batch(batch);
                 let model = training.fit(&data).unwrap();
-                assert_eq!(model.description().certificates.len(), 8 + usize::from(rho_monotone));
-                assert_eq!(model.description().shape, ShapeKind::Spline);
+                assert_eq!(model.definition().record.certificates.len(), 8 + usize::from(rho_monotone));
+                assert_eq!(model.definition().learned.shape, ShapeKind::Spline);
                 assert_kept(&model);
                 assert_kept(&Model::from_bytes(&model.to_bytes().unwrap()).unwrap());
             }
@@ -200,7 +196,7 @@ fn rules_are_kept_everywhere() {
 fn bounds_hold_through_several_lenses() {
     let (_, data) = data(15, true, Labels::Number);
     let lenses = [Pool::Sum, Pool::Mean].map(|pool| Lens { pool, ..Lens::default() }).to_vec();
-    let model = Training { lenses, ..ruled(RhoChoice::Shared) }.fit(&data).unwrap();
+    let model = ruled(RhoChoice::Shared).lenses(lenses).fit(&data).unwrap();
     assert!(model.check_certificates().iter().all(|certificate| certificate.holds));
 }
 
@@ -208,18 +204,17 @@ fn bounds_hold_through_several_lenses() {
 #[test]
 fn without_rules_noise_breaks_them() {
     let (_, data) = data(10, true, Labels::Number);
-    let free = Training { rules: Vec::new(), ..ruled(RhoChoice::Shared) };
-    let model =
-        Training { shape: Some(ShapeKind::Spline), rho_shape: Some(ShapeKind::Spline), ..free }.fit(&data).unwrap();
-    let mut description = model.description().clone();
-    for feature in &mut description.features {
+    let free = ruled(RhoChoice::Shared).constrain(Vec::new());
+    let model = free.shape(ShapeKind::Spline).rho_shape(ShapeKind::Spline).fit(&data).unwrap();
+    let mut definition = model.definition().clone();
+    for feature in &mut definition.learned.features {
         feature.rules = ruled(RhoChoice::Shared)
             .rules
             .iter()
             .find(|r| r.feature == feature.name)
             .map_or_else(Default::default, |r| r.rules);
     }
-    let found = Model::from_parts(description, model.parameters().clone()).certify();
+    let found = Model::from_parts(definition, model.parameters().clone()).certify();
     assert!(found.iter().filter(|certificate| !certificate.holds).count() >= 4, "{found:#?}");
 }
 
@@ -248,7 +243,7 @@ fn predictions_are_monotone() {
 fn replicates_keep_the_rules_too() {
     for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
         let (_, data) = data(30, true, Labels::Number);
-        let model = Training { rho_monotone: true, ..ruled(rho) }.fit(&data).unwrap();
+        let model = ruled(rho).rho_monotone(true).fit(&data).unwrap();
         let retraining = Retraining::new(&model, &data).unwrap();
         let replicates = retraining.fit(0..3, 4, &mut |_, _| ControlFlow::Continue(())).unwrap().unwrap();
         for replicate in &replicates {
@@ -261,7 +256,7 @@ fn replicates_keep_the_rules_too() {
 #[test]
 fn threads_change_nothing() {
     let (_, data) = data(40, false, Labels::Number);
-    let in_pool = |threads: usize, training: &Training| {
+    let in_pool = |threads: usize, training: &Spec| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| training.fit(&data).unwrap().to_bytes().unwrap())
     };
@@ -273,21 +268,21 @@ fn threads_change_nothing() {
 #[test]
 fn a_tampered_file_is_found_out() {
     let (_, data) = data(50, true, Labels::Number);
-    let model = Training { rho_monotone: true, ..ruled(RhoChoice::Shared) }.fit(&data).unwrap();
-    let reread = |description: Description, change: &dyn Fn(&mut gnan::model::Parameters)| {
+    let model = ruled(RhoChoice::Shared).rho_monotone(true).fit(&data).unwrap();
+    let reread = |definition: Definition, change: &dyn Fn(&mut gnan::model::Parameters)| {
         let mut parameters = model.parameters().clone();
         // Whatever noise made of rho, it is heard here.
         let rho = parameters.rhos.block_mut(0);
         let len = rho.len() as f32;
         rho.iter_mut().enumerate().for_each(|(place, rho)| *rho = place as f32 / len);
         change(&mut parameters);
-        let model = Model::from_parts(description, parameters);
+        let model = Model::from_parts(definition, parameters);
         Model::from_bytes(&model.to_bytes().unwrap()).unwrap().check_certificates()
     };
     let broken = |found: Vec<gnan::model::Certificate>| -> Vec<String> {
         found.into_iter().filter(|found| !found.holds).map(|found| found.subject).collect()
     };
-    let same = model.description().clone();
+    let same = model.definition().clone();
     assert!(broken(reread(same.clone(), &|_| {})).is_empty());
     // The first coefficient above the others: "rising" falls at first.
     assert_eq!(broken(reread(same.clone(), &|p| p.shapes.block_mut(0)[0] += 1e3)), ["rising"]);
@@ -314,7 +309,7 @@ fn a_tampered_file_is_found_out() {
 fn files_that_lie_about_knots_are_refused() {
     let (_, data) = data(60, true, Labels::Number);
     let model = splines().epochs(2).fit(&data).unwrap();
-    type Lie = fn(&mut Description);
+    type Lie = fn(&mut Definition);
     let lies: [Lie; 11] = [
         |d| d.features[0].spline.as_mut().unwrap().knots.reverse(),
         |d| d.features[0].spline.as_mut().unwrap().knots[1] = f64::MAX,
@@ -324,14 +319,14 @@ fn files_that_lie_about_knots_are_refused() {
         |d| d.features[6].spline = Some(Default::default()),
         |d| d.rho_spline.as_mut().unwrap().knots[0] = -1.0,
         |d| d.rho_scale.scale = 2.0,
-        |d| d.record.smooth = -1.0,
+        |d| d.record.resolved.fit.smooth = -1.0,
         |d| (d.readout, d.rho_monotone) = (true, true),
         |d| (d.rho_spline, d.rho_monotone) = (None, true),
     ];
     for (index, lie) in lies.into_iter().enumerate() {
-        let mut description = model.description().clone();
-        lie(&mut description);
-        let bytes = Model::from_parts(description, model.parameters().clone()).to_bytes();
+        let mut definition = model.definition().clone();
+        lie(&mut definition);
+        let bytes = Model::from_parts(definition, model.parameters().clone()).to_bytes();
         assert!(bytes.and_then(|bytes| Model::from_bytes(&bytes)).is_err(), "lie {index}");
     }
 }
@@ -341,8 +336,8 @@ fn what_makes_no_sense_is_refused_before_any_work() {
     let (_, numbers) = data(70, true, Labels::Number);
     let (_, classes) = data(70, true, Labels::Classes(3));
     let (_, two) = data(70, true, Labels::Classes(2));
-    let asked = |rule: &str| Training { rules: vec![rule.parse().unwrap()], ..Training::default() };
-    let refused = |training: Training, data: &Dataset, word: &str| {
+    let asked = |rule: &str| Spec::default().constrain(vec![rule.parse().unwrap()]);
+    let refused = |training: Spec, data: &Dataset, word: &str| {
         let error = training.fit(data).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     };
@@ -350,31 +345,34 @@ fn what_makes_no_sense_is_refused_before_any_work() {
     refused(asked("nowhere: up"), &numbers, "nowhere");
     refused(asked("colour: up"), &numbers, "categorical");
     refused(asked("rising: up"), &classes, "classes");
-    refused(Training { shape: network, ..asked("rising: up") }, &numbers, "networks");
-    refused(Training { rho_shape: network, ..asked("rising: up") }, &numbers, "networks");
-    refused(Training { rho_shape: network, rho_monotone: true, ..Training::default() }, &numbers, "networks");
+    refused(asked("rising: up").shape(network), &numbers, "networks");
+    refused(asked("rising: up").rho_shape(network), &numbers, "networks");
+    refused(Spec::default().rho_shape(network).rho_monotone(true), &numbers, "networks");
     refused(asked("rising: up").logits(LogitChoice::Two), &two, "two logits");
-    refused(Training { dropout: 0.5, ..splines() }, &numbers, "dropout");
-    refused(Training { smooth: Some(-1.0), ..splines() }, &numbers, "smoothness");
+    refused(splines().dropout(0.5), &numbers, "dropout");
+    refused(splines().smooth(-1.0), &numbers, "smoothness");
     let twice = vec!["rising: up".parse().unwrap(), "rising: convex".parse().unwrap()];
-    refused(Training { rules: twice, ..Training::default() }, &numbers, "twice");
-    let fits = Training { hidden: 16, ..asked("rising: smooth 3") }.epochs(1).fit(&classes).unwrap();
-    assert_eq!((fits.description().shape, fits.description().rho_shape()), (ShapeKind::Spline, ShapeKind::Network));
+    refused(Spec::default().constrain(twice), &numbers, "twice");
+    let fits = asked("rising: smooth 3").hidden(16).epochs(1).fit(&classes).unwrap();
+    assert_eq!(
+        (fits.definition().learned.shape, fits.definition().rho_shape()),
+        (ShapeKind::Spline, ShapeKind::Network)
+    );
 }
 
 /// The stronger the penalty, the straighter the curve.
 #[test]
 fn smoothness_straightens_curves() {
     let (_, data) = data(80, true, Labels::Number);
-    let bend = |training: Training| {
+    let bend = |training: Spec| {
         let curve = training.epochs(400).fit(&data).unwrap().canonical().shape_curve(0).unwrap();
         let largest = curve.values.iter().flatten().fold(0.0f64, |largest, value| largest.max(value.abs()));
         curve.bends.iter().flatten().flatten().fold(0.0f64, |bend, x| bend.max(x.abs())) / largest.max(1e-12)
     };
-    let calm = Training { learning_rate: Some(0.002), weight_decay: Some(0.0), ..splines() };
-    let strength = |smooth: f64| Training { smooth: Some(smooth), ..calm.clone() };
+    let calm = splines().learning_rate(0.002).weight_decay(0.0);
+    let strength = |smooth: f64| calm.clone().smooth(smooth);
     let free = bend(strength(0.0));
     let smooth = bend(strength(3.0));
-    let one = bend(Training { rules: vec!["rising: smooth 3".parse().unwrap()], ..strength(0.0) });
+    let one = bend(strength(0.0).constrain(vec!["rising: smooth 3".parse().unwrap()]));
     assert!(smooth < 0.3 * free && one < 0.3 * free, "{free} {smooth} {one}");
 }

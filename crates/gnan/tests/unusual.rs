@@ -10,7 +10,7 @@ use common::{class_column, dataset_for, tables};
 use gnan::files::{Column, Kind, Task, Values};
 use gnan::random::Stream;
 use gnan::train::{Ended, RhoChoice};
-use gnan::{Dataset, DatasetOptions, ErrorKind, Model, Training};
+use gnan::{Dataset, DatasetOptions, ErrorKind, Model, Spec};
 use oracle::{Case, CaseFeature, CaseGraph, FileModel, Value};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -58,12 +58,12 @@ fn with_targets(case: &Case, columns: Vec<Column>) -> gnan::Result<Dataset> {
 }
 
 /// A small training that takes no time.
-fn quick() -> Training {
-    Training { layers: 2, hidden: 16, epochs: Some(5), ..Training::default() }
+fn quick() -> Spec {
+    Spec::default().layers(2).hidden(16).epochs(5)
 }
 
 /// Fits, and demands that every output is finite and that the file can be read back.
-fn fit_and_predict(training: &Training, data: &Dataset) -> Vec<f32> {
+fn fit_and_predict(training: &Spec, data: &Dataset) -> Vec<f32> {
     let model = training.fit(data).expect("a model");
     let model = Model::from_bytes(&model.to_bytes().expect("bytes")).expect("a readable file");
     let outputs = model.outputs_on(data).expect("outputs").values;
@@ -110,7 +110,7 @@ fn a_model_needs_no_features() {
         let classes: Vec<Option<usize>> = (0..case.items()).map(|item| Some(item / per_graph % 2)).collect();
         let data = with_targets(&case, vec![class_column("target", 2, &classes)]).expect("data");
         for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
-            let training = Training { learning_rate: Some(0.05), epochs: Some(100), ..quick() }.rho(rho);
+            let training = quick().learning_rate(0.05).epochs(100).rho(rho);
             fit_and_predict(&training, &data);
             let accuracy = training.fit(&data).expect("a model").evaluate(&data).expect("metrics").get("accuracy");
             assert_eq!(accuracy, Some(1.0), "graph task {graph_task}, {rho:?}");
@@ -195,7 +195,7 @@ fn missing_values_are_a_level_of_their_own() {
     for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
         fit_and_predict(&quick().rho(rho), &data);
         let model = quick().rho(rho).fit(&data).expect("a model");
-        assert!(model.description().features.iter().all(|feature| feature.missing.is_some()));
+        assert!(model.definition().learned.features.iter().all(|feature| feature.missing.is_some()));
         // The free value of a missing level is heard: other values, other outputs.
         let mut known = case.clone();
         known.features[0].values[0] = Value::Number(0.0);
@@ -258,7 +258,7 @@ fn huge_targets_are_learned_in_their_own_units() {
     for scale in [1e12, 1e-12, 1e30] {
         let values: Vec<f64> = (0..12).map(|k| scale * (5.0 + f64::from(k % 3))).collect();
         for output_bias in [None, Some(false)] {
-            let training = Training { output_bias, epochs: Some(40), learning_rate: Some(0.01), ..quick() };
+            let training = quick().output_bias(output_bias).epochs(40).learning_rate(0.01);
             let mut tables = tables(&case);
             tables.targets = vec!["target".to_owned()];
             tables.graph_columns = quantities(values.clone());
@@ -306,29 +306,29 @@ fn infinite_values_are_refused_by_name() {
 #[test]
 fn settings_that_make_no_sense_are_refused_by_name() {
     let data = with_targets(&chains(12), two_classes(12)).expect("data");
-    let refused = |training: Training, words: &str| {
+    let refused = |training: Spec, words: &str| {
         let error = training.fit(&data).expect_err("this should have been refused");
         assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
         assert!(error.to_string().contains(words), "{error}");
     };
     refused(quick().epochs(0), "0 epochs");
     for rate in [0.0, -0.1, f64::NAN, f64::INFINITY, 1.5] {
-        refused(Training { learning_rate: Some(rate), ..quick() }, &format!("a learning rate of {rate}"));
+        refused(quick().learning_rate(rate), &format!("a learning rate of {rate}"));
     }
     for hidden in [0, 10, 17, 1 << 40] {
-        refused(Training { hidden, ..quick() }, &format!("a hidden width of {hidden}"));
+        refused(quick().hidden(hidden), &format!("a hidden width of {hidden}"));
     }
     for layers in [0, 6, 9, usize::MAX] {
-        refused(Training { layers, ..quick() }, &format!("{layers} layers"));
+        refused(quick().layers(layers), &format!("{layers} layers"));
     }
-    refused(Training { batch: Some(0), ..quick() }, "a batch of 0");
+    refused(quick().batch(0), "a batch of 0");
     for dropout in [1.0, -0.1, f64::NAN] {
-        refused(Training { dropout, ..quick() }, &format!("a dropout rate of {dropout}"));
+        refused(quick().dropout(dropout), &format!("a dropout rate of {dropout}"));
     }
     for decay in [-1.0, f64::NAN, f64::INFINITY] {
-        refused(Training { weight_decay: Some(decay), ..quick() }, &format!("a weight decay of {decay}"));
+        refused(quick().weight_decay(decay), &format!("a weight decay of {decay}"));
     }
-    refused(Training { loss: Some(gnan::train::Loss::Squared), ..quick() }, "squared loss");
+    refused(quick().loss(gnan::spec::Loss::Squared), "squared loss");
 }
 
 /// Two classes of graphs that differ in nothing: the weights alone decide which class is predicted.
@@ -344,7 +344,7 @@ fn weights_of_items_decide_where_nothing_else_does() {
         let weights = (0..12).map(|graph| if graph % 2 == 0 { factor } else { 1.0 }).collect();
         let data = weighted(weights).expect("data");
         assert_eq!(data.targets().len(), 1);
-        let training = Training { epochs: Some(200), ..quick() };
+        let training = quick().epochs(200);
         let model = training.fit_watched(&data, Some(&data), &mut |_| ControlFlow::Continue(())).expect("a fit").model;
         let predictions = model.predict(&data).expect("predictions");
         predictions.items.iter().map(|item| item.probabilities[1]).sum::<f64>() / 12.0
@@ -362,10 +362,10 @@ fn weights_of_items_decide_where_nothing_else_does() {
 #[test]
 fn a_batch_larger_than_the_data_is_all_of_them() {
     let data = with_targets(&chains(12), two_classes(12)).expect("data");
-    let bytes = |batch| Training { batch, ..quick() }.fit(&data).expect("a model").to_bytes().expect("bytes");
+    let bytes = |batch| quick().batch(batch).fit(&data).expect("a model").to_bytes().expect("bytes");
     assert!(bytes(Some(1000)) == bytes(None));
     assert!(bytes(Some(3)) != bytes(None));
-    fit_and_predict(&Training { batch: Some(1), ..quick() }, &data);
+    fit_and_predict(&quick().batch(1), &data);
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn a_hop_cap_may_be_of_any_size() {
     let mut case = chains(12);
     case.graphs[3].edges.clear();
     let data = with_targets(&case, two_classes(12)).expect("data");
-    let outputs = |cap| fit_and_predict(&Training { hop_cap: Some(cap), ..quick() }, &data);
+    let outputs = |cap| fit_and_predict(&quick().hop_cap(cap), &data);
     assert!(outputs(0) != outputs(1) && outputs(1) != outputs(2));
     assert!(outputs(2) == outputs(3) && outputs(3) == outputs(usize::MAX));
 }
@@ -386,12 +386,12 @@ fn an_interrupted_training_leaves_a_usable_model() {
         seen.push(report.epoch);
         if report.epoch == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let fitted = Training { epochs: Some(500), ..quick() }.fit_watched(&data, None, &mut monitor).expect("a model");
+    let fitted = quick().epochs(500).fit_watched(&data, None, &mut monitor).expect("a model");
     assert_eq!((seen, fitted.ended), (vec![1, 2, 3], Ended::Interrupted));
-    assert_eq!(fitted.model.description().record.epochs, 3);
+    assert_eq!(fitted.model.definition().record.epochs, 3);
     assert!(fitted.model.predict(&data).expect("predictions").items.len() == 30);
     // Interrupted at once, even where several candidates were to be tried.
-    let auto = Training { epochs: Some(500), ..quick() }.rho(RhoChoice::Auto).logits(gnan::train::LogitChoice::Auto);
+    let auto = quick().epochs(500).rho(RhoChoice::Auto).logits(gnan::spec::LogitChoice::Auto);
     let fitted = auto.fit_watched(&data, None, &mut |_| ControlFlow::Break(())).expect("a model");
     assert_eq!((fitted.ended, fitted.tried.len()), (Ended::Interrupted, 1));
     assert!(fitted.model.outputs_on(&data).expect("outputs").values.iter().all(|y| y.is_finite()));
@@ -407,7 +407,7 @@ fn trained() -> Model {
 #[test]
 fn what_training_had_not_seen_is_predicted_and_counted() {
     let model = trained();
-    let features = &model.description().features;
+    let features = &model.definition().learned.features;
     let largest = features[0].scale.expect("a scale").max;
     let mut case = chains(1);
     case.graphs[0] = CaseGraph { nodes: 6, edges: vec![[0, 1], [1, 2], [2, 3], [3, 4]] };
@@ -504,7 +504,7 @@ fn new_data_that_look_one_hot_by_chance_keep_their_features() {
     training.graph_columns = two_classes(12);
     let data = Dataset::from_tables(training, &DatasetOptions::default()).expect("data");
     let model = quick().fit(&data).expect("a model");
-    assert_eq!(model.description().features.len(), 2);
+    assert_eq!(model.definition().learned.features.len(), 2);
     let mut new = tables(&Case { features: Vec::new(), ..chains(1) });
     new.node_columns.push(Column { name: "word_one".to_owned(), ..flags(&[1.0, 0.0, 1.0]) });
     new.node_columns.push(Column { name: "word_two".to_owned(), ..flags(&[0.0, 1.0, 0.0]) });
@@ -523,8 +523,7 @@ fn small_model() -> (Model, Dataset) {
     case.features.push(numbers("flag", "binary", (0..12).map(|k| f64::from(k % 2))));
     case.features.push(numbers("count", "sparse", (0..12).map(|k| f64::from(k % 3) * 1.5)));
     let data = with_targets(&case, two_classes(4)).expect("data");
-    let training =
-        Training { layers: 1, hidden: 16, epochs: Some(1), ..Training::default() }.rho(RhoChoice::PerFeature);
+    let training = Spec::default().layers(1).hidden(16).epochs(1).rho(RhoChoice::PerFeature);
     (training.fit(&data).expect("a model"), data)
 }
 
@@ -574,17 +573,17 @@ fn a_changed_byte_gives_an_error_or_a_model() {
 
 type Tensors = Vec<(String, Dtype, Vec<usize>, Vec<u8>)>;
 
-/// The bytes of a model file after its description and its tensors were changed.
+/// The bytes of a model file after its definition and its tensors were changed.
 fn rewritten(
     model: &Model,
-    description: impl FnOnce(&mut serde_json::Value),
+    definition: impl FnOnce(&mut serde_json::Value),
     tensors: impl FnOnce(&mut Tensors),
 ) -> Vec<u8> {
     let bytes = model.to_bytes().expect("bytes");
     let (_, metadata) = SafeTensors::read_metadata(&bytes).expect("metadata");
     let json = &metadata.metadata().as_ref().expect("metadata")["gnan"];
     let mut json: serde_json::Value = serde_json::from_str(json).expect("JSON");
-    description(&mut json);
+    definition(&mut json);
     let file = SafeTensors::deserialize(&bytes).expect("tensors");
     let parts = file.tensors().into_iter().map(|(name, t)| (name, t.dtype(), t.shape().to_vec(), t.data().to_vec()));
     let mut parts: Tensors = parts.collect();
@@ -607,7 +606,7 @@ fn a_newer_version_is_refused_by_name() {
     let error = Model::from_bytes(&bytes).expect_err("a newer version");
     assert_eq!(error.kind(), ErrorKind::Version);
     assert!(error.to_string().contains("version 2"), "{error}");
-    // Whatever else a newer description holds.
+    // Whatever else a newer definition holds.
     let bytes = rewritten(&model, |json| *json = serde_json::json!({ "version": 2, "novelty": [] }), |_| {});
     assert_eq!(Model::from_bytes(&bytes).expect_err("a newer version").kind(), ErrorKind::Version);
 }
@@ -644,31 +643,30 @@ fn tensors_that_do_not_fit_are_refused_by_name() {
 fn a_description_that_lies_is_refused() {
     let (model, data) = small_model();
     let lies: [(&str, serde_json::Value); 17] = [
-        ("/description/architecture/layers", 0.into()),
-        ("/description/architecture/layers", 2.into()),
-        ("/description/architecture/layers", u64::MAX.into()),
-        ("/description/architecture/hidden", 0.into()),
-        ("/description/architecture/hidden", 10.into()),
-        ("/description/architecture/hidden", u64::MAX.into()),
-        ("/description/architecture/outputs", 0.into()),
-        ("/description/architecture/outputs", 3.into()),
-        ("/description/architecture/outputs", u64::MAX.into()),
-        ("/description/features", serde_json::json!([])),
-        ("/description/features/0/scale/scale", 0.into()),
-        ("/description/features/0/scale/scale", (-1).into()),
-        ("/description/features/0/scale", serde_json::Value::Null),
-        ("/description/features/1/name", "weight".into()),
-        ("/description/features/0/kind", "categorical".into()),
-        ("/description/targets", serde_json::json!([])),
-        ("/description/receivers", serde_json::json!([])),
+        ("/definition/architecture/layers", 0.into()),
+        ("/definition/architecture/layers", 2.into()),
+        ("/definition/architecture/layers", u64::MAX.into()),
+        ("/definition/architecture/hidden", 0.into()),
+        ("/definition/architecture/hidden", 10.into()),
+        ("/definition/architecture/hidden", u64::MAX.into()),
+        ("/definition/architecture/outputs", 0.into()),
+        ("/definition/architecture/outputs", 3.into()),
+        ("/definition/architecture/outputs", u64::MAX.into()),
+        ("/definition/features", serde_json::json!([])),
+        ("/definition/features/0/scale/scale", 0.into()),
+        ("/definition/features/0/scale/scale", (-1).into()),
+        ("/definition/features/0/scale", serde_json::Value::Null),
+        ("/definition/features/1/name", "weight".into()),
+        ("/definition/features/0/kind", "categorical".into()),
+        ("/definition/targets", serde_json::json!([])),
+        ("/definition/receivers", serde_json::json!([])),
     ];
     for (place, lie) in lies {
         let change = |json: &mut serde_json::Value| *json.pointer_mut(place).expect("the place") = lie.clone();
         assert!(!try_bytes(&rewritten(&model, change, |_| {}), &data), "{place}: {lie}");
     }
     for place in ["task", "outcome", "rho", "normalise", "features", "targets", "receivers", "architecture"] {
-        let remove =
-            |json: &mut serde_json::Value| drop(json["description"].as_object_mut().expect("it").remove(place));
+        let remove = |json: &mut serde_json::Value| drop(json["definition"].as_object_mut().expect("it").remove(place));
         assert!(!try_bytes(&rewritten(&model, remove, |_| {}), &data), "without {place}");
     }
 }
@@ -679,12 +677,11 @@ fn a_categorical_feature_without_levels_does_not_panic() {
     let mut case = chains(4);
     case.features.remove(0);
     let data = with_targets(&case, two_classes(4)).expect("data");
-    let training =
-        Training { layers: 1, hidden: 16, epochs: Some(1), ..Training::default() }.rho(RhoChoice::PerFeature);
+    let training = Spec::default().layers(1).hidden(16).epochs(1).rho(RhoChoice::PerFeature);
     let model = training.fit(&data).expect("a model");
     let bytes = rewritten(
         &model,
-        |json| *json.pointer_mut("/description/features/0/levels").expect("levels") = serde_json::json!([]),
+        |json| *json.pointer_mut("/definition/features/0/levels").expect("levels") = serde_json::json!([]),
         |tensors| {
             for (name, _, shape, data) in tensors.iter_mut() {
                 let kept = match name.as_str() {
@@ -730,7 +727,7 @@ fn a_value_whose_square_overflows_is_harmless() {
         tables.graph_columns = two_classes(12);
         let data = Dataset::from_tables(tables, &DatasetOptions::default()).expect("data");
         let model = quick().fit(&data).expect("a model");
-        let scale = model.description().features.last().and_then(|feature| feature.scale).expect("a scale");
+        let scale = model.definition().learned.features.last().and_then(|feature| feature.scale).expect("a scale");
         assert_eq!((scale.shift, scale.scale), (0.0, 1e250));
         let outputs = model.outputs_on(&data).expect("outputs").values;
         assert!(outputs.iter().all(|y| y.abs() < 1e3), "{outputs:?}");
@@ -740,9 +737,9 @@ fn a_value_whose_square_overflows_is_harmless() {
 #[test]
 fn choices_that_do_not_apply_are_refused() {
     let numbers = with_targets(&chains(12), quantities((0..12).map(|x| f64::from(x) + 0.5).collect())).expect("data");
-    let balanced = Training { balance_classes: true, ..quick() };
+    let balanced = quick().balance(true);
     assert!(message(balanced.fit(&numbers)).contains("balancing classes"));
-    let two = quick().logits(gnan::train::LogitChoice::Two);
+    let two = quick().logits(gnan::spec::LogitChoice::Two);
     assert!(message(two.fit(&numbers)).contains("number of logits"));
 }
 
@@ -775,7 +772,7 @@ fn one_hot_columns_that_are_missing_are_named_and_new_binary_values_counted() {
     let data =
         Dataset::from_tables(with(vec![red.clone(), blue.clone(), green.clone(), flag]), &DatasetOptions::default());
     let model = quick().fit(&data.expect("data")).expect("a model");
-    assert_eq!(model.description().features[0].name, "colour");
+    assert_eq!(model.definition().learned.features[0].name, "colour");
     let flag = column("flag", &|node| if node == 4 { 2.0 } else { 0.0 });
     let whole = with(vec![flag.clone(), green, red.clone(), blue.clone()]);
     let predictions = model.predict(&Dataset::from_tables(whole, &model.data_options()).expect("data")).expect("some");

@@ -2,51 +2,41 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use gnan::catalogue;
-use gnan::dataset::{AskedPair, LinkQuestion, Links, NodeDescription, Problem};
+use gnan::dataset::{AskedPair, LinkQuestion, Links};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
-use gnan::{Dataset, DatasetOptions, Error, Model};
-use serde::Serialize;
+use gnan::spec::TaskChoice;
+use gnan::{Dataset, DatasetOptions, Error, Model, Run, Spec};
 
-use super::LinkArgs;
-use super::heading::DATA;
+use super::heading::GENERAL;
+use super::spec_args::{DataSpecArgs, ReadSpecArgs, SpecArgs, arguments};
 use crate::exit::Result;
 use crate::progress::working;
 use crate::screen::talk;
 use crate::style::warning;
 
-/// How files are read.
-#[derive(Args, Clone, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// How files are read for a model.
+#[derive(Args, Clone, Debug)]
 pub struct ReadArgs {
-    /// Keep only the largest connected component of each graph
-    #[arg(long, help_heading = DATA)]
-    pub lcc: bool,
-
-    /// Make the hydrogens of molecules atoms of their own
-    #[arg(long, help_heading = DATA)]
-    pub explicit_hydrogens: bool,
-
-    /// Column that holds the SMILES [default: smiles]
-    #[arg(long, value_name = "NAME", help_heading = DATA)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub smiles_column: Option<String>,
-
-    /// JSON file of splits that replace those of the data
-    #[arg(long, value_name = "FILE", help_heading = DATA)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub splits: Option<PathBuf>,
+    #[command(flatten)]
+    options: ReadSpecArgs,
 }
 
 impl ReadArgs {
-    /// Fills in what these arguments say.
-    pub fn apply(&self, options: &mut ReadOptions) {
+    /// Adds what these arguments request.
+    pub fn apply(&self, read: &mut ReadOptions) {
+        let data = &self.options.spec.data;
         // A model remembers how its data were read, so that this need not be said again.
-        options.largest_component |= self.lcc;
-        options.explicit_hydrogens |= self.explicit_hydrogens;
-        options.splits.clone_from(&self.splits);
-        options.smiles_column.clone_from(&self.smiles_column);
+        read.largest_component |= data.largest_component;
+        read.explicit_hydrogens |= data.explicit_hydrogens;
+        read.splits.clone_from(&data.splits);
+        read.smiles_column.clone_from(&data.smiles_column);
+    }
+
+    /// The same arguments as they are written.
+    pub fn arguments(&self) -> Vec<String> {
+        arguments(&self.options.spec)
     }
 
     /// Opens data for a model, which knows how its data were read; links are divided as they were for training.
@@ -54,29 +44,29 @@ impl ReadArgs {
         open(data, &self.options_for(model)?)
     }
 
-    /// Opens data in which predictions are asked for by id. Any pair may be asked for of a model of links; rows (`#12`) are
-    /// those of its training.
+    /// Opens data in which predictions are asked for by id. Any node pair may be asked for of a model of links; rows (`#12`)
+    /// are those of its training.
     pub fn open_for_ids(&self, model: &Model, data: &str, ids: &[String]) -> Result<Dataset> {
         let rows = ids.iter().all(|id| id.starts_with('#'));
-        if model.description().links.is_none() || rows {
+        if model.learned().links.is_none() || rows {
             return self.open_for(model, data);
         }
         let pairs = ids.iter().flat_map(|list| list.split(',')).map(|id| AskedPair::Words(id.trim().to_owned()));
         self.open_pairs(model, data, pairs.collect())
     }
 
-    /// Opens data for a model of links, to ask about these pairs.
+    /// Opens data for a model of links, to predict these node pairs.
     pub fn open_pairs(&self, model: &Model, data: &str, pairs: Vec<AskedPair>) -> Result<Dataset> {
         let mut options = self.options_for(model)?;
         match &mut options.links {
             Some(links) => links.question = LinkQuestion::Asked(pairs),
-            None => return Err(Error::usage("the model predicts no links, and pairs were asked about").into()),
+            None => return Err(Error::usage("the model predicts no links, and node pairs were given").into()),
         }
         open(data, &options)
     }
 
     fn options_for(&self, model: &Model) -> Result<DatasetOptions> {
-        if self.explicit_hydrogens && !model.description().explicit_hydrogens {
+        if self.options.spec.data.explicit_hydrogens && !model.spec().data.explicit_hydrogens {
             return Err(Error::usage("the model was trained on molecules without explicit hydrogens").into());
         }
         let mut options = model.data_options();
@@ -113,138 +103,88 @@ fn data_help() -> String {
     )
 }
 
-/// Whether numbers to be predicted are classes or quantities, or links are predicted instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProblemArg {
-    /// Each distinct value is a class
-    Classification,
-    /// They are quantities
-    Regression,
-    /// Which nodes are joined
-    Link,
-}
-
-/// A data set with its targets.
-#[derive(Args, Clone, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// A data set, and the specification of a model of it.
+#[derive(Args, Clone, Debug)]
 pub struct DataArgs {
     /// The data set.
     #[arg(value_name = "DATA", help = data_help())]
     pub data: String,
 
-    /// Column to predict; several with commas or by repeating [default: what the data say]
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = DATA)]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub target: Vec<String>,
-
-    /// What numbers to be predicted are [default: few whole numbers are classes]; or link: predict which nodes are joined
-    #[arg(long, help_heading = DATA, hide_possible_values = true, value_name = "classification|regression|link")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task: Option<ProblemArg>,
-
-    /// Column that says how much each graph (or labelled node) counts in training
-    #[arg(long, value_name = "NAME", help_heading = DATA)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weight: Option<String>,
-
-    /// Describe every node by the graph around it, as further features: degree, ring, triangles (each also with
-    /// +label), environment (environment:2 looks two edges far); values of fewer than 5 training graphs (nodes, where
-    /// nodes are predicted) count as rare, with environment@20 those of fewer than 20
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = DATA)]
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_words")]
-    pub describe: Vec<NodeDescription>,
-
-    /// Edges have a direction, whatever the data say
-    #[arg(long, conflicts_with = "undirected", help_heading = DATA)]
-    pub directed: bool,
-
-    /// Edges have no direction, whatever the data say
-    #[arg(long, conflicts_with = "directed", help_heading = DATA)]
-    pub undirected: bool,
-
     #[command(flatten)]
-    #[serde(flatten)]
-    pub links: LinkArgs,
+    options: SpecArgs,
 
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub read: ReadArgs,
+    /// Keep distances that do not fit in memory in this folder, for this run and the next ones on the same graph
+    #[arg(long, value_name = "FOLDER", help_heading = GENERAL)]
+    cache: Option<PathBuf>,
 }
 
 impl DataArgs {
-    /// The library's options.
-    pub fn options(&self) -> DatasetOptions {
-        let mut options = DatasetOptions {
-            targets: self.target.iter().map(|name| name.trim().to_owned()).collect(),
-            problem: self.task.and_then(|task| match task {
-                ProblemArg::Classification => Some(Problem::Classification),
-                ProblemArg::Regression => Some(Problem::Regression),
-                ProblemArg::Link => None,
-            }),
-            weight: self.weight.clone(),
-            describe: self.describe.clone(),
-            ..DatasetOptions::default()
-        };
-        self.read.apply(&mut options.read);
-        options.read.directed = match (self.directed, self.undirected) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        };
-        options
+    /// What is requested.
+    pub fn spec(&self) -> &Spec {
+        &self.options.spec
     }
 
     /// Whether links are predicted.
     pub fn predicts_links(&self) -> bool {
-        self.task == Some(ProblemArg::Link)
+        self.spec().data.task == Some(TaskChoice::Link)
     }
 
     /// Opens the data to train on; links are divided with a seed, a share of them to be tested.
     pub fn open(&self, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
-        let mut options = self.options();
+        self.open_as(self.spec(), seed, test_share)
+    }
+
+    /// Opens the data without descriptions of their nodes, which candidates bring; links are described when they are made.
+    pub fn open_to_try(&self, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
+        let mut spec = self.spec().clone();
         if !self.predicts_links() {
-            if self.links.is_wanted() {
-                return Err(Error::usage("--negatives and --most-pairs say how links are asked about")
-                    .remedy("predict links with --task link")
-                    .into());
-            }
-            return self.open_with(&options);
+            spec.data.describe.clear();
         }
-        if !self.target.is_empty() || self.weight.is_some() {
-            return Err(Error::usage("links are predicted, and no column")
-                .remedy("leave --target and --weight out")
-                .into());
+        self.open_as(&spec, seed, test_share)
+    }
+
+    /// The specification that candidates begin with: links are described already when they are tried.
+    pub fn tried(&self) -> Spec {
+        let mut spec = self.spec().clone();
+        if self.predicts_links() {
+            spec.data.describe.clear();
         }
-        options.links = Some(self.links.options(seed, test_share));
-        let data = self.open_with(&options)?;
+        spec
+    }
+
+    fn open_as(&self, spec: &Spec, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
+        let options = DatasetOptions {
+            run: Run { cache: self.cache.clone() },
+            ..DatasetOptions::of(&spec.data, seed, test_share)
+        };
+        let data = open(&self.data, &options)?;
         if let Some(sample) = data.links().and_then(Links::sample) {
             talk(format!("{}: {sample}", warning("note")));
         }
         Ok(data)
     }
-
-    /// Opens the data without those descriptions of their nodes that [`tried`](Self::tried) lists.
-    pub fn open_to_try(&self, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
-        let described = self.describe.iter().filter(|_| self.predicts_links()).cloned().collect();
-        DataArgs { describe: described, ..self.clone() }.open(seed, test_share)
-    }
-
-    /// The descriptions that candidates begin with: none of links, which are described when they are made.
-    pub fn tried(&self) -> Vec<NodeDescription> {
-        self.describe.iter().filter(|_| !self.predicts_links()).cloned().collect()
-    }
-
-    /// Opens the data with other options.
-    pub fn open_with(&self, options: &DatasetOptions) -> Result<Dataset> {
-        open(&self.data, options)
-    }
 }
 
-/// Descriptions as they are written on the command line.
-fn as_words<S: serde::Serializer>(
-    descriptions: &[NodeDescription],
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_seq(descriptions.iter().map(ToString::to_string))
+/// A data set to look at.
+#[derive(Args, Clone, Debug)]
+pub struct LookArgs {
+    /// The data set.
+    #[arg(value_name = "DATA", help = data_help())]
+    data: String,
+
+    #[command(flatten)]
+    options: DataSpecArgs,
+}
+
+impl LookArgs {
+    /// Opens the data. Someone who looks for the name of the target does not know it yet.
+    pub fn open(&self) -> Result<Dataset> {
+        let spec = &self.options.spec.data;
+        let options = DatasetOptions {
+            targets_optional: spec.target.is_empty(),
+            links: None,
+            ..DatasetOptions::of(spec, 0, None)
+        };
+        open(&self.data, &options)
+    }
 }

@@ -2,29 +2,21 @@
 
 mod data_args;
 mod general_args;
-mod hearing_args;
-mod link_args;
 mod output_args;
 mod palette_args;
 mod search_args;
-mod training_args;
+mod spec_args;
 
-pub use data_args::{DataArgs, ReadArgs, fetched};
+pub use data_args::{DataArgs, LookArgs, ReadArgs, fetched};
 pub use general_args::GeneralArgs;
-pub use link_args::LinkArgs;
 pub use output_args::{ForceArgs, OutputArgs, Sink, check_can_write};
 pub use palette_args::PaletteArgs;
 pub use search_args::SearchArgs;
-pub use training_args::{ShapeArg, TrainingArgs};
 
 /// Headings under which help lists options.
 pub mod heading {
     /// How the data are read.
     pub const DATA: &str = "Data options";
-    /// What the model looks like.
-    pub const MODEL: &str = "Model options";
-    /// How distance is measured and what is heard.
-    pub const HEARING: &str = "Distance options";
     /// How it is fitted.
     pub const TRAINING: &str = "Training options";
     /// What is tried and compared.

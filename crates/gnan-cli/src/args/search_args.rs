@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use gnan::evaluate::{Candidate, Criterion, Search, Space, Strategy};
-use gnan::{Error, Result};
+use gnan::evaluate::{Criterion, Search, Space, Strategy};
+use gnan::{Error, Result, Spec};
 use serde::Serialize;
 
 use super::heading::SEARCH;
@@ -60,7 +60,7 @@ impl SearchArgs {
     }
 
     /// The search around a candidate.
-    pub fn search(&self, base: &Candidate, seed: u64) -> Result<Search> {
+    pub fn search(&self, base: &Spec, seed: u64) -> Result<Search> {
         let mut space = Space::default();
         for axis in &self.tries {
             if axis == PAPER {

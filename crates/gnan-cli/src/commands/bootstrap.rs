@@ -78,8 +78,8 @@ struct Document<'a> {
 pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
     let model = Model::load(&args.model)?;
     let data = args.read.open_for(&model, &args.data)?;
-    let record = &model.description().record;
-    let (split, _) = data.parts(args.test_share, record.seed)?;
+    let record = &model.definition().record;
+    let (split, _) = data.parts(args.test_share, record.resolved.fit.seed)?;
     let items = split.train.union(&split.valid);
     if !record.is_of(&split) {
         let trained = count(record.train_items + record.valid_items);
@@ -106,14 +106,14 @@ pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
     let intervals = Intervals::new(&model, &replicates)?;
     let seconds = start.elapsed().as_secs_f64();
     if json {
-        let description = model.description();
+        let definition = model.definition();
         print_json(&Document {
             file: &file,
             complete,
             seconds,
             rhos: model.canonical().rhos().into_iter().map(|rho| rho.name).collect(),
-            features: description.features.iter().map(|feature| feature.name.as_str()).collect(),
-            outputs: description.shown_names(),
+            features: definition.learned.features.iter().map(|feature| feature.name.as_str()).collect(),
+            outputs: definition.shown_names(),
             intervals: &intervals,
         })?;
     } else {
@@ -127,22 +127,22 @@ pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
 }
 
 fn summary(model: &Model, intervals: &Intervals, file: &Path, seconds: f64) -> String {
-    let description = model.description();
+    let definition = model.definition();
     let mut text = format!(
         "{}  {}\n",
         heading(format!("{} bootstrap replicates", count(intervals.resamples))),
         dim(format!("95 % bands; {}", duration(seconds)))
     );
     let rhos = model.canonical().rhos();
-    let outputs = description.output_names();
-    let shown_outputs = description.shown_names();
+    let outputs = definition.output_names();
+    let shown_outputs = definition.shown_names();
     // The bias's own rho is part of the structure curve and not shown alone.
     let first = usize::from(rhos.len() > 1);
     let rho_names = rhos[first..].iter().map(|rho| rho.name.as_str());
     text.push_str(&format!("\n{}\n", heading("rho")));
     text.push_str(&verdicts(rho_names, &intervals.rho_verdicts[first..], &outputs));
     text.push_str(&format!("\n{}\n", heading("shape functions")));
-    let features = description.features.iter().map(|feature| feature.name.as_str());
+    let features = definition.learned.features.iter().map(|feature| feature.name.as_str());
     text.push_str(&verdicts(features, &intervals.shape_verdicts, &shown_outputs));
     text.push_str(&format!("\nwrote {}: gnan plot and gnan report draw its bands\n", heading(file.display())));
     text

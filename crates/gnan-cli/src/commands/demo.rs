@@ -9,8 +9,8 @@ use gnan::explain::{By, Canonical, Explanation};
 use gnan::files::Task;
 use gnan::metric::Metrics;
 use gnan::output::write_atomically;
-use gnan::train::RhoChoice;
-use gnan::{Dataset, Error, Model, Training};
+use gnan::spec::RhoChoice;
+use gnan::{Dataset, Error, Model, Spec};
 use gnan_report::Palette;
 use gnan_report::bands::Bands;
 use gnan_report::report::Report;
@@ -57,7 +57,7 @@ const EXAMPLES: &str = examples!("gnan demo", "gnan demo -o elsewhere/ --seed 3"
 #[command(after_help = EXAMPLES)]
 pub struct DemoArgs {
     /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = Training::default().seed, help_heading = TRAINING)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = TRAINING)]
     seed: u64,
 
     /// Folder to write into
@@ -123,8 +123,8 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
     let data = working("reading the molecules", || Dataset::open(DATA))?;
     let parts = Parts::of(&data, None, args.seed)?;
     // One rho for all features tells the simplest story.
-    let training = Training::default().seed(args.seed).rho(RhoChoice::Shared);
-    let outcome = fit(&training, &parts, |_| Ok(()))?;
+    let spec = Spec::default().seed(args.seed).rho(RhoChoice::Shared);
+    let outcome = fit(&spec, &parts, |_| Ok(()))?;
     let model = &outcome.fitted.model;
     let (Some(test), Some(test_metrics), Some(baseline)) =
         (&parts.test, &outcome.metrics.test, &outcome.metrics.baseline)
@@ -137,7 +137,7 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
         baseline,
         data: DATA,
         molecules: data.len(),
-        epochs: model.description().record.epochs,
+        epochs: model.definition().record.epochs,
         seconds: outcome.seconds,
         model: args.output.join(MODEL_FILE),
         predictions: args.output.join(PREDICTIONS_FILE),
@@ -198,14 +198,14 @@ fn write_outputs(folder: &Path, model: &Model, test: &Dataset, document: &Docume
     write_atomically(&folder.join(DOCUMENT_FILE), &text)?;
     model.save(&document.model)?;
     let predictions = model.predict(test)?;
-    write_atomically(&document.predictions, &csv_lines(&predictions.items, model.description(), true)?)?;
+    write_atomically(&document.predictions, &csv_lines(&predictions.items, model.definition(), true)?)?;
     Ok(())
 }
 
 fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explained, folder: &Path) -> String {
     let model = &outcome.fitted.model;
-    let description = model.description();
-    let record = &description.record;
+    let definition = model.definition();
+    let record = &definition.record;
     let mut text = format!(
         "{}  {} molecules and how well they dissolve in water (log10 of mol per litre)\n",
         heading("gnan demo"),
@@ -215,7 +215,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     let mut facts = Table::facts();
     let sizes = format!("{} to train, {} to know when to stop", count(record.train_items), count(record.valid_items));
     facts.fact("molecules", format!("{sizes}, {} set aside for the test", count(test.len())));
-    facts.fact("model", words::architecture(description));
+    facts.fact("model", words::architecture(definition));
     facts.fact("time", format!("{} epochs in {}", count(record.epochs), duration(outcome.seconds)));
     text.push_str(&facts.render());
 
@@ -257,7 +257,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
 
 /// What the model learned: rho by distance, and the strongest atoms.
 fn learned(canonical: &Canonical) -> String {
-    let receivers = &canonical.description().receivers;
+    let receivers = &canonical.definition().learned.receivers;
     let mut text = format!("\n{}\n", heading("3. What did it learn?"));
     text.push_str("  How far an atom is heard (rho, by the number of bonds between two atoms):\n");
     text.push_str(&rho_table(&rho_curves(canonical), receivers, DISTANCES, "atom").render());
@@ -266,7 +266,7 @@ fn learned(canonical: &Canonical) -> String {
         let (mut rows, _) =
             strongest(level_rows(&elements.levels, Task::Graph, NOUNS, |values| values.to_vec()), ATOMS);
         rows.sort_by(|a, b| b.values[0].total_cmp(&a.values[0]));
-        text.push_str(&amounts_table("", &rows, &canonical.description().output_names(), true).render());
+        text.push_str(&amounts_table("", &rows, &canonical.definition().output_names(), true).render());
     }
     text
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use gnan::evaluate::{Candidate, Division, Evaluation, Journal, Protocol, Trial, Tuning};
+use gnan::evaluate::{Division, Evaluation, Journal, Protocol, Trial, Tuning};
 use gnan::reproduce::{PaperProtocol, Variant};
-use gnan::{Dataset, Error, Training, catalogue};
+use gnan::{Dataset, Error, Spec, catalogue};
 use serde::Serialize;
 
 use crate::args::heading::{SEARCH, TRAINING};
-use crate::args::{DataArgs, SearchArgs, TrainingArgs};
+use crate::args::{DataArgs, SearchArgs};
 use crate::cli::examples;
 use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
@@ -70,9 +70,6 @@ pub struct EvaluateArgs {
 
     #[command(flatten)]
     search: SearchArgs,
-
-    #[command(flatten)]
-    training: TrainingArgs,
 }
 
 /// A way to evaluate that has a name.
@@ -103,10 +100,8 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct OptionsDocument<'a> {
-    #[serde(flatten)]
-    data: &'a DataArgs,
-    #[serde(flatten)]
-    training: &'a TrainingArgs,
+    data: &'a str,
+    spec: &'a Spec,
     #[serde(flatten)]
     search: &'a SearchArgs,
     seeds: u64,
@@ -122,10 +117,9 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     if args.protocol.is_some() {
         return by_the_paper(args, json);
     }
-    let training = Training::try_from(&args.training)?;
-    training.check()?;
-    let base = Candidate { training, describe: args.data.tried() };
-    let search = args.search.search(&base, args.training.seed)?;
+    let spec = args.data.spec();
+    spec.check()?;
+    let search = args.search.search(&args.data.tried(), spec.fit.seed)?;
     let evaluated = args.evaluated()?;
     let (data, Protocol { division, .. }) = &evaluated[0];
     let outcome = data.outcome()?;
@@ -150,8 +144,7 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
         Division::Random { .. } => "random split".to_owned(),
     };
     if json {
-        let options =
-            OptionsDocument { data: &args.data, training: &args.training, search: &args.search, seeds: args.seeds };
+        let options = OptionsDocument { data: &args.data.data, spec, search: &args.search, seeds: args.seeds };
         print_json(&Document { evaluation: &evaluation, baseline: &baseline, protocol: &words, options })?;
     } else {
         let seeds = counted(args.seeds as usize, "seed");
@@ -177,33 +170,34 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
 
 /// Evaluates as the paper does.
 fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
-    let training = Training::try_from(&args.training)?;
-    let allowed = Training { epochs: training.epochs, ..Training::default() };
-    if training != allowed {
+    let spec = args.data.spec();
+    let mut allowed = Spec { data: spec.data.clone(), ..Spec::default() };
+    allowed.fit.epochs = spec.fit.epochs;
+    if *spec != allowed {
         return Err(Error::usage("the protocol of the paper sets the options of training")
             .remedy("say what to choose from with --try, for example --try hidden=16,32")
             .into());
     }
     let Located { entry, place, folder } = locate(&args.data.data)?;
     let wanted = |protocol: &&PaperProtocol| {
-        let named = |target: &str| args.data.target.iter().any(|name| name == target);
-        protocol.in_paper && (args.data.target.is_empty() || protocol.target.is_some_and(named))
+        let named = |target: &str| spec.data.target.iter().any(|name| name == target);
+        protocol.in_paper && (spec.data.target.is_empty() || protocol.target.is_some_and(named))
     };
     let protocols: Vec<_> = PaperProtocol::of_entry(entry.name).into_iter().filter(wanted).collect();
     if protocols.is_empty() {
-        return Err(Error::usage(format!("the paper does not predict {}", args.data.target.join(", "))).into());
+        return Err(Error::usage(format!("the paper does not predict {}", spec.data.target.join(", "))).into());
     }
     let journal = args.open_journal()?;
     interrupt::listen("stopping the evaluation")?;
-    let variant = if args.data.describe.is_empty() { Variant::Plain } else { Variant::Described };
+    let variant = if spec.data.describe.is_empty() { Variant::Plain } else { Variant::Described };
     let mut results = Vec::new();
     for protocol in protocols {
         let progress = EvaluationProgress::titled(protocol.task);
-        let prepare = |base: &mut Candidate| {
-            base.describe = args.data.describe.clone();
-            base.training.epochs = training.epochs.or(base.training.epochs);
+        let prepare = |base: &mut Spec| {
+            base.data.describe.clone_from(&spec.data.describe);
+            base.fit.epochs = spec.fit.epochs.or(base.fit.epochs);
         };
-        let tries = |base: &Candidate| args.search.search(base, base.training.seed);
+        let tries = |base: &Spec| args.search.search(base, base.fit.seed);
         let search = protocol.search(variant, &prepare, args.search.is_wanted().then_some(&tries))?;
         let result = protocol.run(&place, &folder, variant, search, &journal, &|event| progress.show(event));
         progress.finish();
@@ -235,7 +229,7 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
 impl EvaluateArgs {
     /// The data with the ways they are evaluated in: links are divided anew for every seed, other data once.
     fn evaluated(&self) -> Result<Vec<(Dataset, Protocol)>> {
-        let seed = self.training.seed;
+        let seed = self.data.spec().fit.seed;
         let protocol = |division: Division, seed: u64| {
             let tuning = if self.tune == TuneArg::First { Tuning::FirstSplit } else { Tuning::EachSplit };
             Protocol { tuning, ..Protocol::new(division, seed) }

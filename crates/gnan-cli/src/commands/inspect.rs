@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gnan::Model;
-use gnan::model::{Certificate, Description, FeatureSchema};
+use gnan::model::{Certificate, Definition, FeatureSchema};
 use gnan::model_file::{FORMAT_VERSION, parameter_count};
 use gnan_report::text::one_line;
 use gnan_report::words;
@@ -24,7 +24,7 @@ const PAIRS_SHOWN: usize = 10;
 const EXAMPLES: &str = examples!(
     "gnan inspect model.gnan",
     "gnan inspect model.gnan --all",
-    "gnan inspect model.gnan --json | jq .description.record.ended",
+    "gnan inspect model.gnan --json | jq .definition.record.ended",
 );
 
 /// Arguments of `gnan inspect`.
@@ -49,22 +49,22 @@ struct Document<'a> {
     rho: Vec<RhoCurve>,
     /// The model's certificates, checked again.
     checked: &'a [Certificate],
-    description: &'a Description,
+    definition: &'a Definition,
 }
 
 /// Runs `gnan inspect`.
 pub fn run(args: &InspectArgs, json: bool) -> Result<Answer> {
     let model = Model::load(&args.model)?;
-    let description = model.description();
+    let definition = model.definition();
     let checked = model.check_certificates();
     if json {
         print_json(&Document {
             format_version: FORMAT_VERSION,
-            parameters: parameter_count(description),
-            outputs: description.output_names(),
+            parameters: parameter_count(definition),
+            outputs: definition.output_names(),
             rho: rho_curves(&model.canonical()),
             checked: &checked,
-            description,
+            definition,
         })?;
     } else {
         let shown = if args.all { usize::MAX } else { FIRST_ROWS };
@@ -90,53 +90,53 @@ fn certificates(checked: &[Certificate]) -> String {
 }
 
 fn describe(model: &Model, shown: usize) -> String {
-    let description = model.description();
-    let record = &description.record;
+    let definition = model.definition();
+    let record = &definition.record;
     let mut facts = Table::facts();
-    facts.fact("predicts", words::prediction(description));
-    for target in &description.targets {
+    facts.fact("predicts", words::prediction(definition));
+    for target in &definition.learned.targets {
         if let Some(classes) = &target.classes {
             let names: Vec<String> = classes.iter().take(FIRST_ROWS).map(|class| shorten(class, NAME_WIDTH)).collect();
             let more = if classes.len() > names.len() { ", ..." } else { "" };
             facts.fact("classes", format!("{}: {}{more}", target.name, names.join(", ")));
         }
     }
-    facts.fact("model", words::architecture(description));
-    facts.fact("edges", if description.directed { "directed" } else { "undirected" });
+    facts.fact("model", words::architecture(definition));
+    facts.fact("edges", if definition.learned.directed { "directed" } else { "undirected" });
     let valid = match record.valid_items {
         0 => String::new(),
         items => format!(", {} to validate", count(items)),
     };
-    let sources = counted(record.nodes, if description.links.is_some() { "message edge" } else { "node" });
+    let sources = counted(record.nodes, if definition.learned.links.is_some() { "message edge" } else { "node" });
     facts.fact("trained on", format!("{}: {} items{valid}, {sources}", record.data, count(record.train_items)));
-    facts.fact("training", words::settings(description));
-    if let Some(knots) = words::knots(description) {
+    facts.fact("training", words::settings(definition));
+    if let Some(knots) = words::knots(definition) {
         facts.fact("knots", knots);
     }
-    for (place, line) in words::selection(description).into_iter().enumerate() {
+    for (place, line) in words::selection(definition).into_iter().enumerate() {
         facts.fact(if place == 0 { "selected" } else { "" }, line);
     }
-    for (place, line) in words::pairs(description).into_iter().take(PAIRS_SHOWN).enumerate() {
+    for (place, line) in words::pairs(definition).into_iter().take(PAIRS_SHOWN).enumerate() {
         facts.fact(if place == 0 { "pairs" } else { "" }, line);
     }
-    facts.fact("ended", words::ending(description));
-    if let (Some(first), Some(best)) = (record.history.first(), best_point(description)) {
+    facts.fact("ended", words::ending(definition));
+    if let (Some(first), Some(best)) = (record.history.first(), best_point(definition)) {
         let losses = |point: (usize, f64, f64)| format!("{} / {}", number(point.1), number(point.2));
         facts
             .fact("loss", format!("{} at first, {} at its best (training / validation)", losses(*first), losses(best)));
     }
     facts.fact("written by", format!("gnan {}", record.version));
     let mut text = facts.render();
-    text.push_str(&format!("\n{}\n", heading(counted(description.features.len(), "feature"))));
-    text.push_str(&features(&description.features, shown).render());
-    text.push_str(&rest(description.features.len(), shown));
+    text.push_str(&format!("\n{}\n", heading(counted(definition.learned.features.len(), "feature"))));
+    text.push_str(&features(&definition.learned.features, shown).render());
+    text.push_str(&rest(definition.learned.features.len(), shown));
     text.push_str(&format!("\n{}", rho_lines(model, shown)));
     text
 }
 
 /// The point of the thinned history with the lowest validation loss.
-fn best_point(description: &Description) -> Option<(usize, f64, f64)> {
-    description.record.history.iter().copied().min_by(|a, b| a.2.total_cmp(&b.2))
+fn best_point(definition: &Definition) -> Option<(usize, f64, f64)> {
+    definition.record.history.iter().copied().min_by(|a, b| a.2.total_cmp(&b.2))
 }
 
 fn features(features: &[FeatureSchema], shown: usize) -> Table {
@@ -180,8 +180,8 @@ fn levels(feature: &FeatureSchema) -> String {
 /// Rho by distance: bars for one, a table for several.
 fn rho_lines(model: &Model, shown: usize) -> String {
     let curves = rho_curves(&model.canonical());
-    let receiver = if model.description().links.is_some() { "pair" } else { "node" };
-    let table = rho_table(&curves, &model.description().receivers, shown, receiver);
+    let receiver = if model.definition().learned.links.is_some() { "pair" } else { "node" };
+    let table = rho_table(&curves, &model.definition().learned.receivers, shown, receiver);
     let note = dim("how much is heard from each distance; 1 is the largest seen in training");
     let cut = if curves.len() > 1 { rest(curves.len(), shown) } else { String::new() };
     format!("{}  {note}\n{}{cut}", heading("rho"), table.render())

@@ -1,13 +1,13 @@
 //! `gnan plan`: what training would take on this machine, before anything is trained.
 
 use clap::Args;
+use gnan::files::Task;
 use gnan::memory::in_words;
 use gnan::plan::{Plan, Way};
-use gnan::{Training, files::Task};
 
 use super::train::Parts;
+use crate::args::DataArgs;
 use crate::args::heading::DATA;
-use crate::args::{DataArgs, TrainingArgs};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::progress::working;
@@ -28,9 +28,6 @@ pub struct PlanArgs {
     #[command(flatten)]
     data: DataArgs,
 
-    #[command(flatten)]
-    training: TrainingArgs,
-
     /// Set a random share of the items aside for testing, instead of using a split that the data bring
     #[arg(long, value_name = "SHARE", help_heading = DATA, allow_negative_numbers = true)]
     test_share: Option<f64>,
@@ -38,11 +35,12 @@ pub struct PlanArgs {
 
 /// Runs `gnan plan`.
 pub fn run(args: &PlanArgs, json: bool) -> Result<Answer> {
-    let training = Training::try_from(&args.training)?;
-    training.check()?;
-    let data = args.data.open(training.seed, args.test_share)?;
-    let parts = Parts::of(&data, args.test_share, training.seed)?;
-    let plan = working("measuring", || training.plan(&parts.train, &parts.valid))?;
+    let spec = args.data.spec();
+    spec.check()?;
+    let seed = spec.fit.seed;
+    let data = args.data.open(seed, args.test_share)?;
+    let parts = Parts::of(&data, args.test_share, seed)?;
+    let plan = working("measuring", || spec.plan(&parts.train, &parts.valid))?;
     if json {
         print_json(&plan)?;
     } else {

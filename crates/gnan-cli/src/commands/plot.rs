@@ -161,14 +161,14 @@ fn album(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<F
 
 /// The figures of single predictions.
 fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Figure>> {
-    let description = model.description();
+    let definition = model.definition();
     let positions = names::items(data, &args.id, "gnan predict MODEL DATA")?;
-    let wanted = outputs::named(description, &args.class)?;
+    let wanted = outputs::named(definition, &args.class)?;
     let explainer = Explainer::new(model, data)?;
     let width = f64::from(args.width);
     let mut figures = Vec::new();
     for (position, why) in positions.iter().zip(explainer.explain(&positions)?) {
-        let chosen = wanted.clone().unwrap_or_else(|| outputs::foremost(description, &why));
+        let chosen = wanted.clone().unwrap_or_else(|| outputs::foremost(definition, &why));
         // What speaks for one of two classes speaks against the other: both are one picture.
         let mut shown: Vec<usize> = chosen.iter().map(|output| output.shown.0).collect();
         shown.dedup();
@@ -178,12 +178,12 @@ fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Fig
                 let class = if shown.len() > 1 { format!("-class-{}", output + 1) } else { String::new() };
                 figures.push(Figure { name: format!("{name}{item}{class}"), ..figure });
             };
-            let picture = |by: By| portrait::picture(description, data, *position, &why, *output, by, width);
+            let picture = |by: By| portrait::picture(definition, data, *position, &why, *output, by, width);
             add("graph", picture(By::Source));
-            if description.task == Task::Graph {
+            if definition.learned.task == Task::Graph {
                 add("graph-receivers", picture(By::Receiver));
             }
-            add("waterfall", portrait::waterfall(description, &why, *output, width));
+            add("waterfall", portrait::waterfall(definition, &why, *output, width));
         }
     }
     Ok(figures)

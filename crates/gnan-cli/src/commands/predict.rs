@@ -71,7 +71,7 @@ pub struct PredictArgs {
 pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
     args.output.check(args.force)?;
     let model = Model::load(&args.model)?;
-    let data = match (&args.pairs, &model.description().links) {
+    let data = match (&args.pairs, &model.definition().learned.links) {
         (Some(pairs), _) => args.read.open_pairs(&model, &args.data, AskedPair::read(pairs)?)?,
         (None, None) => args.read.open_for(&model, &args.data)?,
         (None, Some(_)) => {
@@ -92,10 +92,10 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
 /// Writes the predictions as they come. Returns what there is to say about them and, where the data hold the truth, the
 /// outputs of the items that have a target.
 fn predict(args: &PredictArgs, model: &Model, data: &Dataset, format: Format) -> Result<(Remarks, Option<Vec<f32>>)> {
-    let description = model.description();
+    let definition = model.definition();
     let known = |name: &String| data.targets().iter().any(|target| target.name == *name);
     let labelled = data.labelled();
-    let mut outputs = description.targets.iter().all(|target| known(&target.name)).then(Vec::new);
+    let mut outputs = definition.learned.targets.iter().all(|target| known(&target.name)).then(Vec::new);
     let mut next_labelled = labelled.items().iter().peekable();
     let mut sink = Sink::open(&args.output)?;
     let progress = PredictionProgress::new(data.len());
@@ -104,8 +104,8 @@ fn predict(args: &PredictArgs, model: &Model, data: &Dataset, format: Format) ->
     let mut done = 0;
     let mut write = |waiting: &mut Vec<Prediction>| -> Result<()> {
         sink.write(&match format {
-            Format::Csv => csv_lines(waiting, description, done == 0)?,
-            Format::Jsonl => json_lines(waiting, description)?,
+            Format::Csv => csv_lines(waiting, definition, done == 0)?,
+            Format::Jsonl => json_lines(waiting, definition)?,
         })?;
         done += waiting.len();
         waiting.clear();

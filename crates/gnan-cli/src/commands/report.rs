@@ -72,7 +72,7 @@ struct Document<'a> {
 pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
     check_can_write(&args.output, args.force.force)?;
     let model = Model::load(&args.model)?;
-    if model.description().readout {
+    if model.definition().spec.model.readout {
         return Err(Error::usage("a report cannot show the two stages of a readout yet")
             .remedy("see `gnan explain` and `gnan plot`, or train without --readout")
             .into());
@@ -107,9 +107,7 @@ fn options(args: &ReportArgs) -> String {
     words.extend(args.test_share.map(|share| format!("--test-share {share}")));
     words.extend(args.id.iter().map(|id| format!("--id={}", quoted(id))));
     words.extend((args.palette.palette() == Palette::GreenRed).then(|| "--palette green-red".to_owned()));
-    words.extend(args.read.lcc.then(|| "--lcc".to_owned()));
-    words.extend(args.read.smiles_column.iter().map(|name| format!("--smiles-column {}", quoted(name))));
-    words.extend(args.read.splits.iter().map(|path| format!("--splits {}", quoted(&path.to_string_lossy()))));
+    words.extend(args.read.arguments().iter().map(|argument| quoted(argument)));
     words.iter().map(|word| format!(" {word}")).collect()
 }
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use gnan::evaluate::{Candidate, Journal};
+use gnan::evaluate::Journal;
 use gnan::output::write_atomically;
 use gnan::reproduce::{PaperProtocol, Reproduced, Variant, markdown};
-use gnan::{Error, catalogue};
+use gnan::{Error, Spec, catalogue};
 use serde::Serialize;
 
 use crate::args::SearchArgs;
@@ -167,8 +167,8 @@ fn reproduce(
 ) -> gnan::Result<Reproduced> {
     let progress = EvaluationProgress::titled(protocol.task);
     let monitor = |event: gnan::evaluate::EvaluationEvent<'_>| progress.show(event);
-    let prepare = |base: &mut Candidate| base.training.epochs = args.epochs.or(base.training.epochs);
-    let tries = |base: &Candidate| args.search.search(base, base.training.seed);
+    let prepare = |base: &mut Spec| base.fit.epochs = args.epochs.or(base.fit.epochs);
+    let tries = |base: &Spec| args.search.search(base, base.fit.seed);
     let search = protocol.search(variant, &prepare, args.search.is_wanted().then_some(&tries))?;
     let result = protocol.run(place, folder, variant, search, journal, &monitor);
     progress.finish();

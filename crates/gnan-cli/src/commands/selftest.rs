@@ -7,10 +7,9 @@ use gnan::selftest::{
     COVERAGE_DATA_SETS, CoverageReport, CoverageVerdict, CurveRow, CurveSort, LEAST_CORRELATION, Selftest,
     SelftestReport, Verdict,
 };
-use gnan::shape::ShapeKind;
+use gnan::spec::ShapeKind;
 use serde::Serialize;
 
-use crate::args::ShapeArg;
 use crate::args::heading::TRAINING;
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
@@ -46,12 +45,12 @@ pub struct SelftestArgs {
     weight_decay: Option<f64>,
 
     /// What shape functions are made of [default: network]
-    #[arg(long, value_name = "network|spline", hide_possible_values = true, help_heading = TRAINING)]
-    shape: Option<ShapeArg>,
+    #[arg(long, value_name = "network|spline", help_heading = TRAINING)]
+    shape: Option<ShapeKind>,
 
     /// What distance functions are made of [default: network]
-    #[arg(long, value_name = "network|spline", hide_possible_values = true, help_heading = TRAINING)]
-    rho_shape: Option<ShapeArg>,
+    #[arg(long, value_name = "network|spline", help_heading = TRAINING)]
+    rho_shape: Option<ShapeKind>,
 
     /// Strength of the smoothness of splines in place of the usual one
     #[arg(long, value_name = "STRENGTH", help_heading = TRAINING)]
@@ -77,8 +76,8 @@ pub fn run(args: &SelftestArgs, json: bool) -> Result<Answer> {
     let selftest = Selftest {
         seed: args.seed,
         weight_decay: args.weight_decay,
-        shape: args.shape.map(ShapeKind::from),
-        rho_shape: args.rho_shape.map(ShapeKind::from),
+        shape: args.shape,
+        rho_shape: args.rho_shape,
         smooth: args.smooth,
     };
     let progress = SelftestProgress::new();

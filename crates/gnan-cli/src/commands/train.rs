@@ -5,17 +5,17 @@ use std::time::Instant;
 
 use clap::Args;
 use gnan::dataset::Split;
-use gnan::evaluate::{Candidate, Evaluation, EvaluationEvent, Journal};
+use gnan::evaluate::{Evaluation, EvaluationEvent, Journal};
 use gnan::metric::Metrics;
-use gnan::model::{Certificate, TrainingRecord};
+use gnan::model::{Certificate, Ended, Record};
 use gnan::model_file::parameter_count;
-use gnan::shape::ShapeKind;
-use gnan::train::{Ended, Fitted};
-use gnan::{Dataset, Error, Training};
+use gnan::spec::ShapeKind;
+use gnan::train::Fitted;
+use gnan::{Dataset, Error, Spec};
 use serde::Serialize;
 
 use crate::args::heading::{DATA, OUTPUT};
-use crate::args::{DataArgs, ForceArgs, SearchArgs, TrainingArgs, check_can_write};
+use crate::args::{DataArgs, ForceArgs, SearchArgs, check_can_write};
 use crate::cli::examples;
 use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
@@ -33,7 +33,7 @@ const PAIRS_SHOWN: usize = 10;
 const EXAMPLES: &str = examples!(
     "gnan train solubility -o solubility.gnan",
     "gnan train my-tables/ --target toxic --test-share 0.2",
-    "gnan train cora.npz --lcc --rho shared --seed 7 --json > training.json",
+    "gnan train cora.npz --largest-component --rho shared --seed 7 --json > training.json",
     "gnan train my-tables/ --config options.toml --force",
     "gnan train solubility --shape spline --rho-shape spline",
     "gnan train my-tables/ --target toxic --constrain \"logp: up, bounded 0.5\" --rho-monotone",
@@ -51,9 +51,6 @@ const TRIED_SHOWN: usize = 10;
 pub struct TrainArgs {
     #[command(flatten)]
     data: DataArgs,
-
-    #[command(flatten)]
-    training: TrainingArgs,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -125,7 +122,7 @@ struct Document<'a> {
     data: DataDocument<'a>,
     options: OptionsDocument<'a>,
     model: ModelDocument<'a>,
-    record: &'a TrainingRecord,
+    record: &'a Record,
     tried: Vec<Tried<'a>>,
     metrics: &'a PartMetrics,
     seconds: f64,
@@ -142,10 +139,8 @@ struct DataDocument<'a> {
 
 #[derive(Serialize)]
 struct OptionsDocument<'a> {
-    #[serde(flatten)]
-    data: &'a DataArgs,
-    #[serde(flatten)]
-    training: &'a TrainingArgs,
+    data: &'a str,
+    spec: &'a Spec,
 }
 
 #[derive(Serialize)]
@@ -167,26 +162,26 @@ struct Tried<'a> {
 
 /// Runs `gnan train`.
 pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
-    let training = Training::try_from(&args.training)?;
-    training.check()?;
+    let spec = args.data.spec();
+    spec.check()?;
     check_can_write(&args.output, args.force.force)?;
-    if let Some(note) = constraint_note(&training) {
+    if let Some(note) = constraint_note(spec) {
         talk(note);
     }
     if args.search.is_wanted() {
-        return search(args, training, json);
+        return search(args, json);
     }
-    let data = args.data.open(training.seed, args.test_share)?;
-    let parts = Parts::of(&data, args.test_share, training.seed)?;
+    let data = args.data.open(spec.fit.seed, args.test_share)?;
+    let parts = Parts::of(&data, args.test_share, spec.fit.seed)?;
     interrupt::listen("stopping after this epoch; the best model so far will be saved")?;
-    let outcome = fit(&training, &parts, |fitted| fitted.model.save(&args.output))?;
+    let outcome = fit(spec, &parts, |fitted| fitted.model.save(&args.output))?;
     finish(args, &data, &parts, &outcome, json)
 }
 
 /// Which functions are splines because constraints need them.
-fn constraint_note(training: &Training) -> Option<&'static str> {
-    match (training.rules.is_empty(), training.rho_monotone || training.rules.iter().any(|asked| asked.rules.promise()))
-    {
+fn constraint_note(spec: &Spec) -> Option<&'static str> {
+    let constrain = &spec.model.constrain;
+    match (constrain.is_empty(), spec.model.rho_monotone || constrain.iter().any(|rules| rules.rules.promise())) {
         (true, false) => None,
         (false, false) => Some("constraints are kept by splines: shape functions are splines"),
         (true, true) => Some("constraints are kept by splines: distance functions are splines"),
@@ -195,9 +190,9 @@ fn constraint_note(training: &Training) -> Option<&'static str> {
 }
 
 /// Searches for good options on the validation part, then trains with them.
-fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
-    let seed = training.seed;
-    let search = args.search.search(&Candidate { training, describe: args.data.tried() }, seed)?;
+fn search(args: &TrainArgs, json: bool) -> Result<Answer> {
+    let seed = args.data.spec().fit.seed;
+    let search = args.search.search(&args.data.tried(), seed)?;
     let data = args.data.open_to_try(seed, args.test_share)?;
     let parts = Parts::of(&data, args.test_share, seed)?;
     if parts.valid.is_empty() {
@@ -218,7 +213,7 @@ fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
     }
     let (candidate, tried, notes) = found?;
     notes.iter().for_each(talk);
-    let data = data.described(&candidate.describe)?;
+    let data = data.described(&candidate.data.describe)?;
     let parts = Parts {
         train: data.view_of(&parts.train),
         valid: data.view_of(&parts.valid),
@@ -227,8 +222,8 @@ fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
     };
     let mut tried: Vec<(String, f64)> = tried.into_iter().map(|trial| (trial.candidate, trial.valid_loss)).collect();
     tried.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut outcome = fit(&candidate.training, &parts, |_| Ok(()))?;
-    outcome.fitted.model = outcome.fitted.model.chosen_among(tried.clone());
+    let mut outcome = fit(&candidate, &parts, |_| Ok(()))?;
+    outcome.fitted.model = outcome.fitted.model.with_record(|record| record.tried = tried.clone());
     outcome.fitted.tried = tried;
     outcome.fitted.model.save(&args.output)?;
     finish(args, &data, &parts, &outcome, json)
@@ -241,7 +236,7 @@ fn finish(args: &TrainArgs, data: &Dataset, parts: &Parts, outcome: &Outcome, js
     } else {
         print(summary(data, parts, outcome, &args.output))?;
     }
-    Ok(answer(outcome.fitted.ended, outcome.fitted.model.description().record.best_epoch))
+    Ok(answer(outcome.fitted.ended, outcome.fitted.model.definition().record.best_epoch))
 }
 
 /// Training that diverged has a model to show, but the answer is no.
@@ -258,13 +253,13 @@ fn answer(ended: Ended, best_epoch: usize) -> Answer {
 }
 
 /// Fits and judges; `save` is called as soon as there is a model.
-pub fn fit(training: &Training, parts: &Parts, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
-    if let Some(note) = training.knots_note(&parts.train.union(&parts.valid)) {
+pub fn fit(spec: &Spec, parts: &Parts, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
+    if let Some(note) = spec.knots_note(&parts.train.union(&parts.valid)) {
         talk(note);
     }
     let progress = TrainingProgress::new();
     let start = Instant::now();
-    let fitted = training.fit_watched(&parts.train, Some(&parts.valid), &mut |report| progress.epoch(report));
+    let fitted = spec.fit_watched(&parts.train, Some(&parts.valid), &mut |report| progress.epoch(report));
     progress.finish();
     let fitted = fitted?;
     let seconds = start.elapsed().as_secs_f64();
@@ -293,11 +288,11 @@ fn metrics_of(metrics: &PartMetrics, baseline_words: &str) -> Table {
 }
 
 fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> String {
-    let description = outcome.fitted.model.description();
-    let record = &description.record;
+    let definition = outcome.fitted.model.definition();
+    let record = &definition.record;
     let mut text = format!("{}  {}\n\n", heading(format!("trained on {}", data.name())), dim(data.format()));
     let mut facts = Table::facts();
-    facts.fact("predicts", words::prediction(description));
+    facts.fact("predicts", words::prediction(definition));
     let mut sizes = format!("{}: {} to train", parts.words, count(record.train_items));
     if record.valid_items > 0 {
         sizes.push_str(&format!(", {} to validate", count(record.valid_items)));
@@ -306,18 +301,18 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
         sizes.push_str(&format!(", {} to test", count(test.len())));
     }
     facts.fact("data", sizes);
-    facts.fact("model", words::architecture(description));
-    facts.fact("training", words::settings(description));
-    if let Some(knots) = words::knots(description) {
+    facts.fact("model", words::architecture(definition));
+    facts.fact("training", words::settings(definition));
+    if let Some(knots) = words::knots(definition) {
         facts.fact("knots", knots);
     }
-    for (place, line) in words::selection(description).into_iter().enumerate() {
+    for (place, line) in words::selection(definition).into_iter().enumerate() {
         facts.fact(if place == 0 { "selected" } else { "" }, line);
     }
-    for (place, line) in words::pairs(description).into_iter().take(PAIRS_SHOWN).enumerate() {
+    for (place, line) in words::pairs(definition).into_iter().take(PAIRS_SHOWN).enumerate() {
         facts.fact(if place == 0 { "pairs" } else { "" }, line);
     }
-    facts.fact("ended", format!("{} ({})", words::ending(description), duration(outcome.seconds)));
+    facts.fact("ended", format!("{} ({})", words::ending(definition), duration(outcome.seconds)));
     if outcome.fitted.tried.len() > 1 {
         for (place, (name, loss)) in outcome.fitted.tried.iter().take(TRIED_SHOWN).enumerate() {
             let fact = if place == 0 { "tried" } else { "" };
@@ -327,12 +322,12 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
             facts.fact("", format!("and {} more, in the model file", more + 1));
         }
     }
-    for (place, certificate) in description.certificates.iter().enumerate() {
+    for (place, certificate) in definition.record.certificates.iter().enumerate() {
         facts.fact(if place == 0 { "certified" } else { "" }, one_line(&certificate.sentence()));
     }
     text.push_str(&facts.render());
     if outcome.metrics.baseline.is_some() {
-        let table = metrics_of(&outcome.metrics, baseline::words(description.outcome)).render();
+        let table = metrics_of(&outcome.metrics, baseline::words(definition.learned.outcome)).render();
         text.push_str(&format!("\n{table}"));
     }
     if record.best_epoch == 0 {
@@ -343,8 +338,8 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
 }
 
 fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, parts: &Parts, outcome: &'a Outcome) -> Document<'a> {
-    let description = outcome.fitted.model.description();
-    let record = &description.record;
+    let definition = outcome.fitted.model.definition();
+    let record = &definition.record;
     Document {
         data: DataDocument {
             name: data.name(),
@@ -353,15 +348,15 @@ fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, parts: &Parts, outcome: 
             valid: record.valid_items,
             test: parts.test.as_ref().map_or(0, Dataset::len),
         },
-        options: OptionsDocument { data: &args.data, training: &args.training },
+        options: OptionsDocument { data: &args.data.data, spec: args.data.spec() },
         model: ModelDocument {
             path: &args.output,
-            rho: words::rho(description.rho),
-            outputs: description.architecture.outputs,
-            shape: description.shape,
-            rho_shape: description.rho_shape(),
-            certificates: &description.certificates,
-            parameters: parameter_count(description),
+            rho: words::rho(definition.learned.rho),
+            outputs: definition.architecture().outputs,
+            shape: definition.learned.shape,
+            rho_shape: definition.rho_shape(),
+            certificates: &definition.record.certificates,
+            parameters: parameter_count(definition),
         },
         record,
         tried: outcome.fitted.tried.iter().map(|(name, valid_loss)| Tried { name, valid_loss: *valid_loss }).collect(),

@@ -10,7 +10,7 @@ use crate::text::one_line;
 impl Album<'_> {
     /// Value by value of a pair; `None` for a feature that is not one.
     pub fn pair_heatmap(&self, k: usize) -> Option<Figure> {
-        let pair = self.canonical.description().features[k].pair.as_ref()?;
+        let pair = self.canonical.definition().learned.features[k].pair.as_ref()?;
         let [first, second] = &pair.members;
         let levels = &self.overview.features[k].levels;
         let find = |row: &String, column: &String| {
@@ -74,7 +74,7 @@ impl Album<'_> {
 
     /// Whether a feature is a pair, which has a heatmap of its own in place of bars.
     pub(super) fn is_pair(&self, k: usize) -> bool {
-        self.canonical.description().features[k].pair.is_some()
+        self.canonical.definition().learned.features[k].pair.is_some()
     }
 
     /// The cells of a pair that stand for it among the features: that which says least and that which says most, of

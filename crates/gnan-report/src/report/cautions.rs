@@ -25,7 +25,7 @@ pub(super) fn cautions(model: &Model, data: &Dataset, judged: &Judged, overview:
     sentences.extend(of_evidence(model, judged));
     sentences.extend(little_support(model, overview));
     sentences.extend(judged.outputs.novelty.iter().map(|sentence| format!("The judged data hold {sentence}.")));
-    sentences.extend(words::knots(model.description()).map(|knots| format!("{knots}.")));
+    sentences.extend(words::knots(model.definition()).map(|knots| format!("{knots}.")));
     sentences.extend(flat_rho(model, overview));
     sentences.extend(rare_distances(model, overview));
     sentences.extend(disconnected(data));
@@ -39,7 +39,7 @@ pub(super) fn cautions(model: &Model, data: &Dataset, judged: &Judged, overview:
 }
 
 fn of_evidence(model: &Model, judged: &Judged) -> Vec<String> {
-    let record = &model.description().record;
+    let record = &model.definition().record;
     let mut sentences = Vec::new();
     match judged.part {
         Part::Test => {}
@@ -64,7 +64,7 @@ fn of_evidence(model: &Model, judged: &Judged) -> Vec<String> {
 }
 
 fn little_support(model: &Model, overview: &Overview) -> Option<String> {
-    let task = model.description().task;
+    let task = model.definition().learned.task;
     let mut weak = Vec::new();
     for feature in &overview.features {
         let several = feature.levels.len() > 1;
@@ -95,7 +95,7 @@ fn flat_rho(model: &Model, overview: &Overview) -> Option<String> {
         high - low < FLAT
     };
     // The bias's own rho is part of the structure curve.
-    let skipped = usize::from(model.description().rho != Rho::Shared);
+    let skipped = usize::from(model.definition().learned.rho != Rho::Shared);
     let flat: Vec<String> = overview.rho[skipped..]
         .iter()
         .filter(|rho| (0..overview.outputs.len()).all(|c| is_flat(&rho.values, c)))
@@ -110,7 +110,7 @@ fn flat_rho(model: &Model, overview: &Overview) -> Option<String> {
 }
 
 fn rare_distances(model: &Model, overview: &Overview) -> Option<String> {
-    let finite = model.description().axis().range(0).len().saturating_sub(1);
+    let finite = model.definition().axis().range(0).len().saturating_sub(1);
     let first = (0..finite)
         .find(|slot| overview.receivers[*slot] > 0.0 && overview.receivers[*slot] < LITTLE_SUPPORT as f64)?;
     Some(format!(
@@ -142,7 +142,7 @@ fn disconnected(data: &Dataset) -> Option<String> {
 }
 
 fn imbalance(model: &Model, data: &Dataset) -> Option<String> {
-    if !matches!(model.description().outcome, Outcome::Binary | Outcome::Multiclass) {
+    if !matches!(model.definition().learned.outcome, Outcome::Binary | Outcome::Multiclass) {
         return None;
     }
     let target = model.align_targets(data).ok()?.into_iter().next()?;

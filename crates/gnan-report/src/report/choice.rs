@@ -33,9 +33,9 @@ pub(super) fn choose(model: &Model, judged: &Judged, explainer: &Explainer<'_>) 
     };
     let all = || 0..judged.data.len();
     // Of several targets the first is shown.
-    let targets = &model.description().targets;
+    let targets = &model.definition().learned.targets;
     let of = if targets.len() > 1 { format!(" of {}", targets[0].name) } else { String::new() };
-    if model.description().outcome.is_regression() {
+    if model.definition().learned.outcome.is_regression() {
         let value = |position: &usize| f64::from(judged.row(*position)[0]);
         let error = |position: &usize| judged.target(*position).map_or(-1.0, |target| (value(position) - target).abs());
         add(all().max_by(|a, b| value(a).total_cmp(&value(b))), &format!("the highest prediction{of}"));
@@ -66,7 +66,7 @@ pub(super) fn choose(model: &Model, judged: &Judged, explainer: &Explainer<'_>) 
 
 /// The shown output that explains the prediction best: that of the predicted class.
 fn explained_output(model: &Model, judged: &Judged, position: usize) -> usize {
-    match model.description().outcome {
+    match model.definition().learned.outcome {
         Outcome::Multiclass => class_of(model, judged, position),
         _ => 0,
     }
@@ -75,7 +75,7 @@ fn explained_output(model: &Model, judged: &Judged, position: usize) -> usize {
 /// The predicted class; of several yes-or-no targets that of the first.
 fn class_of(model: &Model, judged: &Judged, position: usize) -> usize {
     let row = judged.row(position);
-    match model.description().outcome {
+    match model.definition().learned.outcome {
         Outcome::MultiLabel => usize::from(row[0] > 0.0),
         _ => most_probable(&probabilities(row)),
     }
@@ -84,7 +84,7 @@ fn class_of(model: &Model, judged: &Judged, position: usize) -> usize {
 /// How far from undecided a prediction is: its largest probability, by the logit where probabilities are all 1.
 fn confidence(model: &Model, judged: &Judged, position: usize) -> f64 {
     let row = judged.row(position);
-    match (model.description().outcome, row) {
+    match (model.definition().learned.outcome, row) {
         (Outcome::Binary, [logit]) => f64::from(logit.abs()),
         (Outcome::MultiLabel, row) => f64::from(row[0].abs()),
         (_, row) => {
@@ -97,7 +97,7 @@ fn confidence(model: &Model, judged: &Judged, position: usize) -> f64 {
 
 /// Whether the prediction of one class is mistaken; `None` where that is not known.
 fn wrong(model: &Model, judged: &Judged, position: usize) -> Option<bool> {
-    if model.description().outcome.is_regression() {
+    if model.definition().learned.outcome.is_regression() {
         return None;
     }
     judged.target(position).map(|target| target as usize != class_of(model, judged, position))
@@ -117,7 +117,7 @@ fn predicted_classes(model: &Model, judged: &Judged) -> Vec<usize> {
 }
 
 fn class_name(model: &Model, class: usize) -> String {
-    let target = model.description().targets.first();
+    let target = model.definition().learned.targets.first();
     target.and_then(|target| target.classes.as_ref()?.get(class).cloned()).unwrap_or_default()
 }
 

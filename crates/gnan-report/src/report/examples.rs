@@ -3,7 +3,7 @@
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explainer, Explanation, Ledger};
 use gnan::metric::most_probable;
-use gnan::model::Description;
+use gnan::model::Definition;
 use gnan::{Dataset, Result};
 
 use super::choice::{Example, choose};
@@ -36,7 +36,7 @@ pub(super) fn html(
         let source = Source { report, data: report.data, judged };
         let all = Explainer::new(report.model, report.data)?;
         for (position, why) in report.wanted.iter().zip(all.explain(&report.wanted)?) {
-            let output = most_spoken_for(report.model.description(), &why);
+            let output = most_spoken_for(report.model.definition(), &why);
             let example = Example { position: *position, why: "asked for".to_owned(), output };
             html += &source.html(&example, &why, figures);
         }
@@ -52,8 +52,8 @@ pub(super) fn html(
 }
 
 /// The shown output of the predicted class.
-fn most_spoken_for(description: &Description, why: &Explanation) -> usize {
-    match description.outcome {
+fn most_spoken_for(definition: &Definition, why: &Explanation) -> usize {
+    match definition.learned.outcome {
         Outcome::Multiclass => most_probable(&why.probabilities),
         _ => 0,
     }
@@ -61,11 +61,11 @@ fn most_spoken_for(description: &Description, why: &Explanation) -> usize {
 
 impl Source<'_> {
     fn html(&self, example: &Example, why: &Explanation, figures: &mut Figures) -> String {
-        let description = self.report.model.description();
+        let definition = self.report.model.definition();
         let output = example.output;
         let mut html =
             format!("<article>\n<h3>{} <small>{}</small></h3>\n", text(&one_line(&why.id)), text(&example.why));
-        let mut pairs = vec![("predicted", said(description, why, output))];
+        let mut pairs = vec![("predicted", said(definition, why, output))];
         pairs.extend(self.truth(example.position).map(|truth| ("in truth", truth)));
         let adds_up = if why.adds_up() { "yes, in every way it is taken apart" } else { "NO" };
         pairs.push(("adds up", adds_up.to_owned()));
@@ -74,8 +74,8 @@ impl Source<'_> {
         }
         html += &facts(&pairs);
         let by = graph::By::Source;
-        html += &figures.html(picture(description, self.data, example.position, why, output, by, WIDTH));
-        html += &figures.html(waterfall(description, why, output, WIDTH));
+        html += &figures.html(picture(definition, self.data, example.position, why, output, by, WIDTH));
+        html += &figures.html(waterfall(definition, why, output, WIDTH));
         html += &ledgers(why, output);
         html + "</article>\n"
     }
@@ -91,10 +91,10 @@ impl Source<'_> {
 }
 
 /// What was predicted: the class with its probability, and the output that is explained.
-fn said(description: &Description, why: &Explanation, output: usize) -> String {
-    let amount = format!("{} {}", signed(why.total(output), 4), output_words(description, &why.outputs[output]));
-    let classes = description.targets.first().and_then(|target| target.classes.as_ref());
-    match (description.outcome, classes) {
+fn said(definition: &Definition, why: &Explanation, output: usize) -> String {
+    let amount = format!("{} {}", signed(why.total(output), 4), output_words(definition, &why.outputs[output]));
+    let classes = definition.learned.targets.first().and_then(|target| target.classes.as_ref());
+    match (definition.learned.outcome, classes) {
         (Outcome::Binary | Outcome::Multiclass, Some(classes)) => {
             let best = most_probable(&why.probabilities);
             let name = classes.get(best).map(|class| one_line(class)).unwrap_or_default();

@@ -49,8 +49,8 @@ pub(super) struct Judged {
 
 impl Judged {
     pub(super) fn new(model: &Model, data: &Dataset, test_share: Option<f64>) -> Result<Judged> {
-        let record = &model.description().record;
-        let outcome = model.description().outcome;
+        let record = &model.definition().record;
+        let outcome = model.definition().learned.outcome;
         let (targets, problem) = match model.align_targets(data) {
             Ok(targets) => (targets, None),
             Err(_) if data.targets().is_empty() => (Vec::new(), None),
@@ -73,7 +73,7 @@ impl Judged {
             });
         }
         // Data that cannot be divided as training data are (all of them a test part, say) are judged whole.
-        let split = data.parts(test_share, record.seed).ok().filter(|(split, _)| record.is_of(split));
+        let split = data.parts(test_share, record.resolved.fit.seed).ok().filter(|(split, _)| record.is_of(split));
         let (part, origin, judged, train) = match split {
             None => (Part::Unknown, "all labelled items", labelled, None),
             Some((Split { train, valid, test }, origin)) => match (test.is_empty(), valid.is_empty()) {
@@ -85,7 +85,7 @@ impl Judged {
         let outputs = model.outputs_on(&judged)?;
         let scored = Scored { outcome, width: outputs.width, outputs: &outputs.values };
         let metrics = score(&scored, &targets, judged.items());
-        let confidence = intervals(&scored, &targets, judged.items(), record.seed);
+        let confidence = intervals(&scored, &targets, judged.items(), record.resolved.fit.seed);
         // Of data with other classes than the model's the baseline would be another metric.
         let same = data.outcome().is_ok_and(|found| found == outcome)
             && data.targets().iter().map(|target| &target.classes).eq(targets.iter().map(|target| &target.classes));

@@ -82,7 +82,7 @@ impl Report<'_> {
         let contents: String =
             (sections.iter()).map(|(id, heading, _)| format!("<a href=\"#{id}\">{}</a>\n", text(heading))).collect();
         let body: String = sections.iter().map(|(id, heading, inner)| section(id, heading, inner)).collect();
-        let title = format!("gnan report: {}", one_line(&self.model.description().record.data));
+        let title = format!("gnan report: {}", one_line(&self.model.definition().record.data));
         Ok(format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -99,8 +99,8 @@ impl Report<'_> {
 
     /// What matters most, in a paragraph.
     fn lead(&self, judged: &Judged, overview: &Overview, album: &Album<'_>) -> String {
-        let description = self.model.description();
-        let mut lead = format!("This model predicts {}.", words::prediction(description));
+        let definition = self.model.definition();
+        let mut lead = format!("This model predicts {}.", words::prediction(definition));
         if let Some((name, value)) = judged.metrics.chief() {
             let remark = judged.part_remark();
             lead += &format!(" Its {} is {} on {}. {remark}", metric_name(name), metric(value), judged.part_words());
@@ -114,13 +114,13 @@ impl Report<'_> {
     }
 
     fn model_html(&self) -> String {
-        let description = self.model.description();
-        let record = &description.record;
-        let (a_node, a_graph) = ("node", if description.task == Task::Graph { "graph" } else { "node" });
+        let definition = self.model.definition();
+        let record = &definition.record;
+        let (a_node, a_graph) = ("node", if definition.learned.task == Task::Graph { "graph" } else { "node" });
         let mut html = facts(&[
-            ("predicts", words::prediction(description)),
-            ("model", words::architecture(description)),
-            ("edges", if description.directed { "directed".to_owned() } else { "undirected".to_owned() }),
+            ("predicts", words::prediction(definition)),
+            ("model", words::architecture(definition)),
+            ("edges", if definition.learned.directed { "directed".to_owned() } else { "undirected".to_owned() }),
             (
                 "trained on",
                 format!(
@@ -131,8 +131,8 @@ impl Report<'_> {
                     count(record.nodes as u64)
                 ),
             ),
-            ("training", words::settings(description)),
-            ("ended", words::ending(description)),
+            ("training", words::settings(definition)),
+            ("ended", words::ending(definition)),
             ("written by", format!("gnan {}", record.version)),
         ]);
         let certificates = self.model.check_certificates();
@@ -148,7 +148,7 @@ impl Report<'_> {
              feature. What it says is heard by the others, weighed by rho, a function of the distance alone, and averaged \
              over all {a_node}s at that distance. {} Because the model is only sums and products of these curves, the \
              figures show all of it.",
-            match description.task {
+            match definition.learned.task {
                 Task::Graph => "The prediction for a graph is the sum of what all its nodes hear, plus a base.",
                 Task::Node => "The prediction for a node is what it hears, plus a base.",
             }

@@ -4,7 +4,7 @@ use super::Report;
 use super::html::{paragraph, text};
 
 pub(super) fn html(report: &Report<'_>) -> String {
-    let record = &report.model.description().record;
+    let record = &report.model.definition().record;
     let options = &report.options;
     let mut commands = vec![
         format!("gnan inspect {}", quoted(report.model_name)),
@@ -27,7 +27,7 @@ pub(super) fn html(report: &Report<'_>) -> String {
         "The model was trained by gnan {} on {} with seed {}. The same version, data, options and seed give the same model, \
          byte for byte, on any number of threads; these commands show what it is, check every explanation, and write \
          this page again:",
-        record.version, record.data, record.seed
+        record.version, record.data, record.resolved.fit.seed
     ));
     html += &format!("<pre>{}</pre>\n", text(&commands.join("\n")));
     html + &paragraph("This page is one file. It loads nothing, sends nothing and works without a network.")

@@ -6,13 +6,14 @@ use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, Part, ReadOptions, Tables, Task, Values};
 use gnan::lens::Lens;
 use gnan::model::{
-    Description, Engine, FeatureSchema, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
-    TargetSchema, TrainingRecord, output_count,
+    Definition, Engine, FeatureSchema, Learned, Model, OptimiserState, Parameters, Record, Rho, RhoScale, Rows,
+    StepSettings, TargetSchema, output_count,
 };
 use gnan::random::Stream;
-use gnan::shape::{Adam, Architecture, ShapeKind};
-use gnan::statistics::{ChannelPlan, Statistics, StatisticsOptions};
-use gnan::train::{Goals, Loss};
+use gnan::shape::{Adam, ShapeKind};
+use gnan::spec::{Loss, Spec};
+use gnan::statistics::{ChannelPlan, Statistics, StatisticsRequest};
+use gnan::train::{ItemTargets, LaneTargets};
 use gnan::{Dataset, DatasetOptions};
 
 use super::dense;
@@ -25,7 +26,7 @@ pub struct Workload {
     model: Model,
     statistics: Arc<Statistics>,
     rows: Vec<usize>,
-    goals: Goals,
+    targets: ItemTargets,
     loss: Loss,
     batch: Option<usize>,
 }
@@ -75,47 +76,40 @@ impl Workload {
         };
         let outcome = data.outcome().expect("targets");
         let targets: Vec<TargetSchema> = data.targets().iter().map(TargetSchema::of).collect();
-        let architecture = Architecture { layers: 3, hidden: 64, outputs: output_count(outcome, &targets, false) };
         let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
         let features: Vec<FeatureSchema> =
             data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
         let channels = (rho == Rho::Shared).then(|| ChannelPlan::shared(features.len()));
-        let statistics =
-            StatisticsOptions { normalise: true, lenses: Lens::plain(), channels, sample: None, cache: None };
+        let statistics = StatisticsRequest { normalise: true, lenses: Lens::plain(), channels, sample: None };
         let statistics = Statistics::new(&train, data.features(), statistics).expect("statistics");
-        let description = Description {
-            task: data.task(),
-            outcome,
-            links: None,
-            directed: data.directed(),
-            explicit_hydrogens: false,
-            largest_component: false,
-            rho,
-            rho_scale: RhoScale::default(),
-            shape: ShapeKind::Network,
-            rho_spline: None,
-            rho_monotone: false,
-            readout: false,
-            uncentred: false,
-            normalise: true,
-            hop_cap: None,
-            shell_scale: Vec::new(),
-            silent_unreachable: false,
-            lenses: Lens::plain(),
-            slots: Vec::new(),
-            architecture,
-            features,
-            targets,
-            receivers: statistics.receivers(&[]),
-            record: TrainingRecord::default(),
-            certificates: Vec::new(),
+        let definition = Definition {
+            spec: Spec::default(),
+            record: Record::default(),
+            learned: Learned {
+                task: data.task(),
+                outcome,
+                links: None,
+                directed: data.directed(),
+                rho,
+                rho_scale: RhoScale::default(),
+                shape: ShapeKind::Network,
+                rho_spline: None,
+                uncentred: false,
+                shell_scale: Vec::new(),
+                lenses: Lens::plain(),
+                slots: vec![statistics.slots()],
+                outputs: output_count(outcome, &targets, false),
+                features,
+                targets,
+                receivers: statistics.receivers(&[]),
+            },
         };
-        let layout = description.layout();
-        let parameters = Parameters::random(&layout, &description.forms(), architecture.outputs, 1);
-        let model = Model::from_parts(description, parameters);
+        let layout = definition.layout();
+        let parameters = Parameters::random(&layout, &definition.forms(), definition.learned.outputs, 1);
+        let model = Model::from_parts(definition, parameters);
         let target = &data.targets()[0];
         let values: Vec<f32> = train.items().iter().map(|item| target.values[*item as usize] as f32).collect();
-        let goals = Goals::new(1, values, vec![1.0; train.len()], Vec::new());
+        let targets = ItemTargets { width: 1, values, weights: vec![1.0; train.len()], class_weights: Vec::new() };
         Workload {
             name,
             dense_seconds: dense::forward_seconds(&model, tables, &train),
@@ -123,17 +117,18 @@ impl Workload {
             rows: (0..train.len()).collect(),
             statistics: Arc::new(statistics),
             model,
-            goals,
+            targets,
             batch,
         }
     }
 
     /// A run from the first epoch.
     pub fn start(&self) -> Run<'_> {
-        let engine = Engine::new(self.model.description().engine_model(), Arc::clone(&self.statistics), 0.03);
+        let engine = Engine::new(self.model.definition().engine_model(), Arc::clone(&self.statistics), 0.03);
         let parameters = self.model.parameters().clone();
         let outputs = vec![0.0; self.rows.len() * self.model.outputs()];
         Run {
+            lane_targets: LaneTargets::of_one(self.loss, self.model.outputs(), &self.targets),
             workload: self,
             rows: engine.rows(&self.rows, self.batch.is_none()),
             state: OptimiserState::new(&parameters),
@@ -151,8 +146,9 @@ impl Workload {
 
     /// Floating-point operations of the networks in an epoch: forward, and twice that backward.
     pub fn flops(&self) -> f64 {
-        let layout = self.model.description().layout();
-        let Architecture { hidden, outputs, .. } = self.model.description().architecture;
+        let layout = self.model.definition().layout();
+        let size = self.model.definition().architecture();
+        let (hidden, outputs) = (size.hidden, size.outputs);
         let networks = self.statistics.levels().features().iter().filter(|f| f.missing.is_none());
         let points: usize = networks.map(|f| f.units.len() + 1).sum();
         let points = if layout.networks == 0 { 0 } else { points };
@@ -164,7 +160,7 @@ impl Workload {
     /// the step; statistics are read forwards and backwards.
     pub fn bytes(&self) -> f64 {
         let parameters = self.model.parameters();
-        let block = self.model.description().architecture.block_len();
+        let block = self.model.definition().architecture().block_len();
         let floats = ((parameters.shapes.len() + parameters.rhos.len()) * block) as f64;
         let entries = self.statistics.rows().cells.len() as f64;
         let pairs = self.statistics.surroundings().first().map_or(0.0, |s| (s.source_count() * s.len()) as f64);
@@ -176,6 +172,7 @@ impl Workload {
 /// Training under way.
 pub struct Run<'a> {
     workload: &'a Workload,
+    lane_targets: LaneTargets,
     engine: Engine,
     rows: Rows,
     parameters: Parameters,
@@ -194,7 +191,7 @@ impl Run<'_> {
         let Some(batch) = self.workload.batch else {
             self.engine.tables(&self.parameters, true);
             self.engine.outputs(&mut self.rows, &mut self.outputs);
-            self.workload.loss.evaluate(&self.outputs, &self.workload.goals, Some(&mut self.gradient));
+            self.lane_targets.evaluate(&self.outputs, &mut self.gradient);
             self.engine.step(&mut self.rows, &self.gradient, &mut self.parameters, &mut self.state, settings);
             return;
         };
@@ -203,12 +200,13 @@ impl Run<'_> {
         let width = self.workload.model.outputs();
         for items in order.chunks(batch) {
             let mut rows = self.engine.rows(items, false);
-            let goals = self.workload.goals.select(items);
+            let targets = self.workload.targets.select(items);
             let (outputs, gradient) =
                 (&mut self.outputs[..items.len() * width], &mut self.gradient[..items.len() * width]);
             self.engine.tables(&self.parameters, true);
             self.engine.outputs(&mut rows, outputs);
-            self.workload.loss.evaluate(outputs, &goals, Some(gradient));
+            LaneTargets::of_one(self.workload.loss, self.workload.model.outputs(), &targets)
+                .evaluate(outputs, gradient);
             self.engine.step(&mut rows, gradient, &mut self.parameters, &mut self.state, settings);
         }
     }

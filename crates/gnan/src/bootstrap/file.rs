@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::Deserialize;
 
-use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::model::Model;
@@ -106,11 +105,11 @@ impl Replicates {
             .remedy("update gnan"));
         }
         let header: ReplicatesHeader = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
-        if header.model != model_checksum(model)? {
+        if header.model != model.checksum()? {
             return Err(Error::input("these replicates belong to another model")
                 .remedy("move it to its own model, or run gnan bootstrap --restart to replace it"));
         }
-        if header.points.features.len() != model.description().features.len() {
+        if header.points.features.len() != model.definition().learned.features.len() {
             return Err(broken("its points do not fit the features of the model".to_owned()));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
@@ -124,11 +123,6 @@ impl Replicates {
         }
         Ok(Replicates { header, shape, rows })
     }
-}
-
-/// The checksum of a model, by which its replicates know it.
-pub(super) fn model_checksum(model: &Model) -> Result<String> {
-    Ok(Checksum::of(&model.to_bytes()?).to_string())
 }
 
 fn read_rows(tensors: &SafeTensors<'_>, shape: &Shape) -> std::result::Result<BTreeMap<usize, Vec<f64>>, String> {

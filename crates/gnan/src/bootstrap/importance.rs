@@ -45,7 +45,7 @@ impl<'a> ItemCells<'a> {
                 let at_most = (MOST_ENTRIES / listed.max(1)).max(1);
                 let every = data.len().div_ceil(at_most).max(1);
                 let some: Vec<usize> = (0..data.len()).step_by(every).collect();
-                let options = model.description().statistics_options();
+                let options = model.definition().statistics_request();
                 Cow::Owned(Statistics::in_cells(&data.subset(&some), Arc::clone(statistics.levels()), options)?)
             }
         };
@@ -59,8 +59,8 @@ impl<'a> ItemCells<'a> {
         let canonical = model.canonical();
         let slots = canonical.slots();
         let products = self.products(&canonical);
-        let shown = model.description().shown_names().len();
-        let features = model.description().features.len();
+        let shown = model.definition().shown_names().len();
+        let features = model.definition().learned.features.len();
         let mut sums = Importances {
             by_feature: vec![0.0; features * shown],
             by_distance: vec![0.0; slots * shown],
@@ -96,11 +96,11 @@ impl<'a> ItemCells<'a> {
 
     /// `rho(l) * f_k(value)`, centred, as it is shown, for every cell; the structure curve for those of the bias.
     fn products(&self, canonical: &Canonical) -> Vec<f64> {
-        let description = canonical.description();
+        let definition = canonical.definition();
         let canonical = canonical.with_axis(self.statistics.axis());
         let rhos: Vec<_> = canonical.rhos().into_iter().map(|rho| rho.values).collect();
         let cells = self.statistics.cells();
-        let mut products = Vec::with_capacity(cells.len() * description.shown_names().len());
+        let mut products = Vec::with_capacity(cells.len() * definition.shown_names().len());
         let mut last: Option<(u32, Option<Vec<f64>>)> = None;
         for ((unit, slot), feature) in cells.units.iter().zip(&cells.slots).zip(&self.features) {
             let slot = usize::from(*slot);
@@ -120,7 +120,7 @@ impl<'a> ItemCells<'a> {
                     }
                 }
             };
-            products.extend(description.shown(&product));
+            products.extend(definition.shown(&product));
         }
         products
     }
@@ -146,16 +146,16 @@ impl Importances {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Training;
+    use crate::Spec;
     use crate::explain::Explainer;
-    use crate::train::RhoChoice;
+    use crate::spec::RhoChoice;
 
     #[test]
     fn importances_are_those_of_the_explainer() {
         let data = Dataset::open("solubility").unwrap();
         let data = data.subset(&(0..data.len()).step_by(10).collect::<Vec<_>>());
         for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
-            let model = Training { hidden: 16, ..Training::default().epochs(20) }.rho(rho).fit(&data).unwrap();
+            let model = Spec::default().epochs(20).hidden(16).rho(rho).fit(&data).unwrap();
             let statistics = model.statistics(&data, &model.features_of(&data).unwrap()).unwrap();
             let found = ItemCells::new(&model, &data, &statistics).unwrap().importances(&model);
             let expected = Explainer::new(&model, &data).unwrap().importance().unwrap();

@@ -76,7 +76,7 @@ impl Intervals {
         });
         let structure = (0..shape.slots).map(|slot| {
             let shown: Vec<Vec<f64>> =
-                aligned.iter().map(|curves| model.description().shown(&curves.structure[slot])).collect();
+                aligned.iter().map(|curves| model.definition().shown(&curves.structure[slot])).collect();
             bands(&shown)
         });
         let rows = |part: Part| -> Vec<Vec<Band>> {
@@ -109,7 +109,7 @@ impl Intervals {
 fn aligned(canonical: &Canonical, replicates: &Replicates) -> Vec<Curves> {
     let points = &replicates.header().points;
     let point = canonical.curves(points);
-    let receivers = &canonical.description().receivers;
+    let receivers = &canonical.definition().learned.receivers;
     let rho_of: Vec<Vec<usize>> = (points.features.iter().enumerate())
         .map(|(k, points)| points.iter().map(|point| canonical.rho_at(k, point)).collect())
         .collect();
@@ -127,10 +127,11 @@ fn product_bands(
     aligned: &[Curves],
     present: &Presence,
 ) -> Vec<Vec<Vec<Vec<Band>>>> {
-    let description = canonical.description();
+    let definition = canonical.definition();
     let feature = |k: usize| -> Vec<Vec<Vec<Band>>> {
         let rho_of: Vec<usize> = points.features[k].iter().map(|point| canonical.rho_at(k, point)).collect();
-        let shares = if canonical.has_level_rhos(k) { description.features[k].level_shares() } else { Vec::new() };
+        let shares =
+            if canonical.has_level_rhos(k) { definition.learned.features[k].level_shares() } else { Vec::new() };
         // `[points][slots]`, a row of shown outputs for every replicate.
         let mut cells = vec![vec![Vec::with_capacity(aligned.len()); shape.slots]; shape.points[k]];
         for curves in aligned {
@@ -144,7 +145,7 @@ fn product_bands(
                 let means: Vec<f64> = (0..shape.outputs).map(mean).collect();
                 for (p, values) in products.iter().enumerate() {
                     let centred: Vec<f64> = values.iter().zip(&means).map(|(value, mean)| value - mean).collect();
-                    cells[p][slot].push(description.shown(&centred));
+                    cells[p][slot].push(definition.shown(&centred));
                 }
             }
         }

@@ -119,12 +119,12 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn of(model: &Model, points: &Points) -> Shape {
-        let description = model.description();
+        let definition = model.definition();
         Shape {
-            rhos: description.layout().rhos.len(),
-            slots: description.receivers.len(),
+            rhos: definition.layout().rhos.len(),
+            slots: definition.learned.receivers.len(),
             outputs: model.outputs(),
-            shown: description.shown_names().len(),
+            shown: definition.shown_names().len(),
             points: points.features.iter().map(Vec::len).collect(),
         }
     }
@@ -184,7 +184,7 @@ pub(super) struct Holders {
 
 impl Holders {
     pub(super) fn new(model: &Model, data: &Dataset, points: &Points, statistics: &Statistics) -> Holders {
-        let features = model.description().features.iter().zip(&points.features);
+        let features = model.definition().learned.features.iter().zip(&points.features);
         let levels = statistics.levels();
         let mut unit_of_point = Vec::new();
         for ((schema, points), found) in features.zip(levels.features()) {

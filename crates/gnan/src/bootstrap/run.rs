@@ -12,7 +12,7 @@ use crate::explain::Points;
 use crate::model::Model;
 use crate::train::Retraining;
 
-use super::file::{FORMAT_VERSION, model_checksum};
+use super::file::FORMAT_VERSION;
 use super::importance::ItemCells;
 use super::replicates::{Holders, Replicates, ReplicatesHeader, Shape};
 
@@ -162,7 +162,7 @@ impl Bootstrap {
         let points = Points::of(model, data)?;
         let header = ReplicatesHeader {
             version: FORMAT_VERSION,
-            model: model_checksum(model)?,
+            model: model.checksum()?,
             data: data.name().to_owned(),
             data_checksum,
             items: data.len(),
@@ -198,8 +198,8 @@ impl Work<'_> {
         };
         let Some(trained) = self.retraining.fit(group.clone(), self.seed, &mut watch)? else { return Ok(None) };
         let rows = group.zip(trained).map(|(number, trained)| {
-            let curves = trained.model.canonical().curves(self.points);
-            let importances = self.cells.importances(&trained.model);
+            let curves = trained.canonical().curves(self.points);
+            let importances = self.cells.importances(&trained);
             let present = self.holders.present(&self.retraining.resample(self.seed, number));
             let row = self.shape.row(&curves, &importances, &present);
             if row.iter().any(|number| !number.is_finite()) {

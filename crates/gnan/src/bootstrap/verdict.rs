@@ -28,13 +28,13 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
     let mut verdicts: Vec<Vec<String>> =
         intervals.rho.iter().map(|rho| (0..canonical.outputs()).map(|c| output(rho, c)).collect()).collect();
     // The rho of a level that too few items have is as little known as the level.
-    let items = if canonical.description().task == Task::Graph { "graphs" } else { "nodes" };
+    let items = if canonical.definition().learned.task == Task::Graph { "graphs" } else { "nodes" };
     for (k, (points, too_few)) in intervals.points.features.iter().zip(&intervals.too_few).enumerate() {
         for (point, _) in points.iter().zip(too_few).filter(|(_, too_few)| **too_few && canonical.has_level_rhos(k)) {
             verdicts[canonical.rho_at(k, point)].fill(Effect::Unknown.words(items));
         }
     }
-    if canonical.description().rho != Rho::Shared {
+    if canonical.definition().learned.rho != Rho::Shared {
         for r in (1..verdicts.len()).filter(|r| says_nothing(canonical, intervals, *r)) {
             verdicts[r].fill("nothing to weigh: what it is heard with is indistinguishable from zero".to_owned());
         }
@@ -89,9 +89,9 @@ fn on_rho(zero: &[bool], seen: &[bool]) -> String {
 pub(super) fn on_shapes(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<String>> {
     let points = canonical.products(&intervals.points);
     let seen: Vec<usize> = (0..canonical.slots()).filter(|slot| canonical.seen(*slot)).collect();
-    let description = canonical.description();
-    let shown = description.shown_names().len();
-    let items = if description.task == Task::Graph { "graphs" } else { "nodes" };
+    let definition = canonical.definition();
+    let shown = definition.shown_names().len();
+    let items = if definition.learned.task == Task::Graph { "graphs" } else { "nodes" };
     let features = points.iter().zip(&intervals.products).enumerate();
     features
         .map(|(k, (point, bands))| {
@@ -109,7 +109,7 @@ pub(super) fn on_shapes(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec
                 });
                 let effects: Vec<Effect> = effects.collect();
                 let names = &intervals.points.features[k];
-                let verdict = match description.features[k].kind {
+                let verdict = match definition.learned.features[k].kind {
                     Kind::Continuous | Kind::Sparse => on_curve(names, &effects),
                     Kind::Binary | Kind::Categorical => on_levels(names, &effects, items),
                 };

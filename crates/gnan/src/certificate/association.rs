@@ -12,23 +12,23 @@ const FARTHER: usize = 3;
 impl Model {
     /// One certificate per feature with an association rule, and one for what the model as a whole does not hear.
     pub(super) fn certify_associations(&self) -> Vec<Certificate> {
-        let description = self.description();
-        let ruled = |k: &usize| description.features[*k].reach.is_some();
-        let features: Vec<usize> = (0..description.features.len()).filter(ruled).collect();
-        if features.is_empty() && description.reach() == Reach::ALL {
+        let definition = self.definition();
+        let ruled = |k: &usize| definition.learned.features[*k].reach.is_some();
+        let features: Vec<usize> = (0..definition.learned.features.len()).filter(ruled).collect();
+        if features.is_empty() && definition.reach() == Reach::ALL {
             return Vec::new();
         }
-        let trained = description.axis().longest();
+        let trained = definition.axis().longest();
         let longest: Vec<usize> = trained.iter().map(|longest| longest + FARTHER).collect();
-        let canonical = self.canonical().with_axis(&Axis::new(&description.lenses, &longest));
+        let canonical = self.canonical().with_axis(&Axis::new(&definition.learned.lenses, &longest));
         let mut found = Vec::new();
-        if description.reach() != Reach::ALL {
-            let all = 0..description.features.len();
-            found.push(certificate(&canonical, "every feature", all, description.reach()));
+        if definition.reach() != Reach::ALL {
+            let all = 0..definition.learned.features.len();
+            found.push(certificate(&canonical, "every feature", all, definition.reach()));
         }
         for k in features {
-            let feature = &description.features[k];
-            let reach = feature.reach.unwrap_or(Reach::ALL).and(description.reach());
+            let feature = &definition.learned.features[k];
+            let reach = feature.reach.unwrap_or(Reach::ALL).and(definition.reach());
             found.push(certificate(&canonical, &feature.name, k..k + 1, reach));
         }
         found
@@ -41,7 +41,7 @@ fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<u
     let silent: Vec<usize> = (0..axis.slots()).filter(|slot| !reach.hears(axis.distance(*slot))).collect();
     let mut largest = 0.0f64;
     for k in features {
-        let feature = &canonical.description().features[k];
+        let feature = &canonical.definition().learned.features[k];
         let levels =
             if canonical.has_level_rhos(k) { feature.levels.len() + usize::from(feature.missing.is_some()) } else { 1 };
         for rho in (0..levels).map(|level| &rhos[canonical.rho_of(k, level)]) {

@@ -14,15 +14,16 @@ use shape_rules::RuledFeature;
 impl Model {
     /// Checks every rule that the model was asked to keep.
     pub fn certify(&self) -> Vec<Certificate> {
-        let description = self.description();
-        let layout = description.layout();
+        let definition = self.definition();
+        let layout = definition.layout();
         let mut certificates = Vec::new();
-        for (feature, place) in description.features.iter().zip(&layout.features) {
+        for (feature, place) in definition.learned.features.iter().zip(&layout.features) {
             if let Some(ruled) = RuledFeature::of(self, feature, place, &layout) {
                 certificates.extend(ruled.certificates());
             }
         }
-        certificates.extend(description.rho_monotone.then(|| self.certify_monotone_rhos(layout.rho_functions())));
+        certificates
+            .extend(definition.spec.model.rho_monotone.then(|| self.certify_monotone_rhos(layout.rho_functions())));
         certificates.extend(self.certify_associations());
         certificates
     }
@@ -30,7 +31,7 @@ impl Model {
     /// The certificates that the model brings, checked again: those of its rules, and as false whatever else it claims.
     pub fn check_certificates(&self) -> Vec<Certificate> {
         let mut checked = self.certify();
-        let claims = &self.description().certificates;
+        let claims = &self.definition().record.certificates;
         let unfounded = claims.iter().filter(|claim| !checked.iter().any(|found| found.promises_as(claim)));
         let unfounded: Vec<Certificate> = unfounded
             .map(|claim| Certificate { evidence: "the model has no such rule".into(), holds: false, ..claim.clone() })
@@ -42,13 +43,13 @@ impl Model {
     /// The same model with the certificates of its rules.
     pub fn certified(self) -> Model {
         let certificates = self.certify();
-        self.with_certificates(certificates)
+        self.with_record(|record| record.certificates = certificates)
     }
 
     /// A distance function over `t = 1 / (1 + distance)` from 0, unreachable, to 1, the node itself: the values at its knots,
     /// by output.
     fn rho_values(&self, rho: usize) -> Vec<Vec<f64>> {
-        let scale = self.description().rho_scale;
+        let scale = self.definition().learned.rho_scale;
         let curve = self.parameters().rhos.curve(rho).of_unscaled(scale.shift, scale.scale);
         let points = curve.points_between(0.0, 1.0);
         (0..self.outputs()).map(|c| points.iter().map(|(_, values)| values[c]).collect()).collect()

@@ -1,8 +1,9 @@
 //! The rules of one feature: its direction, its curvature and its bound.
 
 use crate::files::Kind;
-use crate::model::{Certificate, Curvature, Direction, FeatureLayout, FeatureSchema, Layout, Model};
+use crate::model::{Certificate, FeatureLayout, FeatureSchema, Layout, Model};
 use crate::shape::{Piece, Piecewise};
+use crate::spec::{Curvature, Trend};
 
 use super::{range, short};
 
@@ -29,7 +30,7 @@ pub(super) struct RuledFeature<'a> {
 }
 
 fn in_pair(model: &Model, name: &str) -> bool {
-    let pairs = model.description().features.iter().filter_map(|feature| feature.pair.as_ref());
+    let pairs = model.definition().learned.features.iter().filter_map(|feature| feature.pair.as_ref());
     pairs.flat_map(|pair| &pair.members).any(|member| member.feature == name)
 }
 
@@ -99,8 +100,8 @@ impl<'a> RuledFeature<'a> {
         self.rho.0 >= 0.0
     }
 
-    fn direction(&self, direction: Direction) -> Certificate {
-        let sign = if direction == Direction::Up { 1.0 } else { -1.0 };
+    fn direction(&self, direction: Trend) -> Certificate {
+        let sign = if direction == Trend::Up { 1.0 } else { -1.0 };
         // Rounding matters to the rise over a piece, so slopes are looked at times the width of their piece.
         let inside =
             self.pieces().flat_map(|piece| [piece.rises().0, piece.rises().1]).all(|x| sign * x >= -self.tolerance);
@@ -109,7 +110,7 @@ impl<'a> RuledFeature<'a> {
         let slopes = self.pieces().flat_map(|piece| [piece.rises().0 / piece.width, piece.rises().1 / piece.width]);
         let (lowest, highest) = range(slopes.chain(self.outer_slopes()));
         let evidence = format!("its slope is from {} to {}; {}", short(lowest), short(highest), self.rho_words());
-        let promise = if direction == Direction::Up {
+        let promise = if direction == Trend::Up {
             "never lowers a prediction as it grows"
         } else {
             "never raises a prediction as it grows"

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::files::{Column, Kind, MISSING, Values};
+use crate::spec::NodeDescription;
 
-use super::{NodeDescription, Pair};
+use super::Pair;
 
 /// A numeric column with at least this share of zeros (and more than two distinct values) is sparse.
 const SPARSE_SHARE_OF_ZEROS: f64 = 0.8;

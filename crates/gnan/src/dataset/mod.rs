@@ -5,10 +5,11 @@
 //! items of shared content, so that a split or a fold costs nothing; in a node task every view still sees the whole
 //! graph, only the targets differ.
 
-pub mod describe;
+mod describe;
 mod feature;
 pub mod links;
 mod molecule;
+mod options;
 pub mod pair;
 mod roles;
 mod split;
@@ -19,9 +20,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use describe::{Aspect, NodeDescription};
 pub use feature::{Feature, OneHot, one_hot_columns};
 pub use links::{AskedPair, EndFeature, LinkDivision, LinkOptions, LinkQuestion, LinkSchema, Links};
+pub use options::DatasetOptions;
 pub use pair::{Bins, Pair, PairMember};
 pub use split::Split;
 pub use summary::{FeatureSummary, Summary, TargetSummary};
@@ -29,32 +30,11 @@ pub use target::{Outcome, Problem, Target};
 
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::files::{self, BondOrder, Column, Part, ReadOptions, Tables, Task, Values};
+use crate::files::{self, BondOrder, Column, Part, Tables, Task, Values};
 use crate::graph::Graph;
+use crate::run::Run;
+use crate::spec::DataSpec;
 use roles::{check_weights, choose_targets, take_weights};
-
-/// How a data set is to be understood.
-#[derive(Clone, Debug, Default)]
-pub struct DatasetOptions {
-    /// How to read the files.
-    pub read: ReadOptions,
-    /// Names of the targets; empty: what the format says, or the only candidate.
-    pub targets: Vec<String>,
-    /// Whether numeric targets are classes or quantities; `None`: whole numbers with few distinct values are classes.
-    pub problem: Option<Problem>,
-    /// Whether targets belong to graphs or nodes; `None`: what the format and the targets say.
-    pub task: Option<Task>,
-    /// The column that says how much each item counts in training.
-    pub weight: Option<String>,
-    /// Which binary columns are one-hot codes.
-    pub one_hot: OneHot,
-    /// Features to be computed from the graphs.
-    pub describe: Vec<NodeDescription>,
-    /// Predict the links between nodes, and no column.
-    pub links: Option<LinkOptions>,
-    /// Accept data without targets (for prediction): a named target that is absent is not an error.
-    pub targets_optional: bool,
-}
 
 /// Everything in a data set, shared by its views.
 #[derive(Clone, Debug)]
@@ -75,8 +55,8 @@ struct Content {
     targets: Vec<Target>,
     weights: Option<Vec<f32>>,
     splits: Vec<Vec<Part>>,
-    explicit_hydrogens: bool,
-    largest_component: bool,
+    /// How it was to be read.
+    spec: DataSpec,
     notes: Vec<String>,
     links: Option<Arc<Links>>,
 }
@@ -86,6 +66,7 @@ struct Content {
 pub struct Dataset {
     content: Arc<Content>,
     items: Arc<[u32]>,
+    run: Run,
 }
 
 impl Dataset {
@@ -177,21 +158,40 @@ impl Dataset {
             targets,
             weights,
             splits,
-            explicit_hydrogens: options.read.explicit_hydrogens,
-            largest_component: options.read.largest_component,
+            // Descriptions that are computed below are added there; those of links are computed with them.
+            spec: DataSpec { describe: options.describe_of_links(), ..options.spec() },
             notes,
             links: None,
         };
-        let data = Dataset { content: Arc::new(content), items: (0..item_count as u32).collect() };
+        let data =
+            Dataset { content: Arc::new(content), items: (0..item_count as u32).collect(), run: options.run.clone() };
         match &options.links {
             Some(links) => data.into_links(links, &options.describe),
             None => data.described(&options.describe),
         }
     }
 
+    /// The same items, with another way of doing work on them.
+    pub fn with_run(&self, run: &Run) -> Dataset {
+        Dataset { run: run.clone(), ..self.clone() }
+    }
+
+    /// How work on these items is done.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn with_items(&self, items: Arc<[u32]>) -> Dataset {
+        Dataset { items, ..self.clone() }
+    }
+
+    fn with_content(&self, content: Content) -> Dataset {
+        Dataset { content: Arc::new(content), ..self.clone() }
+    }
+
     /// The view of the items at these positions of this view.
     pub fn subset(&self, positions: &[usize]) -> Dataset {
-        Dataset { content: Arc::clone(&self.content), items: positions.iter().map(|p| self.items[*p]).collect() }
+        self.with_items(positions.iter().map(|p| self.items[*p]).collect())
     }
 
     /// The view of the items of both views of one content.
@@ -199,7 +199,7 @@ impl Dataset {
         let mut items = [&self.items[..], &other.items[..]].concat();
         items.sort_unstable();
         items.dedup();
-        Dataset { content: Arc::clone(&self.content), items: items.into() }
+        self.with_items(items.into())
     }
 
     /// Number of pairs of an item of a node task and a source it hears; 0 for a graph task.
@@ -214,7 +214,7 @@ impl Dataset {
 
     /// The view of the items of another view, of data that have the same items as these.
     pub fn view_of(&self, other: &Dataset) -> Dataset {
-        Dataset { content: Arc::clone(&self.content), items: Arc::clone(&other.items) }
+        self.with_items(Arc::clone(&other.items))
     }
 
     /// The view of all items of the same content.
@@ -223,13 +223,13 @@ impl Dataset {
             Task::Graph => self.graph_count(),
             Task::Node => self.node_count(),
         };
-        Dataset { content: Arc::clone(&self.content), items: (0..count as u32).collect() }
+        self.with_items((0..count as u32).collect())
     }
 
     /// The view of the items that have at least one target.
     pub fn labelled(&self) -> Dataset {
         let has_target = |item: &u32| self.content.targets.iter().any(|target| !target.values[*item as usize].is_nan());
-        Dataset { content: Arc::clone(&self.content), items: self.items.iter().copied().filter(has_target).collect() }
+        self.with_items(self.items.iter().copied().filter(has_target).collect())
     }
 
     /// Whether two views share their content.
@@ -429,7 +429,7 @@ impl Dataset {
         let mut content = (*self.content).clone();
         let mut next = kept.iter();
         content.features.retain(|_| next.next().copied().unwrap_or(false));
-        Dataset { content: Arc::new(content), items: Arc::clone(&self.items) }
+        self.with_content(content)
     }
 
     /// The targets of the whole content; their values are indexed by item.
@@ -442,14 +442,9 @@ impl Dataset {
         self.content.weights.as_ref().map_or(1.0, |weights| weights[item as usize])
     }
 
-    /// Whether hydrogens were made atoms of their own.
-    pub fn explicit_hydrogens(&self) -> bool {
-        self.content.explicit_hydrogens
-    }
-
-    /// Whether only the largest component of each graph was kept.
-    pub fn largest_component(&self) -> bool {
-        self.content.largest_component
+    /// How the data were read and understood, as a specification requests it.
+    pub fn spec(&self) -> &DataSpec {
+        &self.content.spec
     }
 
     /// What the targets ask for.

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::describe::RARE;
 use super::{Dataset, Feature};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Values};
+use crate::spec::RARE;
 
 /// Numbers are cut into at most so many bins, about equally full.
 pub const MOST_BINS: usize = 8;
@@ -188,7 +188,7 @@ impl Dataset {
             }
             content.features.push(feature);
         }
-        Ok(Dataset { content: content.into(), items: self.items.clone() })
+        Ok(self.with_content(content))
     }
 }
 

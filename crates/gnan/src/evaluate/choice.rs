@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::candidate::Candidate;
 use super::journal::Outcome;
 use crate::metric::Metrics;
+use crate::spec::Spec;
 
 /// What decides between candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Trial {
 /// For every split the candidate that was chosen, and how it came to that.
 pub(super) struct Choice {
     /// For every split that chose: the candidate, and its words where there was a choice.
-    pub chosen: Vec<(Candidate, Option<String>)>,
+    pub chosen: Vec<(Spec, Option<String>)>,
     pub tried: Vec<Trial>,
     pub notes: Vec<String>,
 }

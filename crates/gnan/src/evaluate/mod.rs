@@ -1,13 +1,12 @@
 //! Evaluation: how good models of some data are, and which options make good ones.
 //!
-//! A [`Protocol`] divides the data; a [`Search`] says which [`Candidate`]s are tried. Candidates are compared on
+//! A [`Protocol`] divides the data; a [`Search`] lists the candidates that are tried, a [`Spec`] each. Candidates are compared on
 //! validation items only. Test items are predicted once, by the chosen candidate, after the choice is made: the runs
 //! that choose never see them.
 //!
 //! All runs of an evaluation (splits, candidates, seeds) are independent of each other. They go through one pool of
 //! [`workers`](crate::workers), and through a [`Journal`] that remembers those that are done.
 
-mod candidate;
 mod choice;
 mod journal;
 mod protocol;
@@ -19,7 +18,6 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-pub use candidate::Candidate;
 pub use choice::{Criterion, Trial};
 pub use journal::Journal;
 pub use protocol::{Division, Protocol, Tuning};
@@ -28,6 +26,7 @@ pub use space::{Search, Space, Strategy};
 use crate::dataset::{Dataset, Split};
 use crate::error::Result;
 use crate::metric::{Metrics, ORDER};
+use crate::spec::Spec;
 use crate::train::EpochReport;
 use run::Runs;
 
@@ -134,7 +133,7 @@ impl Evaluation {
         seed: u64,
         journal: &Journal,
         monitor: &EvaluationMonitor<'_>,
-    ) -> Result<(Candidate, Vec<Trial>, Vec<String>)> {
+    ) -> Result<(Spec, Vec<Trial>, Vec<String>)> {
         let choice = Runs::on_split(data, split, seed, journal, monitor).choose(search, Tuning::FirstSplit)?;
         Ok((choice.chosen[0].0.clone(), choice.tried, choice.notes))
     }

@@ -1,24 +1,26 @@
 //! The runs of an evaluation: first those that choose, then those that test.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use super::candidate::Candidate;
 use super::choice::{Choice, Trial, best};
 use super::journal::{Journal, Outcome};
 use super::protocol::{Protocol, Tuning};
-use super::space::Search;
+use super::space::{Search, words};
 use super::{EvaluationEvent, EvaluationMonitor, FoldResult};
 use crate::checksum::Checksum;
-use crate::dataset::{Dataset, NodeDescription, Split};
+use crate::dataset::{Dataset, Split};
 use crate::error::{Error, Result};
-use crate::train::{EpochReport, Prepared};
+use crate::spec::{NodeDescription, Spec};
+use crate::train::{EpochReport, StatisticsCache};
 use crate::workers;
 
 /// A split with the seed that made it.
-struct Place {
+struct SeededSplit {
     fold: usize,
     seed: u64,
     split: Split,
@@ -27,7 +29,7 @@ struct Place {
 /// A test of a split with a seed.
 struct Test {
     /// Index of the split.
-    place: usize,
+    split: usize,
     seed: u64,
 }
 
@@ -36,25 +38,26 @@ pub(super) struct Runs<'a> {
     data: &'a Dataset,
     /// All items that are trained on or validate somewhere.
     used: Dataset,
-    places: Vec<Place>,
+    splits: Vec<SeededSplit>,
     tests: Vec<Test>,
-    fingerprint: String,
+    data_checksum: String,
     journal: &'a Journal,
     monitor: &'a EvaluationMonitor<'a>,
 }
 
-/// The data as some candidates see them, with their statistics.
-struct Base {
-    describe: Vec<NodeDescription>,
-    normalise: bool,
+/// The data with the features that some candidates describe nodes by, and the statistics of the items that are used.
+struct DescribedData {
     data: Dataset,
-    prepared: Prepared,
+    cache: StatisticsCache,
 }
+
+/// The data in every way in which candidates describe nodes.
+type Descriptions = HashMap<Vec<NodeDescription>, DescribedData>;
 
 /// One run: a candidate on a split with a seed, tested or not.
 struct Run<'a> {
-    candidate: &'a Candidate,
-    place: usize,
+    candidate: &'a Spec,
+    split: usize,
     seed: u64,
     tested: bool,
 }
@@ -66,18 +69,18 @@ impl<'a> Runs<'a> {
         journal: &'a Journal,
         monitor: &'a EvaluationMonitor<'a>,
     ) -> Result<Runs<'a>> {
-        let (mut places, mut tests) = (Vec::new(), Vec::new());
+        let (mut splits, mut tests) = (Vec::new(), Vec::new());
         for seed in protocol.seeds() {
-            if protocol.new_division_each || places.is_empty() {
+            if protocol.new_division_each || splits.is_empty() {
                 for (index, split) in protocol.splits(data, seed)?.into_iter().enumerate() {
-                    places.push(Place { fold: index + 1, seed, split });
-                    tests.push(Test { place: places.len() - 1, seed });
+                    splits.push(SeededSplit { fold: index + 1, seed, split });
+                    tests.push(Test { split: splits.len() - 1, seed });
                 }
             } else {
-                tests.extend((0..places.len()).map(|place| Test { place, seed }));
+                tests.extend((0..splits.len()).map(|place| Test { split: place, seed }));
             }
         }
-        Ok(Runs::of_places(data, places, tests, journal, monitor))
+        Ok(Runs::of_splits(data, splits, tests, journal, monitor))
     }
 
     /// The runs on one split, of which nothing is tested.
@@ -88,43 +91,48 @@ impl<'a> Runs<'a> {
         journal: &'a Journal,
         monitor: &'a EvaluationMonitor<'a>,
     ) -> Runs<'a> {
-        Runs::of_places(data, vec![Place { fold: 1, seed, split }], Vec::new(), journal, monitor)
+        Runs::of_splits(data, vec![SeededSplit { fold: 1, seed, split }], Vec::new(), journal, monitor)
     }
 
-    fn of_places(
+    fn of_splits(
         data: &'a Dataset,
-        places: Vec<Place>,
+        splits: Vec<SeededSplit>,
         tests: Vec<Test>,
         journal: &'a Journal,
         monitor: &'a EvaluationMonitor<'a>,
     ) -> Runs<'a> {
-        let mut items: Vec<usize> = (places.iter())
-            .flat_map(|place| place.split.train.items().iter().chain(place.split.valid.items()))
+        let mut items: Vec<usize> = (splits.iter())
+            .flat_map(|seeded| seeded.split.train.items().iter().chain(seeded.split.valid.items()))
             .map(|item| *item as usize)
             .collect();
         items.sort_unstable();
         items.dedup();
         let used = data.whole().subset(&items);
-        let fingerprint = format!("{} {}", env!("CARGO_PKG_VERSION"), data.content_checksum());
-        Runs { data, used, places, tests, fingerprint, journal, monitor }
+        let data_checksum = data.content_checksum();
+        Runs { data, used, splits, tests, data_checksum, journal, monitor }
     }
 
     /// Chooses a candidate for every split (or on the first for all) on its validation items.
     pub(super) fn choose(&self, search: &Search, tuning: Tuning) -> Result<Choice> {
         let mut notes = Vec::new();
         if let [only] = search.candidates.as_slice() {
-            let words = (!search.options.is_empty()).then(|| only.words(&search.options));
-            let chosen = self.places.iter().map(|_| (only.clone(), words.clone())).collect();
+            let words = (!search.options.is_empty()).then(|| words(only, &search.options));
+            let chosen = self.splits.iter().map(|_| (only.clone(), words.clone())).collect();
             return Ok(Choice { chosen, tried: Vec::new(), notes });
         }
-        let choosing = if tuning == Tuning::FirstSplit { 1 } else { self.places.len() };
-        if choosing < self.places.len() {
+        let choosing = if tuning == Tuning::FirstSplit { 1 } else { self.splits.len() };
+        if choosing < self.splits.len() {
             notes.push("options were tuned on the first split and used for all of them".to_owned());
         }
         // All splits of a candidate before the next candidate: if time runs out, fewer candidates are compared on all.
         let runs: Vec<Run<'_>> = (search.candidates.iter())
             .flat_map(|candidate| {
-                (0..choosing).map(move |place| Run { candidate, place, seed: self.places[place].seed, tested: false })
+                (0..choosing).map(move |place| Run {
+                    candidate,
+                    split: place,
+                    seed: self.splits[place].seed,
+                    tested: false,
+                })
             })
             .collect();
         let begun = Instant::now();
@@ -140,9 +148,9 @@ impl<'a> Runs<'a> {
                 .ok_or_else(|| Error::training("no candidate was tried"))?;
             for (candidate, outcome) in found {
                 tried.push(Trial {
-                    fold: self.places[place].fold,
-                    seed: self.places[place].seed,
-                    candidate: search.candidates[candidate].words(&search.options),
+                    fold: self.splits[place].fold,
+                    seed: self.splits[place].seed,
+                    candidate: words(&search.candidates[candidate], &search.options),
                     valid_loss: outcome.valid_loss,
                     valid: outcome.valid.clone(),
                     best_epoch: outcome.best_epoch,
@@ -150,14 +158,14 @@ impl<'a> Runs<'a> {
                 });
             }
             let candidate = &search.candidates[best];
-            chosen.push((candidate.clone(), Some(candidate.words(&search.options))));
+            chosen.push((candidate.clone(), Some(words(&candidate, &search.options))));
         }
         let skipped = outcomes.iter().filter(|outcome| outcome.is_none()).count();
         if skipped > 0 {
             notes.push(format!("the time budget ended the search: {skipped} of {} runs were not begun", runs.len()));
         }
-        if choosing < self.places.len() {
-            chosen = vec![chosen[0].clone(); self.places.len()];
+        if choosing < self.splits.len() {
+            chosen = vec![chosen[0].clone(); self.splits.len()];
         }
         Ok(Choice { chosen, tried, notes })
     }
@@ -165,8 +173,8 @@ impl<'a> Runs<'a> {
     /// Tests what was chosen, once per split and seed.
     pub(super) fn test(&self, choice: &Choice) -> Result<Vec<FoldResult>> {
         let run = |test: &Test| Run {
-            candidate: &choice.chosen[test.place].0,
-            place: test.place,
+            candidate: &choice.chosen[test.split].0,
+            split: test.split,
             seed: test.seed,
             tested: true,
         };
@@ -174,7 +182,7 @@ impl<'a> Runs<'a> {
         let outcomes = self.do_all(&runs, |_| true)?;
         let results = runs.iter().zip(outcomes).map(|(run, outcome)| {
             let outcome = outcome.ok_or_else(|| Error::training("a test was not done"))?;
-            let Place { fold, split, .. } = &self.places[run.place];
+            let SeededSplit { fold, split, .. } = &self.splits[run.split];
             Ok(FoldResult {
                 fold: *fold,
                 seed: run.seed,
@@ -183,7 +191,7 @@ impl<'a> Runs<'a> {
                 test: split.test.len(),
                 epochs: outcome.epochs,
                 best_epoch: outcome.best_epoch,
-                chosen: choice.chosen[run.place].1.clone().or(outcome.chosen),
+                chosen: choice.chosen[run.split].1.clone().or(outcome.chosen),
                 metrics: outcome.test.unwrap_or_default(),
             })
         });
@@ -199,7 +207,7 @@ impl<'a> Runs<'a> {
         if (self.monitor)(EvaluationEvent::Planned { runs: runs.len(), remembered }).is_break() {
             return Err(interrupted());
         }
-        let bases = self.bases(open.iter().map(|run| runs[*run].candidate))?;
+        let descriptions = self.descriptions(open.iter().map(|run| runs[*run].candidate))?;
         let failure: Mutex<Option<Error>> = Mutex::new(None);
         let failed = || failure.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         let done = workers::run(open.len(), |job| {
@@ -207,7 +215,7 @@ impl<'a> Runs<'a> {
             if failed() || !may_begin(open[job]) {
                 return None;
             }
-            let result = self.do_one(run, open[job], &bases).and_then(|outcome| {
+            let result = self.do_one(run, open[job], &descriptions).and_then(|outcome| {
                 self.journal.add(&names[open[job]], &outcome)?;
                 let _ = (self.monitor)(EvaluationEvent::Done(open[job]));
                 Ok(outcome)
@@ -223,23 +231,22 @@ impl<'a> Runs<'a> {
         Ok(outcomes)
     }
 
-    fn do_one(&self, run: &Run<'_>, number: usize, bases: &[Base]) -> Result<Outcome> {
-        let base = bases.iter().find(|base| base.serves(run.candidate));
-        let base = base.ok_or_else(|| Error::training("the data of a candidate were not prepared"))?;
-        let Split { train, valid, test } = &self.places[run.place].split;
-        let [train, valid, test] = [train, valid, test].map(|part| base.data.view_of(part));
-        let training = run.candidate.training.clone().seed(run.seed);
+    fn do_one(&self, run: &Run<'_>, number: usize, descriptions: &Descriptions) -> Result<Outcome> {
+        let DescribedData { data, cache } = &descriptions[&run.candidate.data.describe];
+        let Split { train, valid, test } = &self.splits[run.split].split;
+        let [train, valid, test] = [train, valid, test].map(|part| data.view_of(part));
+        let spec = run.candidate.clone().seed(run.seed);
         let mut was_interrupted = false;
         let mut watch = |report: &EpochReport<'_>| -> ControlFlow<()> {
             let flow = (self.monitor)(EvaluationEvent::Epoch(number, report));
             was_interrupted |= flow.is_break();
             flow
         };
-        let fitted = training.fit_prepared(&base.prepared, &train, Some(&valid), &mut watch)?;
+        let fitted = spec.fit_cached(cache, &train, Some(&valid), &mut watch)?;
         if was_interrupted {
             return Err(interrupted());
         }
-        let record = &fitted.model.description().record;
+        let record = fitted.model.record();
         let judged = |part: &Dataset| fitted.model.evaluate(part);
         Ok(Outcome {
             valid_loss: fitted.valid_loss,
@@ -251,47 +258,33 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// The data as the candidates see them, each way once, with their statistics.
-    fn bases<'c>(&self, candidates: impl Iterator<Item = &'c Candidate>) -> Result<Vec<Base>> {
-        let mut bases: Vec<Base> = Vec::new();
+    /// The data in every way in which the candidates describe nodes, with the statistics that their runs will need.
+    fn descriptions<'c>(&self, candidates: impl Iterator<Item = &'c Spec>) -> Result<Descriptions> {
+        let mut descriptions = Descriptions::new();
         for candidate in candidates {
-            let place = match bases.iter().position(|base| base.serves(candidate)) {
-                Some(place) => place,
-                None => {
-                    let data = self.data.described(&candidate.describe)?;
-                    let prepared = Prepared::new(&data.view_of(&self.used), &candidate.training);
-                    let (describe, normalise) = (candidate.describe.clone(), candidate.training.normalise);
-                    bases.push(Base { describe, normalise, data, prepared });
-                    bases.len() - 1
+            let described = match descriptions.entry(candidate.data.describe.clone()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let data = self.data.described(new.key())?;
+                    let cache = StatisticsCache::new(&data.view_of(&self.used));
+                    new.insert(DescribedData { data, cache })
                 }
             };
-            for rho in candidate.training.rho_candidates(&self.places[0].split.train) {
-                bases[place].prepared.statistics(rho)?;
-            }
+            let train = described.data.view_of(&self.splits[0].split.train);
+            described.cache.prepare(candidate, &train)?;
         }
-        Ok(bases)
+        Ok(descriptions)
     }
 
     /// What a run is known by in the journal.
     fn name(&self, run: &Run<'_>) -> String {
-        let Split { train, valid, test } = &self.places[run.place].split;
-        let mut sum = Checksum::of(self.fingerprint.as_bytes())
-            .and(run.candidate.fingerprint().as_bytes())
-            .and(&run.seed.to_le_bytes());
+        let Split { train, valid, test } = &self.splits[run.split].split;
+        let mut items = Checksum::default();
         let parts = if run.tested { vec![train, valid, test] } else { vec![train, valid] };
         for part in parts {
-            sum = sum.and(b"part");
-            for item in part.items() {
-                sum = sum.and(&item.to_le_bytes());
-            }
+            items = part.items().iter().fold(items.and(b"part"), |sum, item| sum.and(&item.to_le_bytes()));
         }
-        sum.to_string()
-    }
-}
-
-impl Base {
-    fn serves(&self, candidate: &Candidate) -> bool {
-        self.describe == candidate.describe && self.normalise == candidate.training.normalise
+        run.candidate.clone().seed(run.seed).identity(&format!("{} {items}", self.data_checksum))
     }
 }
 

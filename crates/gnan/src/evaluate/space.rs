@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::candidate::Candidate;
 use super::choice::Criterion;
 use crate::error::{Error, Result};
 use crate::random::Stream;
+use crate::spec::{OPTIONS, Spec, SpecOption};
 
 /// More combinations than this are a slip of the keyboard.
 const MOST_CANDIDATES: usize = 100_000;
 
 /// The values of one option.
 #[derive(Clone, Debug, PartialEq)]
-struct Axis {
-    option: String,
+struct SearchAxis {
+    option: &'static str,
     values: AxisValues,
 }
 
@@ -28,7 +28,7 @@ enum AxisValues {
 /// For every option the values to try.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Space {
-    axes: Vec<Axis>,
+    axes: Vec<SearchAxis>,
 }
 
 impl Space {
@@ -39,36 +39,30 @@ impl Space {
             return Err(Error::usage(format!("\"{axis}\" does not say which values to try"))
                 .remedy("write for example hidden=32,64"));
         };
-        let option = option.trim();
-        if self.axes.iter().any(|axis| axis.option == option) {
-            return Err(Error::usage(format!("the values of {option} are given twice")).remedy("give them once"));
+        let option = tried_option(option.trim())?;
+        if self.axes.iter().any(|axis| axis.option == option.name) {
+            return Err(Error::usage(format!("the values of {} are given twice", option.name)).remedy("give them once"));
         }
         let values = match values.split_once("..") {
             Some((from, to)) => range(option, from.trim(), to.trim())?,
             None => AxisValues::Listed(values.split(',').map(|value| value.trim().to_owned()).collect()),
         };
         if let AxisValues::Listed(values) = &values {
-            for (place, value) in values.iter().enumerate() {
-                Candidate::default().set(option, value)?;
-                if values[..place].contains(value) {
-                    return Err(Error::usage(format!("{option} lists {value} twice")));
+            for (position, value) in values.iter().enumerate() {
+                option.set_from_text(&mut Spec::default(), value)?;
+                if values[..position].contains(value) {
+                    return Err(Error::usage(format!("{} lists {value} twice", option.name)));
                 }
             }
         }
-        self.axes.push(Axis { option: option.to_owned(), values });
+        self.axes.push(SearchAxis { option: option.name, values });
         Ok(self)
     }
 
     /// The grid of the paper: 32 combinations.
     pub fn paper() -> Space {
-        let values =
-            ["layers=3,5", "hidden=64,32", "weight-decay=0,0.0005", "learning-rate=0.01,0.001", "dropout=0,0.6"];
-        let axis = |axis: &str| {
-            let (option, values) = axis.split_once('=').unwrap_or_default();
-            let values = AxisValues::Listed(values.split(',').map(str::to_owned).collect());
-            Axis { option: option.to_owned(), values }
-        };
-        Space { axes: values.iter().map(|values| axis(values)).collect() }
+        let axes = ["layers=3,5", "hidden=64,32", "weight-decay=0,0.0005", "learning-rate=0.01,0.001", "dropout=0,0.6"];
+        axes.iter().try_fold(Space::default(), |space, axis| space.with(axis)).expect("options of the table")
     }
 
     /// Whether there is nothing to choose.
@@ -77,12 +71,12 @@ impl Space {
     }
 
     /// Names of the options with values to try.
-    pub fn options(&self) -> Vec<String> {
-        self.axes.iter().map(|axis| axis.option.clone()).collect()
+    pub fn options(&self) -> Vec<&'static str> {
+        self.axes.iter().map(|axis| axis.option).collect()
     }
 
     /// Every combination, the last option varying fastest.
-    fn grid(&self, base: &Candidate) -> Result<Vec<Candidate>> {
+    fn grid(&self, base: &Spec) -> Result<Vec<Spec>> {
         let mut candidates = vec![base.clone()];
         for axis in &self.axes {
             let AxisValues::Listed(values) = &axis.values else {
@@ -97,7 +91,7 @@ impl Space {
             for candidate in &candidates {
                 for value in values {
                     let mut candidate = candidate.clone();
-                    candidate.set(&axis.option, value)?;
+                    set(&mut candidate, axis.option, value)?;
                     wider.push(candidate);
                 }
             }
@@ -107,7 +101,7 @@ impl Space {
     }
 
     /// One combination at random.
-    fn draw(&self, base: &Candidate, stream: &mut Stream) -> Result<Candidate> {
+    fn draw(&self, base: &Spec, stream: &mut Stream) -> Result<Spec> {
         let mut candidate = base.clone();
         for axis in &self.axes {
             let value = match &axis.values {
@@ -117,29 +111,59 @@ impl Space {
                     format!("{:.2e}", (from.ln() * (1.0 - share) + to.ln() * share).exp())
                 }
             };
-            candidate.set(&axis.option, &value)?;
+            set(&mut candidate, axis.option, &value)?;
         }
         Ok(candidate)
     }
 }
 
-fn range(option: &str, from: &str, to: &str) -> Result<AxisValues> {
+/// The option of that name, which must be one that can be tried.
+fn tried_option(name: &str) -> Result<&'static SpecOption> {
+    let option = Spec::option(name)?;
+    if option.tried {
+        return Ok(option);
+    }
+    let names: Vec<&str> = OPTIONS.iter().filter(|option| option.tried).map(|option| option.name).collect();
+    Err(Error::usage(format!("several values of {name} cannot be tried"))
+        .remedy(format!("choose from {}", names.join(", "))))
+}
+
+/// Sets an option and refuses combinations that make no sense.
+fn set(candidate: &mut Spec, option: &'static str, value: &str) -> Result<()> {
+    Spec::option(option)?.set_from_text(candidate, value)?;
+    candidate.check()
+}
+
+fn range(option: &SpecOption, from: &str, to: &str) -> Result<AxisValues> {
     let refuse = || {
-        Error::usage(format!("{from}..{to} is not a range for {option}")).remedy(
-            "ranges are for learning-rate, weight-decay, smooth and dropout: two numbers above 0, the smaller first",
+        Error::usage(format!("{from}..{to} is not a range for {}", option.name)).remedy(
+            "a range is two numbers above 0, the smaller first, for an option that takes any number between them",
         )
     };
-    if !["learning-rate", "weight-decay", "smooth", "dropout"].contains(&option) {
-        return Err(refuse());
-    }
     let ends: [f64; 2] = [from.parse().map_err(|_| refuse())?, to.parse().map_err(|_| refuse())?];
-    for end in [from, to] {
-        Candidate::default().set(option, end)?;
+    // An option of whole numbers refuses what lies between.
+    let between = format!("{:.2e}", (0.5 * (ends[0].ln() + ends[1].ln())).exp());
+    for value in [from, to, &between] {
+        option.set_from_text(&mut Spec::default(), value).map_err(|_| refuse())?;
     }
     if ends[0] > 0.0 && ends[0] < ends[1] && ends[1].is_finite() {
         return Ok(AxisValues::Range(ends[0], ends[1]));
     }
     Err(refuse())
+}
+
+/// The options named, in words: "hidden 32, dropout 0.6".
+pub(super) fn words(candidate: &Spec, options: &[&'static str]) -> String {
+    let named = OPTIONS.iter().filter(|option| options.contains(&option.name));
+    let mut words: Vec<(usize, String)> = named
+        .map(|option| {
+            let position = options.iter().position(|name| *name == option.name).unwrap_or(usize::MAX);
+            (position, format!("{} {}", option.name, option.words(candidate)))
+        })
+        .collect();
+    words.sort();
+    let words: Vec<String> = words.into_iter().map(|(_, words)| words).collect();
+    if words.is_empty() { "default".to_owned() } else { words.join(", ") }
 }
 
 /// Which combinations of a space are tried.
@@ -155,9 +179,9 @@ pub enum Strategy {
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The candidates, in the order in which they are tried.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<Spec>,
     /// Names of the options in which they differ.
-    pub options: Vec<String>,
+    pub options: Vec<&'static str>,
     /// What decides between them; `None`: the usual criterion, or that of the protocol.
     pub criterion: Option<Criterion>,
     /// No further candidate is begun after this time; at least one is always tried.
@@ -166,17 +190,17 @@ pub struct Search {
 
 impl Search {
     /// A search with nothing to choose.
-    pub fn of(candidate: Candidate) -> Search {
+    pub fn of(candidate: Spec) -> Search {
         Search { candidates: vec![candidate], options: Vec::new(), criterion: None, budget: None }
     }
 
     /// A search through a space around `base`.
-    pub fn new(base: &Candidate, space: &Space, strategy: Strategy, seed: u64) -> Result<Search> {
+    pub fn new(base: &Spec, space: &Space, strategy: Strategy, seed: u64) -> Result<Search> {
         let candidates = match strategy {
             Strategy::Grid => space.grid(base)?,
             Strategy::Random(count) => {
                 let mut stream = Stream::named(seed, "search", 0);
-                let mut drawn: Vec<Candidate> = Vec::new();
+                let mut drawn: Vec<Spec> = Vec::new();
                 // Small spaces repeat themselves: after enough attempts there is nothing new to find.
                 for _ in 0..count.saturating_mul(20) {
                     if drawn.len() == count {
@@ -207,25 +231,25 @@ mod tests {
 
     #[test]
     fn the_paper_has_thirty_two_combinations() {
-        let search = Search::new(&Candidate::default(), &Space::paper(), Strategy::Grid, 0).unwrap();
+        let search = Search::new(&Spec::default(), &Space::paper(), Strategy::Grid, 0).unwrap();
         assert_eq!(search.candidates.len(), 32);
         let first = &search.candidates[0];
-        assert_eq!(first.words(&search.options), "layers 3, hidden 64, weight-decay 0, learning-rate 0.01, dropout 0");
+        assert_eq!(words(first, &search.options), "layers 3, hidden 64, weight-decay 0, learning-rate 0.01, dropout 0");
     }
 
     #[test]
     fn random_candidates_differ_and_depend_on_the_seed_alone() {
         let space = space(&["hidden=32,64", "weight-decay=1e-5..3e-2"]);
-        let draw = |seed| Search::new(&Candidate::default(), &space, Strategy::Random(12), seed).unwrap().candidates;
+        let draw = |seed| Search::new(&Spec::default(), &space, Strategy::Random(12), seed).unwrap().candidates;
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));
         assert_eq!(draw(1).len(), 12);
         for candidate in draw(1) {
-            let decay = candidate.training.weight_decay.unwrap();
+            let decay = candidate.fit.weight_decay.unwrap();
             assert!((0.99e-5..=3.01e-2).contains(&decay), "{decay}");
         }
         let few =
-            Search::new(&Candidate::default(), &Space::default().with("hidden=32,64").unwrap(), Strategy::Random(9), 0);
+            Search::new(&Spec::default(), &Space::default().with("hidden=32,64").unwrap(), Strategy::Random(9), 0);
         assert_eq!(few.unwrap().candidates.len(), 2);
     }
 
@@ -237,7 +261,7 @@ mod tests {
         }
         let twice = space(&["hidden=32"]).with("hidden=64").unwrap_err();
         assert!(twice.to_string().contains("twice"), "{twice}");
-        let range = Search::new(&Candidate::default(), &space(&["dropout=0.1..0.5"]), Strategy::Grid, 0).unwrap_err();
+        let range = Search::new(&Spec::default(), &space(&["dropout=0.1..0.5"]), Strategy::Grid, 0).unwrap_err();
         assert!(range.to_string().contains("grid"), "{range}");
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
 use crate::lens::{Axis, Pool, Reach};
-use crate::model::{Description, FeatureSchema, Layout, Model, Rho, Support, shell_factor};
+use crate::model::{Definition, FeatureSchema, Layout, Model, Rho, Support, shell_factor};
 use crate::shape::Piecewise;
 
 /// A rho in canonical form.
@@ -89,8 +89,8 @@ impl Model {
     /// Of a model with a readout this is the part before the readout.
     pub fn canonical(&self) -> Canonical {
         match self.before_readout() {
-            Some(before) => Canonical::new(&before, before.description().axis()),
-            None => Canonical::new(self, self.description().axis()),
+            Some(before) => Canonical::new(&before, before.definition().axis()),
+            None => Canonical::new(self, self.definition().axis()),
         }
     }
 }
@@ -98,13 +98,13 @@ impl Model {
 impl Canonical {
     /// The canonical form for the slots of an axis, which may be more than training has seen.
     pub fn new(model: &Model, axis: Axis) -> Canonical {
-        let description = model.description();
-        let layout = description.layout();
+        let definition = model.definition();
+        let layout = definition.layout();
         let outputs = model.outputs();
         let rho: Vec<Vec<Vec<f64>>> = (0..layout.rhos.len())
             .map(|r| (0..axis.slots()).map(|slot| raw_rho(model, &layout, &axis, r, slot)).collect())
             .collect();
-        let seen = seen_slots(description, &axis);
+        let seen = seen_slots(definition, &axis);
         let scale = rho.iter().map(|rho| (0..outputs).map(|c| largest(rho, &seen, c)).collect()).collect();
         let mut canonical = Canonical {
             model: model.clone(),
@@ -117,17 +117,17 @@ impl Canonical {
             structure: Vec::new(),
             output_bias: model.parameters().output_bias.iter().map(|b| f64::from(*b)).collect(),
             empty_output: Vec::new(),
-            curves: vec![OnceLock::new(); description.features.len()],
+            curves: vec![OnceLock::new(); definition.learned.features.len()],
         };
-        canonical.centre = (0..description.features.len()).map(|k| canonical.centre_of(k)).collect();
+        canonical.centre = (0..definition.learned.features.len()).map(|k| canonical.centre_of(k)).collect();
         canonical.structure = canonical.structure_curve();
         canonical.fold_constants();
         canonical
     }
 
     /// What the model is that this is the canonical form of.
-    pub fn description(&self) -> &Description {
-        self.model.description()
+    pub fn definition(&self) -> &Definition {
+        self.model.definition()
     }
 
     /// The same model for other slots of the same lenses.
@@ -187,12 +187,12 @@ impl Canonical {
     }
 
     pub(super) fn rho_names(&self) -> Vec<String> {
-        let description = self.model.description();
-        if description.rho != Rho::PerFeature {
+        let definition = self.model.definition();
+        if definition.learned.rho != Rho::PerFeature {
             return (0..self.layout.rhos.len()).map(|rho| self.rho_name(rho)).collect();
         }
         let mut names = vec!["bias".to_owned()];
-        for feature in &description.features {
+        for feature in &definition.learned.features {
             if feature.has_level_rhos() {
                 names.extend(feature.levels.iter().map(|level| format!("{}: {}", feature.name, level.name)));
                 names.extend(feature.missing.map(|_| format!("{}: missing", feature.name)));
@@ -205,11 +205,11 @@ impl Canonical {
 
     /// The name of a rho that features may share: the group, or the features that are heard with it.
     fn rho_name(&self, rho: usize) -> String {
-        let description = self.model.description();
-        let places = description.features.iter().zip(&self.layout.features);
+        let definition = self.model.definition();
+        let places = definition.learned.features.iter().zip(&self.layout.features);
         let mut heard = places.filter(|(_, place)| place.first_rho == rho).map(|(feature, _)| feature).peekable();
         let ruled = heard.peek().and_then(|feature| feature.reach).map(|reach| format!(" ({})", reach.words()));
-        let name = match (description.rho, heard.peek()) {
+        let name = match (definition.learned.rho, heard.peek()) {
             (Rho::Shared, _) if rho == 0 => return "all features".to_owned(),
             (_, None) => return "bias".to_owned(),
             (Rho::Grouped, Some(first)) => first.rho_group.clone().unwrap_or_else(|| "other features".to_owned()),
@@ -220,7 +220,7 @@ impl Canonical {
 
     /// Every feature with its levels.
     pub fn features(&self) -> Vec<CanonicalFeature> {
-        let features = self.model.description().features.iter().enumerate();
+        let features = self.model.definition().learned.features.iter().enumerate();
         features
             .map(|(k, feature)| CanonicalFeature {
                 name: feature.name.clone(),
@@ -261,8 +261,8 @@ impl Canonical {
 
     /// Whether every level of a feature has a rho of its own; then it is centred per distance, on the products.
     pub fn has_level_rhos(&self, k: usize) -> bool {
-        let description = self.model.description();
-        description.features[k].has_level_rhos() && description.rho == Rho::PerFeature
+        let definition = self.model.definition();
+        definition.learned.features[k].has_level_rhos() && definition.learned.rho == Rho::PerFeature
     }
 
     /// Which of [`rhos`](Self::rhos) the level (of a categorical feature; missing comes last) or curve of a feature is
@@ -296,7 +296,7 @@ impl Canonical {
 
     /// Raw `f_k` and the rho it is heard with; `None`: unseen in training.
     pub(super) fn said(&self, k: usize, value: Value<'_>) -> Option<(Vec<f64>, usize)> {
-        let feature = &self.model.description().features[k];
+        let feature = &self.model.definition().learned.features[k];
         let place = &self.layout.features[k];
         let parameters = self.model.parameters();
         let outputs = self.outputs();
@@ -331,7 +331,7 @@ impl Canonical {
 
     /// Raw `f_k` of a continuous or sparse feature.
     fn raw_curve(&self, k: usize) -> Option<&Piecewise> {
-        let feature = &self.model.description().features[k];
+        let feature = &self.model.definition().learned.features[k];
         if !matches!(feature.kind, Kind::Continuous | Kind::Sparse) {
             return None;
         }
@@ -346,10 +346,10 @@ impl Canonical {
 
     /// The mean of raw `f_k` over the training nodes; 0 for binary and sparse features.
     pub(super) fn mean_effect(&self, k: usize) -> Vec<f64> {
-        let feature = &self.model.description().features[k];
+        let feature = &self.model.definition().learned.features[k];
         let outputs = self.model.outputs();
         let mut mean = vec![0.0; outputs];
-        if self.model.description().uncentred {
+        if self.model.definition().learned.uncentred {
             return mean;
         }
         match feature.kind {
@@ -369,10 +369,10 @@ impl Canonical {
 
     /// What centring takes out of the products of a feature, `[slots][outputs]`.
     fn centre_of(&self, k: usize) -> Vec<Vec<f64>> {
-        let feature = &self.model.description().features[k];
+        let feature = &self.model.definition().learned.features[k];
         let place = &self.layout.features[k];
         let outputs = self.outputs();
-        if self.has_level_rhos(k) && !self.model.description().uncentred {
+        if self.has_level_rhos(k) && !self.model.definition().learned.uncentred {
             let shares = feature.level_shares();
             let mean = |slot: usize, c: usize| {
                 let levels = shares.iter().enumerate();
@@ -401,10 +401,10 @@ impl Canonical {
     /// Whether `beta(0)` by a lens is a constant like `b0` and counted there: in a node task, and where receivers are
     /// averaged, if the structure has a curve of its own.
     pub fn folds_structure(&self, lens: usize) -> bool {
-        let description = self.model.description();
-        let ruled = description.reach() != Reach::ALL || description.features.iter().any(|k| k.reach.is_some());
-        let averaged = description.lenses[lens].pool == Pool::Mean && description.normalise;
-        (description.task == Task::Node || averaged) && (description.rho != Rho::Shared || ruled)
+        let definition = self.model.definition();
+        let ruled = definition.reach() != Reach::ALL || definition.learned.features.iter().any(|k| k.reach.is_some());
+        let averaged = definition.learned.lenses[lens].pool == Pool::Mean && definition.spec.statistics.normalise;
+        (definition.learned.task == Task::Node || averaged) && (definition.learned.rho != Rho::Shared || ruled)
     }
 
     /// `beta(0)` may belong to `b0`; in a softmax `b0` has mean 0.
@@ -417,7 +417,7 @@ impl Canonical {
                 *bias += std::mem::take(beta);
             }
         }
-        if self.model.description().outcome == Outcome::Multiclass {
+        if self.model.definition().learned.outcome == Outcome::Multiclass {
             for constants in [&mut self.output_bias, &mut self.empty_output] {
                 let mean = constants.iter().sum::<f64>() / constants.len() as f64;
                 constants.iter_mut().for_each(|constant| *constant -= mean);
@@ -431,21 +431,21 @@ fn raw_rho(model: &Model, layout: &Layout, axis: &Axis, r: usize, slot: usize) -
     if !layout.rhos[r].reach.hears(axis.distance(slot)) {
         return vec![0.0; model.outputs()];
     }
-    let description = model.description();
+    let definition = model.definition();
     let function = layout.function(r, axis.lens_of(slot));
-    let factor = f64::from(shell_factor(&description.shell_scale, axis.distance(slot)));
-    let mut rho = model.parameters().rhos.evaluate(function, description.rho_scale.apply(axis.argument(slot)));
+    let factor = f64::from(shell_factor(&definition.learned.shell_scale, axis.distance(slot)));
+    let mut rho = model.parameters().rhos.evaluate(function, definition.learned.rho_scale.apply(axis.argument(slot)));
     rho.iter_mut().for_each(|rho| *rho *= factor);
     rho
 }
 
 /// Which slots of an axis occurred in training.
-fn seen_slots(description: &Description, axis: &Axis) -> Vec<bool> {
-    let trained = description.axis();
+fn seen_slots(definition: &Definition, axis: &Axis) -> Vec<bool> {
+    let trained = definition.axis();
     let seen = |slot: usize| {
         let (lens, distance) = (axis.lens_of(slot), axis.distance(slot));
         let within = distance.is_none_or(|distance| distance + 1 < trained.range(lens).len());
-        within && description.receivers[trained.slot(lens, distance)] > 0.0
+        within && definition.learned.receivers[trained.slot(lens, distance)] > 0.0
     };
     (0..axis.slots()).map(seen).collect()
 }

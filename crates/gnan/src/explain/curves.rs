@@ -80,7 +80,7 @@ impl Points {
     /// of the nodes of `data`, or quantiles of them.
     pub fn of(model: &Model, data: &Dataset) -> Result<Points> {
         let features = model.features_of(data)?;
-        let schemas = &model.description().features;
+        let schemas = &model.definition().learned.features;
         Ok(Points {
             features: schemas.iter().zip(features.iter()).map(|(schema, found)| points_of(schema, found)).collect(),
         })
@@ -131,7 +131,7 @@ impl Canonical {
     /// For every feature and point `rho(l) * f_k(value)`, centred, as it is shown: `[features][points][slots][outputs]`.
     pub fn products(&self, points: &Points) -> Vec<Vec<Vec<Vec<f64>>>> {
         let cells = |k: usize, point: &Point| {
-            let shown = |slot| self.description().shown(&self.product(k, point.value(), slot));
+            let shown = |slot| self.definition().shown(&self.product(k, point.value(), slot));
             (0..self.slots()).map(shown).collect()
         };
         let features = points.features.iter().enumerate();
@@ -140,7 +140,7 @@ impl Canonical {
 
     /// Which rho the shape function of a feature is heard with at a point.
     pub fn rho_at(&self, k: usize, point: &Point) -> usize {
-        let levels = &self.description().features[k].levels;
+        let levels = &self.definition().learned.features[k].levels;
         let level = match point {
             Point::Level(name) => levels.iter().position(|level| level.name == *name).unwrap_or(0),
             Point::Missing => levels.len(),

@@ -127,13 +127,13 @@ impl<'a> Explainer<'a> {
     pub fn by_feature(&self, position: usize) -> Result<Vec<f64>> {
         self.check(position)?;
         let (_, found) = self.marginals(self.data.items()[position], false)?;
-        let description = self.model.description();
+        let definition = self.model.definition();
         let sum = |values: &[f64]| {
             let mut sums = vec![0.0; found.outputs];
             for row in values.chunks_exact(found.outputs) {
                 sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
             }
-            description.shown(&sums)
+            definition.shown(&sums)
         };
         let features = found.feature_distance.chunks_exact(found.slots * found.outputs);
         Ok(features.chain([&found.structure[..]]).flat_map(sum).collect())
@@ -155,9 +155,9 @@ impl<'a> Explainer<'a> {
         memory::demand(needed, "the explanation of a prediction")?;
         let (canonical, mut found) = self.marginals(item, true)?;
         let canonical = canonical.as_ref().unwrap_or(&self.canonical);
-        let description = self.model.description();
+        let definition = self.model.definition();
         let width = self.model.outputs();
-        let show = |values: &[f64]| description.shown(values);
+        let show = |values: &[f64]| definition.shown(values);
         let rows = |values: &[f64]| values.chunks_exact(width).map(show).collect::<Vec<_>>();
         let raw: Vec<f64> = predicted.iter().map(|y| f64::from(*y)).collect();
         let of_graph = |values: &[f64]| if data.task() == Task::Node { Vec::new() } else { rows(values) };
@@ -165,9 +165,9 @@ impl<'a> Explainer<'a> {
         let (by_node_and_feature, unlisted) = parts.finish();
         Ok(Explanation {
             id: data.item_id(item),
-            outputs: description.shown_names(),
+            outputs: definition.shown_names(),
             prediction: show(&raw),
-            probabilities: match description.outcome {
+            probabilities: match definition.learned.outcome {
                 Outcome::Binary | Outcome::Multiclass => probabilities(predicted),
                 Outcome::MultiLabel => predicted.iter().map(|y| probabilities(&[*y])[1]).collect(),
                 Outcome::Regression | Outcome::MultiRegression => Vec::new(),
@@ -175,7 +175,7 @@ impl<'a> Explainer<'a> {
             base: show(if nodes.is_empty() { canonical.empty_output() } else { canonical.output_bias() }),
             axis: found.axis.clone(),
             structure_by_distance: rows(&found.structure),
-            features: description.features.iter().map(|feature| feature.name.clone()).collect(),
+            features: definition.learned.features.iter().map(|feature| feature.name.clone()).collect(),
             nodes: nodes.clone().map(|node| data.node_id(node)).collect(),
             labels: match data.links() {
                 Some(_) => self.distance_labels(item)?,
@@ -211,7 +211,7 @@ impl<'a> Explainer<'a> {
 
     /// Room for the parts of the sources of an item, or of so many of them.
     pub(super) fn parts(&self, nodes: &Range<usize>, sources: usize) -> Parts<'a> {
-        Parts::new(self.model.description(), value_count(&self.features, nodes), sources)
+        Parts::new(self.model.definition(), value_count(&self.features, nodes), sources)
     }
 
     /// What nodes are, for people: their level of the first categorical feature.
@@ -263,7 +263,7 @@ impl<'a> Explainer<'a> {
         let mut search = Search::default();
         let mut rows: Vec<Vec<u16>> = seen_through.iter().map(|_| Vec::new()).collect();
         let mut longer: Option<Canonical> = None;
-        let mut found = Marginals::new(&self.canonical, self.model.description().features.len());
+        let mut found = Marginals::new(&self.canonical, self.model.definition().learned.features.len());
         let mut batches = receivers.chunks(RECEIVERS_AT_ONCE);
         while let Some(batch) = batches.next() {
             let mut longest = found.axis.longest();
@@ -272,9 +272,9 @@ impl<'a> Explainer<'a> {
             }
             if longest != found.axis.longest() {
                 // Longer distances than any so far: all over again with room for them.
-                let axis = Axis::new(&self.model.description().lenses, &longest);
+                let axis = Axis::new(&self.model.definition().learned.lenses, &longest);
                 let canonical = longer.insert(self.canonical.with_axis(&axis));
-                found = Marginals::new(canonical, self.model.description().features.len());
+                found = Marginals::new(canonical, self.model.definition().learned.features.len());
                 batches = receivers.chunks(RECEIVERS_AT_ONCE);
                 continue;
             }
@@ -299,7 +299,7 @@ impl<'a> Explainer<'a> {
 
 /// A graph through every lens of a model.
 fn views(model: &Model, data: &Dataset, graph: usize) -> Result<Vec<View>> {
-    model.description().lenses.iter().map(|lens| View::new(data, graph, lens)).collect()
+    model.definition().learned.lenses.iter().map(|lens| View::new(data, graph, lens)).collect()
 }
 
 impl Marginals<'_> {

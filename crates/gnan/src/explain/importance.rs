@@ -54,9 +54,9 @@ struct Sums {
 
 impl Sums {
     fn zeros(explainer: &Explainer<'_>) -> Sums {
-        let description = explainer.model().description();
-        let (features, slots) = (description.features.len(), explainer.canonical().slots());
-        let outputs = description.shown_names().len();
+        let definition = explainer.model().definition();
+        let (features, slots) = (definition.learned.features.len(), explainer.canonical().slots());
+        let outputs = definition.shown_names().len();
         Sums {
             both: vec![0.0; features * slots * outputs],
             features: vec![0.0; features * outputs],
@@ -66,7 +66,7 @@ impl Sums {
     }
 
     fn add(&mut self, explainer: &Explainer<'_>, item: u32) -> Result<()> {
-        let description = explainer.model().description();
+        let definition = explainer.model().definition();
         let (_, found) = explainer.marginals(item, false)?;
         let (width, slots) = (explainer.model().outputs(), explainer.canonical().slots());
         let outputs = self.structure.len();
@@ -81,7 +81,7 @@ impl Sums {
                 if values.iter().all(|value| *value == 0.0) {
                     continue;
                 }
-                for (c, value) in description.shown(values).into_iter().enumerate() {
+                for (c, value) in definition.shown(values).into_iter().enumerate() {
                     self.both[(k * slots + kept(slot)) * outputs + c] += value.abs();
                     by_slot[slot * outputs + c] += value;
                     whole[c] += value;
@@ -94,7 +94,7 @@ impl Sums {
         }
         let mut structure = vec![0.0; outputs];
         for values in found.structure.chunks_exact(width) {
-            structure.iter_mut().zip(description.shown(values)).for_each(|(sum, value)| *sum += value);
+            structure.iter_mut().zip(definition.shown(values)).for_each(|(sum, value)| *sum += value);
         }
         self.structure.iter_mut().zip(structure).for_each(|(sum, value)| *sum += value.abs());
         Ok(())

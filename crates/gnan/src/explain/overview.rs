@@ -106,17 +106,17 @@ impl Explainer<'_> {
 
 impl Overview {
     fn new(canonical: &Canonical, data: Option<(&Dataset, &[Feature])>) -> Overview {
-        let description = canonical.description();
-        let features = canonical.features().into_iter().zip(&description.features).enumerate();
+        let definition = canonical.definition();
+        let features = canonical.features().into_iter().zip(&definition.learned.features).enumerate();
         Overview {
-            outputs: description.output_names(),
-            shown_outputs: description.shown_names(),
-            unit: description.shown_unit(),
-            base: description.shown(canonical.output_bias()),
+            outputs: definition.output_names(),
+            shown_outputs: definition.shown_names(),
+            unit: definition.shown_unit(),
+            base: definition.shown(canonical.output_bias()),
             axis: canonical.axis().clone(),
-            structure: canonical.structure().iter().map(|values| description.shown(values)).collect(),
+            structure: canonical.structure().iter().map(|values| definition.shown(values)).collect(),
             rho: canonical.rhos(),
-            receivers: description.receivers.clone(),
+            receivers: definition.learned.receivers.clone(),
             features: features
                 .map(|(k, (feature, schema))| FeatureOverview {
                     name: feature.name,

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::model::Description;
+use crate::model::Definition;
 
 use super::explanation::Contribution;
 
@@ -26,7 +26,7 @@ pub struct Unlisted {
 
 /// Gathers parts, source after source and feature after feature.
 pub(super) struct Parts<'a> {
-    description: &'a Description,
+    definition: &'a Definition,
     listed: Vec<(f64, Contribution)>,
     /// Parts of less than this size are not among the largest.
     least: f64,
@@ -37,15 +37,15 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Gathers so many parts of so many sources.
-    pub(super) fn new(description: &'a Description, count: usize, sources: usize) -> Parts<'a> {
-        let outputs = description.shown_names().len();
+    pub(super) fn new(definition: &'a Definition, count: usize, sources: usize) -> Parts<'a> {
+        let outputs = definition.shown_names().len();
         let unlisted = (count > MOST_PARTS).then(|| Unlisted {
             count: 0,
             values: vec![0.0; outputs],
             sizes: vec![0.0; outputs],
             by_node: vec![0.0; sources * outputs],
         });
-        Parts { description, listed: Vec::new(), least: 0.0, unlisted, shown: Vec::new() }
+        Parts { definition, listed: Vec::new(), least: 0.0, unlisted, shown: Vec::new() }
     }
 
     /// Room for the parts of some sources that come after those so far: what is too small already is not listed.
@@ -57,7 +57,7 @@ impl<'a> Parts<'a> {
     /// Adds a part of the source of this number, given for the model's own outputs.
     pub(super) fn add(&mut self, node: usize, feature: usize, values: &[f64]) {
         let mut shown = std::mem::take(&mut self.shown);
-        self.description.show_into(values, &mut shown);
+        self.definition.show_into(values, &mut shown);
         let size: f64 = shown.iter().map(|value| value.abs()).sum();
         if let Some(unlisted) = &mut self.unlisted {
             let sums = &mut unlisted.by_node[node * shown.len()..][..shown.len()];

@@ -64,7 +64,7 @@ impl<'p, 'a> Pass<'p, 'a> {
         rows: &'p [Vec<u16>],
         parts: bool,
     ) -> Pass<'p, 'a> {
-        let description = explainer.model().description();
+        let definition = explainer.model().definition();
         let share = |pool: Pool| if pool == Pool::Mean { 1.0 / nodes.len().max(1) as f64 } else { 1.0 };
         let mut pass = Pass {
             explainer,
@@ -73,8 +73,8 @@ impl<'p, 'a> Pass<'p, 'a> {
             receivers,
             rows,
             counts: vec![0; receivers * canonical.slots()],
-            pooled: description.lenses.iter().map(|lens| share(lens.pool)).collect(),
-            normalise: description.normalise,
+            pooled: definition.learned.lenses.iter().map(|lens| share(lens.pool)).collect(),
+            normalise: definition.spec.statistics.normalise,
             parts,
             nodes,
         };

@@ -62,7 +62,7 @@ impl ReadoutExplanation {
 impl Model {
     /// The readout functions, the structure's first: name and curve over what is heard.
     pub fn readout_curves(&self) -> Vec<(String, Piecewise)> {
-        let names = self.description().features.iter().map(|feature| feature.name.clone());
+        let names = self.definition().learned.features.iter().map(|feature| feature.name.clone());
         let parts = ["structure".to_owned()].into_iter().chain(names).enumerate();
         parts
             .take(self.parameters().readouts.len())
@@ -78,7 +78,7 @@ impl Model {
         let explainer = Explainer::new(&before, data)?;
         let predicted = self.outputs_on(&data.subset(positions))?;
         let explained = explainer.explain(positions)?;
-        let description = self.description();
+        let definition = self.definition();
         let rows = predicted.values.chunks_exact(predicted.width);
         let base: Vec<f64> = self.parameters().output_bias.iter().map(|bias| f64::from(*bias)).collect();
         let one = |(heard, row): (Explanation, &[f32])| {
@@ -89,15 +89,15 @@ impl Model {
             let term = |(k, (heard, part)): (usize, (f64, String))| ReadoutTerm {
                 part,
                 heard,
-                values: description.shown(&self.parameters().readouts.evaluate(k, heard)),
+                values: definition.shown(&self.parameters().readouts.evaluate(k, heard)),
             };
             let terms: Vec<ReadoutTerm> = parts.map(term).collect();
             let raw: Vec<f64> = row.iter().map(|y| f64::from(*y)).collect();
             ReadoutExplanation {
                 id: heard.id.clone(),
-                outputs: description.shown_names(),
-                prediction: description.shown(&raw),
-                base: description.shown(&base),
+                outputs: definition.shown_names(),
+                prediction: definition.shown(&raw),
+                base: definition.shown(&base),
                 terms,
                 heard,
             }

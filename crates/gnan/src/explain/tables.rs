@@ -92,15 +92,15 @@ pub struct ReadoutTables {
 impl Model {
     /// The whole model as tables.
     pub fn tables(&self) -> ModelTables {
-        let description = self.description();
+        let definition = self.definition();
         let readout = || ReadoutTables {
-            outputs: description.output_names(),
-            targets: description.targets.clone(),
-            outcome: description.outcome,
+            outputs: definition.output_names(),
+            targets: definition.learned.targets.clone(),
+            outcome: definition.learned.outcome,
             base: self.parameters().output_bias.iter().map(|bias| f64::from(*bias)).collect(),
             functions: self.readout_curves().into_iter().map(|(_, curve)| curve).collect(),
         };
-        ModelTables { readout: description.readout.then(readout), ..self.canonical().tables() }
+        ModelTables { readout: definition.spec.model.readout.then(readout), ..self.canonical().tables() }
     }
 }
 
@@ -185,24 +185,24 @@ pub struct LevelTable {
 impl Canonical {
     /// The whole model as tables.
     pub fn tables(&self) -> ModelTables {
-        let description = self.description();
+        let definition = self.definition();
         ModelTables {
             format: "gnan tables",
             version: TABLES_VERSION,
-            task: description.task,
-            outcome: description.outcome,
-            outputs: description.output_names(),
-            targets: description.targets.clone(),
-            directed: description.directed,
-            normalise: description.normalise,
-            lenses: description.lenses.clone(),
-            shell_scale: description.shell_scale.iter().map(|factor| f64::from(*factor as f32)).collect(),
+            task: definition.learned.task,
+            outcome: definition.learned.outcome,
+            outputs: definition.output_names(),
+            targets: definition.learned.targets.clone(),
+            directed: definition.learned.directed,
+            normalise: definition.spec.statistics.normalise,
+            lenses: definition.learned.lenses.clone(),
+            shell_scale: definition.learned.shell_scale.iter().map(|factor| f64::from(*factor as f32)).collect(),
             base: self.output_bias().to_vec(),
             empty: self.empty_output().to_vec(),
             rho: (0..self.axis().lenses()).flat_map(|lens| self.rho_tables(lens)).collect(),
             rhos_per_lens: self.layout().rhos.len(),
             structure: (0..self.axis().lenses()).flat_map(|lens| self.structure_tables(lens)).collect(),
-            features: (0..description.features.len()).map(|k| self.feature_table(k)).collect(),
+            features: (0..definition.learned.features.len()).map(|k| self.feature_table(k)).collect(),
             readout: None,
         }
     }
@@ -221,7 +221,7 @@ impl Canonical {
 
     /// Raw rho by a lens as a function of `t`.
     fn raw_rho_curve(&self, r: usize, lens: usize) -> Piecewise {
-        let (bank, scale) = (&self.model.parameters().rhos, self.description().rho_scale);
+        let (bank, scale) = (&self.model.parameters().rhos, self.definition().learned.rho_scale);
         bank.curve(self.layout().function(r, lens)).of_unscaled(scale.shift, scale.scale)
     }
 
@@ -229,7 +229,7 @@ impl Canonical {
     fn structure_tables(&self, lens: usize) -> Vec<StructureTable> {
         let bias = self.model.parameters().bias.iter().map(|b| f64::from(*b)).collect();
         let mut terms: Vec<(Vec<f64>, usize)> = vec![(bias, 0)];
-        (0..self.description().features.len()).for_each(|k| terms.extend(self.centre_terms(k)));
+        (0..self.definition().learned.features.len()).for_each(|k| terms.extend(self.centre_terms(k)));
         let reach_of = |rho: usize| self.layout().rhos[rho].reach;
         let mut reaches: Vec<Reach> = terms.iter().map(|(_, rho)| reach_of(*rho)).collect();
         reaches.sort();
@@ -245,13 +245,13 @@ impl Canonical {
 
     /// What centring takes out of a feature: the sum of these factors times their raw rhos.
     fn centre_terms(&self, k: usize) -> Vec<(Vec<f64>, usize)> {
-        if self.description().uncentred {
+        if self.definition().learned.uncentred {
             return Vec::new();
         }
         if !self.has_level_rhos(k) {
             return vec![(self.mean_effect(k), self.rho_of(k, 0))];
         }
-        let feature = &self.description().features[k];
+        let feature = &self.definition().learned.features[k];
         let levels = feature.levels.iter().map(|level| Value::Level(&level.name)).chain([Value::Missing]);
         let shares = levels.zip(feature.level_shares());
         shares
@@ -292,7 +292,7 @@ impl Canonical {
     }
 
     fn feature_table(&self, k: usize) -> FeatureTable {
-        let feature = &self.description().features[k];
+        let feature = &self.definition().learned.features[k];
         let levels = self.levels_of(k, feature).into_iter().enumerate().map(|(index, level)| LevelTable {
             name: level.name,
             missing: level.missing,

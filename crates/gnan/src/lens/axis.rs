@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
-use super::{Bins, Lens};
+use super::Lens;
+use crate::spec::WeightBins;
 
 /// The slots of some lenses.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub struct Axis {
 struct Part {
     name: String,
     slots: Range<usize>,
-    bins: Option<Bins>,
+    bins: Option<WeightBins>,
     /// The distance that stands for all longer ones.
     far: Option<usize>,
 }
@@ -148,11 +149,12 @@ impl Serialize for Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lens::{Direction, Pool};
+    use crate::lens::Pool;
+    use crate::spec::EdgeDirection;
 
     #[test]
     fn slots_of_all_lenses_follow_one_another() {
-        let lenses = [Lens::default(), Lens { direction: Direction::Against, pool: Pool::Sum, ..Lens::default() }];
+        let lenses = [Lens::default(), Lens { direction: EdgeDirection::Against, pool: Pool::Sum, ..Lens::default() }];
         let axis = Axis::new(&lenses, &[2, 1]);
         assert_eq!((axis.slots(), axis.range(1), axis.lens_of(4)), (7, 4..7, 1));
         let keys: Vec<String> = (0..7).map(|slot| axis.key(slot)).collect();
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_bin_is_heard_at_its_centre() {
-        let bins = Bins { weight: "days".to_owned(), ends: vec![1.0, 7.0] };
+        let bins = WeightBins { weight: "days".to_owned(), ends: vec![1.0, 7.0] };
         let axis = Axis::new(&[Lens { bins: Some(bins), ..Lens::default() }], &[1]);
         assert_eq!(axis.slots(), 4);
         assert_eq!([0, 1, 2, 3].map(|slot| axis.argument(slot)), [1.0, 1.0 / 1.5, 0.2, 0.0]);

@@ -19,30 +19,7 @@ pub use reach::Reach;
 pub use view::{Longest, View, ViewSearch};
 
 use crate::error::{Error, Result};
-
-/// Which way edges are followed from a source to a receiver.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// From source to target, where edges have a direction; else both ways.
-    #[default]
-    Along,
-    /// From target to source.
-    Against,
-    /// Both ways, whatever direction edges have.
-    Ignoring,
-}
-
-impl Direction {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Along => "along",
-            Direction::Against => "against",
-            Direction::Ignoring => "ignoring",
-        }
-    }
-}
+use crate::spec::{DistanceSpec, EdgeDirection, PoolChoice, WeightBins};
 
 /// How what the receivers of a graph hear becomes one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,16 +42,7 @@ impl Pool {
     }
 }
 
-/// A distance that is the sum of a weight over the edges of the way, cut into bins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bins {
-    /// The column of the edges that holds the weight.
-    pub weight: String,
-    /// Where the bins end, ascending; the first begins at 0. What is beyond the last counts as unreachable.
-    pub ends: Vec<f64>,
-}
-
-impl Bins {
+impl WeightBins {
     /// The bin of a distance, counted from 1; `None` beyond the last.
     fn bin(&self, distance: f64) -> Option<usize> {
         let bin = self.ends.partition_point(|end| *end < distance);
@@ -92,13 +60,13 @@ impl Bins {
 pub struct Lens {
     /// Which way edges are followed.
     #[serde(default)]
-    pub direction: Direction,
+    pub direction: EdgeDirection,
     /// The types of the edges that are followed; empty: all edges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<String>,
     /// The sum of a weight in place of the number of edges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bins: Option<Bins>,
+    pub bins: Option<WeightBins>,
     /// All distances from here on are one shell, and one distance to rho.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub far: Option<u16>,
@@ -118,6 +86,29 @@ impl Lens {
     /// One plain lens.
     pub fn plain() -> Vec<Lens> {
         vec![Lens::default()]
+    }
+
+    /// The lenses that a specification requests: every combination of its directions, sets of edge types and poolings.
+    pub fn of(spec: &DistanceSpec) -> Vec<Lens> {
+        let or_default = |count: usize| count.max(1);
+        let pools: &[Pool] = match spec.pool {
+            PoolChoice::Sum => &[Pool::Sum],
+            PoolChoice::Mean => &[Pool::Mean],
+            PoolChoice::Both => &[Pool::Sum, Pool::Mean],
+        };
+        let mut lenses = Vec::new();
+        for direction in 0..or_default(spec.direction.len()) {
+            for types in 0..or_default(spec.edge_types.len()) {
+                lenses.extend(pools.iter().map(|pool| Lens {
+                    direction: spec.direction.get(direction).copied().unwrap_or_default(),
+                    types: spec.edge_types.get(types).map(|types| types.0.clone()).unwrap_or_default(),
+                    bins: spec.edge_weight.clone(),
+                    far: spec.far_from,
+                    pool: *pool,
+                }));
+            }
+        }
+        lenses
     }
 
     /// Whether these are one plain lens.
@@ -175,18 +166,18 @@ mod tests {
         let mean = Lens { pool: Pool::Mean, ..Lens::default() };
         assert_eq!(Lens::names(&[Lens::default()]), [""]);
         assert_eq!(Lens::names(&[Lens::default(), mean.clone()]), ["sum", "mean"]);
-        let against = Lens { direction: Direction::Against, ..Lens::default() };
+        let against = Lens { direction: EdgeDirection::Against, ..Lens::default() };
         assert_eq!(Lens::names(&[Lens::default(), against]), ["along", "against"]);
         assert!(Lens::check(&[mean.clone(), mean]).is_err() && Lens::check(&[]).is_err());
     }
 
     #[test]
     fn bins_hold_what_lies_up_to_their_end() {
-        let bins = Bins { weight: "days".to_owned(), ends: vec![1.0, 7.0] };
+        let bins = WeightBins { weight: "days".to_owned(), ends: vec![1.0, 7.0] };
         assert_eq!([0.0, 1.0, 1.5, 7.0, 7.1].map(|x| bins.bin(x)), [Some(1), Some(1), Some(2), Some(2), None]);
         assert_eq!([bins.bounds(1), bins.bounds(2)], [[0.0, 1.0], [1.0, 7.0]]);
         assert!(Lens::check(&[Lens { bins: Some(bins), ..Lens::default() }]).is_ok());
-        let broken = Bins { weight: "days".to_owned(), ends: vec![2.0, 1.0] };
+        let broken = WeightBins { weight: "days".to_owned(), ends: vec![2.0, 1.0] };
         assert!(Lens::check(&[Lens { bins: Some(broken), ..Lens::default() }]).is_err());
     }
 }

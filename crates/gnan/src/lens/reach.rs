@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::spec::DistanceSpec;
+
 /// Which distances are heard: from one to another, and whether unreachable nodes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reach {
@@ -63,6 +65,28 @@ impl Reach {
             (from, Some(to)) => format!("distances {from} to {to}"),
             (from, None) => format!("distance {from} and beyond{unreachable}"),
         }
+    }
+}
+
+impl DistanceSpec {
+    /// The association rule of a feature: the distances from which it counts; `None`: there is no rule for it.
+    pub fn reach_of(&self, feature: &str) -> Option<Reach> {
+        let listed = |names: &[String], reach: Reach| names.iter().any(|name| name == feature).then_some(reach);
+        let caps = self.hop_cap_of.iter().filter(|cap| cap.feature == feature).map(|cap| Reach::up_to(cap.cap));
+        let rules = [listed(&self.own_only, Reach::OWN), listed(&self.neighbours_only, Reach::OTHERS)];
+        rules.into_iter().flatten().chain(caps).reduce(|all, rule| all.and(rule))
+    }
+
+    /// The group of features that a feature shares a distance function with.
+    pub fn group_of(&self, feature: &str) -> Option<&str> {
+        let group = self.rho_group.iter().find(|group| group.features.iter().any(|member| member == feature));
+        group.map(|group| group.name.as_str())
+    }
+
+    /// The features that association rules name.
+    pub fn ruled_features(&self) -> impl Iterator<Item = &str> {
+        let listed = self.own_only.iter().chain(&self.neighbours_only).map(String::as_str);
+        listed.chain(self.hop_cap_of.iter().map(|cap| cap.feature.as_str()))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::Lens;
 use super::found::Found;
-use super::{Bins, Direction, Lens};
 use crate::checksum::Checksum;
 use crate::dataset::Dataset;
 use crate::distance::{Far, Ground, RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to, line_distances_to};
@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::files::Values;
 use crate::graph::Graph;
 use crate::memory;
+use crate::spec::{EdgeDirection, WeightBins};
 
 /// A graph seen through a lens.
 #[derive(Clone)]
@@ -45,7 +46,7 @@ struct Weighted {
     offsets: Vec<usize>,
     sources: Vec<u32>,
     weights: Vec<f64>,
-    bins: Bins,
+    bins: WeightBins,
 }
 
 /// The longest distance that occurs, and whether any source is unreachable.
@@ -89,17 +90,17 @@ impl View {
             });
         }
         let directed = data.directed();
-        if !directed && lens.direction == Direction::Against {
+        if !directed && lens.direction == EdgeDirection::Against {
             return Err(Error::usage("the edges of the data have no direction to go against")
                 .remedy("read them as directed, or measure distance another way"));
         }
-        if lens.types.is_empty() && lens.bins.is_none() && lens.direction == Direction::Along {
+        if lens.types.is_empty() && lens.bins.is_none() && lens.direction == EdgeDirection::Along {
             return Ok(View::plain(Ground::new(data.graph(graph)), lens.far));
         }
         let kept = kept_edges(data, graph, lens)?;
-        let one_way = directed && lens.direction != Direction::Ignoring;
+        let one_way = directed && lens.direction != EdgeDirection::Ignoring;
         let turn = |[source, target]: [u32; 2]| match lens.direction {
-            Direction::Against => [target, source],
+            EdgeDirection::Against => [target, source],
             _ => [source, target],
         };
         let edges: Vec<[u32; 2]> = data.edges_of(graph).collect();
@@ -254,7 +255,7 @@ fn weights_of<'a>(data: &'a Dataset, graph: usize, name: &str) -> Result<&'a [f6
 }
 
 impl Weighted {
-    fn new(nodes: usize, edges: impl Iterator<Item = ([u32; 2], f64)>, one_way: bool, bins: Bins) -> Weighted {
+    fn new(nodes: usize, edges: impl Iterator<Item = ([u32; 2], f64)>, one_way: bool, bins: WeightBins) -> Weighted {
         // By target, so that a search from a receiver goes backwards.
         let mut incoming: Vec<(u32, u32, f64)> = Vec::new();
         for ([source, target], weight) in edges.filter(|([source, target], _)| source != target) {

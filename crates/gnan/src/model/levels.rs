@@ -12,8 +12,9 @@ use super::schema::{FARTHEST, FeatureSchema, Scale};
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
 use crate::shape::Bank;
-use crate::statistics::knots::{MANY_VALUES, distinct, quantile_knots, sorted_values};
-use crate::statistics::{KnotChoice, Levels, find_levels};
+use crate::spec::{BinChoice, MANY_VALUES};
+use crate::statistics::knots::{distinct, quantile_knots, sorted_values};
+use crate::statistics::{Levels, find_levels};
 
 /// Beyond 1, lines are cut where the scaled value is a power of this: their ends never dwarf what lies between them.
 const GROWTH: f64 = 4.0;
@@ -26,8 +27,8 @@ impl Model {
 
     /// The same, asking networks at their bends wherever a feature has more than so many distinct values.
     pub fn levels_above(&self, many: usize, data: &Dataset, features: &[Feature]) -> Result<Arc<Levels>> {
-        let layout = self.description.layout();
-        let knots: Vec<Option<Vec<f64>>> = (features, &self.description.features, &layout.features)
+        let layout = self.definition.layout();
+        let knots: Vec<Option<Vec<f64>>> = (features, &self.definition.learned.features, &layout.features)
             .into_par_iter()
             .map(|(feature, schema, place)| {
                 let (scale, network) = (schema.scale?, place.network?);
@@ -51,12 +52,12 @@ impl Model {
             let count = schema.knots?;
             Some(quantile_knots(&sorted_values(feature, |node| wanted[node])?, count))
         };
-        let knots: Vec<_> = features.par_iter().zip(&self.description.features).map(knots).collect();
+        let knots: Vec<_> = features.par_iter().zip(&self.definition.learned.features).map(knots).collect();
         find_levels(features, &knots, data.node_count())
     }
 }
 
-impl KnotChoice {
+impl BinChoice {
     /// For every feature of `data` that is trained on knots their number.
     pub(crate) fn counts(self, data: &Dataset) -> Vec<usize> {
         self.knots(data.features(), &nodes_of(data)).into_iter().flatten().map(|knots| knots.len()).collect()

@@ -3,7 +3,7 @@
 use crate::dataset::{Dataset, Feature};
 use crate::files::{MISSING, Values};
 
-use super::{Description, FeatureSchema};
+use super::{Definition, FeatureSchema};
 
 /// More features than this are counted, not named.
 const MOST_SENTENCES: usize = 8;
@@ -17,13 +17,13 @@ pub struct Novelty {
 
 impl Novelty {
     /// Compares features with what the model knows of them.
-    pub fn of_features(description: &Description, features: &[Feature], data: &Dataset) -> Novelty {
+    pub fn of_features(definition: &Definition, features: &[Feature], data: &Dataset) -> Novelty {
         let mut wanted = vec![false; data.node_count()];
         for graph in data.graphs() {
             wanted[data.sources_of(graph)].fill(true);
         }
         let noun = if data.links().is_some() { "edge" } else { "node" };
-        let pairs = description.features.iter().zip(features);
+        let pairs = definition.learned.features.iter().zip(features);
         let mut sentences: Vec<String> =
             pairs.flat_map(|(schema, feature)| of_feature(schema, feature, &wanted, noun)).collect();
         if let Some(more) = sentences.len().checked_sub(MOST_SENTENCES).filter(|more| *more > 1) {
@@ -34,19 +34,21 @@ impl Novelty {
     }
 
     /// Adds distances that training had not seen, given the longest by every lens and whether any node is unreachable.
-    pub fn add_distances(&mut self, description: &Description, longest: &[usize], has_unreachable: &[bool]) {
-        let axis = description.axis();
+    pub fn add_distances(&mut self, definition: &Definition, longest: &[usize], has_unreachable: &[bool]) {
+        let axis = definition.axis();
         for (lens, (longest, has_unreachable)) in longest.iter().zip(has_unreachable).enumerate() {
-            let Some((unreachable, finite)) = description.receivers[axis.range(lens)].split_last() else { continue };
+            let Some((unreachable, finite)) = definition.learned.receivers[axis.range(lens)].split_last() else {
+                continue;
+            };
             let by =
                 if lens == 0 && axis.lenses() == 1 { String::new() } else { format!("{}: ", axis.lens_name(lens)) };
             let longest_seen = finite.iter().rposition(|count| *count > 0.0).unwrap_or(0);
-            if *longest > longest_seen && description.lenses[lens].bins.is_none() {
+            if *longest > longest_seen && definition.learned.lenses[lens].bins.is_none() {
                 self.sentences.push(format!(
                     "{by}distances up to {longest}; the longest in training was {longest_seen}: rho is extrapolated"
                 ));
             }
-            if *has_unreachable && *unreachable == 0.0 && description.reach().unreachable {
+            if *has_unreachable && *unreachable == 0.0 && definition.reach().unreachable {
                 self.sentences.push(format!("{by}unreachable nodes, which training had not: rho is extrapolated"));
             }
         }

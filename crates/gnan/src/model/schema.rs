@@ -4,14 +4,12 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::describe::RARE;
-use crate::dataset::{Dataset, Feature, NodeDescription, Outcome, Pair, Target};
+use crate::dataset::{Dataset, Feature, Outcome, Pair, Target};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Task, Values};
 use crate::lens::Reach;
 use crate::shape::Basis;
-
-use super::rules::Rules;
+use crate::spec::{NodeDescription, RARE, Rules};
 
 /// How much of the training data stands behind a level or a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

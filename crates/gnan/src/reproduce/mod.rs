@@ -18,7 +18,8 @@ use crate::baseline::baseline;
 use crate::catalogue::{self, PaperTask};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::evaluate::{Candidate, Evaluation, EvaluationMonitor, Journal, Search, Space, Spread, Strategy};
+use crate::evaluate::{Evaluation, EvaluationMonitor, Journal, Search, Space, Spread, Strategy};
+use crate::spec::Spec;
 
 /// What came of one column of the table.
 #[derive(Clone, Debug, Serialize)]
@@ -140,12 +141,7 @@ impl PaperProtocol {
     }
 
     /// What is tried: candidates around a base, which `prepare` may change, in the usual space or by `tries`.
-    pub fn search(
-        &self,
-        variant: Variant,
-        prepare: &dyn Fn(&mut Candidate),
-        tries: Option<&Tries<'_>>,
-    ) -> Result<Search> {
+    pub fn search(&self, variant: Variant, prepare: &dyn Fn(&mut Spec), tries: Option<&Tries<'_>>) -> Result<Search> {
         let mut base = self.base(variant)?;
         prepare(&mut base);
         if let Some(tries) = tries {
@@ -163,4 +159,4 @@ impl PaperProtocol {
 }
 
 /// Makes a search around a base.
-pub type Tries<'a> = dyn Fn(&Candidate) -> Result<Search> + 'a;
+pub type Tries<'a> = dyn Fn(&Spec) -> Result<Search> + 'a;

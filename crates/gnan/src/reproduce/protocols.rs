@@ -10,7 +10,8 @@ use serde::Serialize;
 use crate::catalogue::{self, PaperTask};
 use crate::dataset::DatasetOptions;
 use crate::error::{Error, Result};
-use crate::evaluate::{Candidate, Criterion, Division, Protocol, Tuning};
+use crate::evaluate::{Criterion, Division, Protocol, Tuning};
+use crate::spec::Spec;
 
 /// Whether nodes are described by the graph around them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -283,14 +284,13 @@ impl PaperProtocol {
     }
 
     /// The candidate around which a search is made.
-    pub(super) fn base(&self, variant: Variant) -> Result<Candidate> {
-        let mut base = Candidate::default();
-        base.training.seed = SEED;
+    pub(super) fn base(&self, variant: Variant) -> Result<Spec> {
+        let mut base = Spec::default().seed(SEED);
         for (option, value) in self.fixed {
-            base.set(option, value)?;
+            Spec::option(option)?.set_from_text(&mut base, value)?;
         }
         if variant == Variant::Described && !self.describe.is_empty() {
-            base.set("describe", self.describe)?;
+            Spec::option("describe")?.set_from_text(&mut base, self.describe)?;
         }
         Ok(base)
     }
@@ -317,7 +317,7 @@ mod tests {
                 let search = protocol.search(variant, &|_| {}, None).unwrap();
                 assert!(!search.candidates.is_empty() && search.candidates.len() <= 32, "{}", protocol.task);
                 let described = variant == Variant::Described && !protocol.describe.is_empty();
-                assert!(search.candidates.iter().all(|candidate| candidate.describe.is_empty() != described));
+                assert!(search.candidates.iter().all(|candidate| candidate.data.describe.is_empty() != described));
             }
         }
         // Every column of the paper's table is here.

@@ -6,7 +6,7 @@
 //! default number of epochs ends before the weaker curves are found.
 
 use crate::files::{Kind, Task};
-use crate::train::{LogitChoice, RhoChoice, Training};
+use crate::spec::{LogitChoice, RhoChoice, Spec};
 
 use super::planted::{Planted, PlantedFeature, PlantedRho, PlantedValue};
 
@@ -46,14 +46,11 @@ pub(crate) struct Case {
 
 impl Case {
     /// The product's own training with its defaults, told which form the truth has and how long to go on.
-    pub fn training(&self, seed: u64) -> Training {
+    pub fn spec(&self, seed: u64) -> Spec {
         let rho = if self.planted.shares_rho() { RhoChoice::Shared } else { RhoChoice::PerFeature };
-        let training = Training { epochs: self.epochs, ..Training::default().rho(rho).seed(seed) };
-        if self.labels == Labels::Classes && self.planted.outputs() == 1 {
-            training.logits(LogitChoice::One)
-        } else {
-            training
-        }
+        let mut spec = Spec::default().rho(rho).seed(seed);
+        spec.fit.epochs = self.epochs;
+        if self.labels == Labels::Classes && self.planted.outputs() == 1 { spec.logits(LogitChoice::One) } else { spec }
     }
 
     /// All cases, the quickest first.

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::explain::Value;
 use crate::files::Kind;
 use crate::random::Stream;
-use crate::train::{Fitted, Training};
+use crate::spec::Spec;
+use crate::train::Fitted;
 
 use super::cases::{Case, graph_regression, node_regression};
 use super::recovery::{asked, has_effect, has_own_rhos, rho_places};
@@ -52,7 +53,7 @@ pub enum Place<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Simulated<'a> {
     /// How it was trained.
-    pub training: &'a Training,
+    pub spec: &'a Spec,
     /// The whole data set; `fitted` says which items were fitted on and which decided when to stop.
     pub data: &'a Dataset,
     /// The model and how training went.
@@ -212,7 +213,7 @@ impl Selftest {
                 let number = index * data_sets + data_set + 1;
                 let at = Progress { case: case.name, number, of: cases.len() * data_sets, epoch: 0, epochs: 0 };
                 let seed = Stream::named(self.seed, "selftest coverage", data_set as u64).next_u64();
-                let trial = Trial::new(case, Selftest { seed, ..*self }.training(case), at, watch)?;
+                let trial = Trial::new(case, Selftest { seed, ..*self }.spec(case), at, watch)?;
                 trial.ask(case, bands, &mut tallies)?;
             }
         }
@@ -227,7 +228,7 @@ impl Trial {
     fn ask(&self, case: &Case, bands: &mut Bands<'_>, tallies: &mut Vec<Tallies>) -> Result<()> {
         let questions = self.questions(case);
         let places: Vec<Place<'_>> = questions.iter().map(|question| question.place).collect();
-        let simulated = Simulated { training: &self.training, data: &self.world.data, fitted: &self.fitted };
+        let simulated = Simulated { spec: &self.spec, data: &self.world.data, fitted: &self.fitted };
         let found = bands(&simulated, &places)?;
         if found.len() != places.len() {
             return Err(Error::usage(format!("{} bands for {} places", found.len(), places.len())));
@@ -329,7 +330,7 @@ mod tests {
         let mut case = graph_regression();
         case.graphs = 40;
         let at = Progress { case: case.name, number: 1, of: 1, epoch: 0, epochs: 0 };
-        let trial = Trial::new(&case, case.training(2), at, &mut |_| {}).unwrap();
+        let trial = Trial::new(&case, case.spec(2), at, &mut |_| {}).unwrap();
         let mut tallies = Vec::new();
         let mut endless =
             |_: &Simulated<'_>, places: &[Place<'_>]| Ok(vec![[f64::NEG_INFINITY, f64::INFINITY]; places.len()]);

@@ -25,7 +25,8 @@ pub use report::{
 
 use crate::error::Result;
 use crate::shape::ShapeKind;
-use crate::train::{Fitted, Training};
+use crate::spec::Spec;
+use crate::train::Fitted;
 use cases::Case;
 use recovery::Recovery;
 use truth::Truth;
@@ -72,10 +73,12 @@ pub struct Selftest {
 }
 
 impl Selftest {
-    /// The training of a case, with what is not as usual.
-    fn training(&self, case: &Case) -> Training {
-        let Selftest { seed, weight_decay, shape, rho_shape, smooth } = *self;
-        Training { weight_decay, shape, rho_shape, smooth, ..case.training(seed) }
+    /// The specification of a case, with what is not as usual.
+    fn spec(&self, case: &Case) -> Spec {
+        let mut spec = case.spec(self.seed);
+        (spec.fit.weight_decay, spec.fit.smooth) = (self.weight_decay, self.smooth);
+        (spec.model.shape, spec.model.rho_shape) = (self.shape, self.rho_shape);
+        spec
     }
 
     /// Names of the cases, in order.
@@ -89,7 +92,7 @@ impl Selftest {
         let mut reports = Vec::new();
         for (index, case) in cases.iter().enumerate() {
             let at = Progress { case: case.name, number: index + 1, of: cases.len(), epoch: 0, epochs: 0 };
-            let trial = Trial::new(case, self.training(case), at, watch)?;
+            let trial = Trial::new(case, self.spec(case), at, watch)?;
             reports.push(trial.report(case));
         }
         Ok(SelftestReport {
@@ -105,29 +108,29 @@ impl Selftest {
 /// A simulated world, the model trained on it, and the truth in canonical form.
 struct Trial {
     world: World,
-    training: Training,
+    spec: Spec,
     fitted: Fitted,
     truth: Truth,
 }
 
 impl Trial {
-    fn new(case: &Case, training: Training, at: Progress<'_>, watch: &mut Watch<'_>) -> Result<Trial> {
+    fn new(case: &Case, spec: Spec, at: Progress<'_>, watch: &mut Watch<'_>) -> Result<Trial> {
         watch(&at);
-        let world = World::simulate(case, training.seed)?;
-        let fitted = training.fit_watched(&world.data, None, &mut |epoch| {
+        let world = World::simulate(case, spec.fit.seed)?;
+        let fitted = spec.fit_watched(&world.data, None, &mut |epoch| {
             watch(&Progress { epoch: epoch.epoch, epochs: epoch.epochs, ..at });
             ControlFlow::Continue(())
         })?;
         let slots = fitted.model.canonical().slots();
         let truth = Truth::new(&case.planted, &world.graphs, &fitted.train, slots);
-        Ok(Trial { world, training, fitted, truth })
+        Ok(Trial { world, spec, fitted, truth })
     }
 
     fn report(&self, case: &Case) -> CaseReport {
         let Trial { world, fitted, truth, .. } = self;
         let recovery = Recovery { case, world, truth, model: &fitted.model, train: &fitted.train };
         let rows = recovery.rows();
-        let record = &fitted.model.description().record;
+        let record = &fitted.model.definition().record;
         CaseReport {
             case: case.name.to_owned(),
             graphs: world.graphs.len(),
@@ -135,7 +138,7 @@ impl Trial {
             items: world.data.labelled().len(),
             signal_share: world.signal_share,
             epochs: record.epochs,
-            ended: record.ended.clone(),
+            ended: record.ended.words().to_owned(),
             recovered: rows.iter().all(|row| row.verdict == Verdict::Recovered),
             rows,
         }
@@ -153,7 +156,7 @@ mod tests {
     fn the_planted_truth_is_recovered_and_no_other() {
         let case = cases::graph_regression();
         let mut epochs = 0;
-        let mut trial = Trial::new(&case, case.training(1), AT, &mut |progress| epochs = progress.epoch).unwrap();
+        let mut trial = Trial::new(&case, case.spec(1), AT, &mut |progress| epochs = progress.epoch).unwrap();
         assert!(epochs > 0);
         let report = trial.report(&case);
         assert!(report.recovered, "{report:#?}");
@@ -182,9 +185,9 @@ mod tests {
         let mut case = cases::graph_regression();
         case.graphs = 30;
         let world = World::simulate(&case, 3).unwrap();
-        let fitted = case.training(3).epochs(1).fit_watched(&world.data, None, &mut |_| ControlFlow::Continue(()));
+        let fitted = case.spec(3).epochs(1).fit_watched(&world.data, None, &mut |_| ControlFlow::Continue(()));
         let fitted = fitted.unwrap();
-        let receivers = &fitted.model.description().receivers;
+        let receivers = &fitted.model.definition().learned.receivers;
         let truth = Truth::new(&case.planted, &world.graphs, &fitted.train, receivers.len());
         assert!(receivers.iter().zip(&truth.receivers).all(|(a, b)| (a - b).abs() < 1e-3 * (1.0 + b)), "{receivers:?}");
     }

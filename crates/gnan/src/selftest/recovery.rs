@@ -40,7 +40,7 @@ pub(super) fn has_effect(feature: &PlantedFeature) -> bool {
 
 /// The index of a feature's rho among the model's, and among the planted ones.
 pub(super) fn rho_places(case: &Case, model: &Model, k: usize) -> (usize, usize) {
-    let layout = model.description().layout();
+    let layout = model.definition().layout();
     (layout.features[k].first_rho, case.planted.features[k].values[0].rho)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use crate::spec::ShapeKind;
 
 use super::adam::AdamStep;
 use super::aligned::AlignedFloats;
@@ -11,24 +11,6 @@ use super::network::Architecture;
 use super::networks::Networks;
 use super::piecewise::Piecewise;
 use super::splines::{SplineForm, Splines, offsets};
-
-/// What shape functions are made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ShapeKind {
-    /// ReLU networks.
-    #[default]
-    Network,
-    /// B-splines.
-    Spline,
-}
-
-impl ShapeKind {
-    /// Whether these are networks.
-    pub fn is_network(&self) -> bool {
-        *self == ShapeKind::Network
-    }
-}
 
 /// What the functions of a bank are, but for their parameters.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,10 +16,11 @@ mod pieces;
 mod piecewise;
 mod splines;
 
+pub use crate::spec::ShapeKind;
 pub use adam::Adam;
 pub(crate) use adam::AdamStep;
 pub use aligned::AlignedFloats;
-pub use bank::{Bank, BankForm, Moments, ShapeKind};
+pub use bank::{Bank, BankForm, Moments};
 pub use basis::{Basis, BasisPoint};
 pub use evaluation::Evaluation;
 pub use network::{Architecture, ParameterPart};

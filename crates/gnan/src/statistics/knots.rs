@@ -3,56 +3,13 @@
 //! Knots lie at quantiles of the feature's values, its smallest and largest among them. That is an approximation, so it
 //! is announced and written down; a prediction asks the shape function at the value itself.
 
-use std::str::FromStr;
-
 use rayon::prelude::*;
 
 use crate::dataset::Feature;
-use crate::error::{Error, Result};
 use crate::files::{Kind, Values};
+use crate::spec::BinChoice;
 
-/// A numeric feature with more distinct values than this is trained on knots, unless they are switched off.
-pub const MANY_VALUES: usize = 10_000;
-/// How many knots that takes.
-pub const USUAL_KNOTS: usize = 256;
-/// Fewest knots that make a curve.
-pub const FEWEST_KNOTS: usize = 2;
-/// Most knots that are accepted.
-pub const MOST_KNOTS: usize = 65_536;
-
-/// Which numeric features are trained on knots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KnotChoice {
-    /// Those with more than [`MANY_VALUES`] distinct values, on [`USUAL_KNOTS`].
-    #[default]
-    Auto,
-    /// None.
-    Off,
-    /// Those with more distinct values than this, on as many.
-    Count(usize),
-}
-
-impl KnotChoice {
-    /// Refuses numbers that make no sense.
-    pub fn check(self) -> Result<()> {
-        match self {
-            KnotChoice::Count(count) if !(FEWEST_KNOTS..=MOST_KNOTS).contains(&count) => {
-                Err(Error::usage(format!("{count} knots"))
-                    .remedy(format!("choose {FEWEST_KNOTS} to {MOST_KNOTS}, or auto or off; {USUAL_KNOTS} is usual")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// On how many knots a feature with so many distinct values is trained; `None`: on all of them.
-    fn count(self, distinct: usize) -> Option<usize> {
-        match self {
-            KnotChoice::Auto => (distinct > MANY_VALUES).then_some(USUAL_KNOTS),
-            KnotChoice::Off => None,
-            KnotChoice::Count(count) => (distinct > count).then_some(count),
-        }
-    }
-
+impl BinChoice {
     /// The knots of every feature that is trained on them, by its values on the nodes that are wanted.
     pub fn knots(self, features: &[Feature], wanted: &[bool]) -> Vec<Option<Vec<f64>>> {
         let knots = |feature: &Feature| {
@@ -60,32 +17,7 @@ impl KnotChoice {
             let count = self.count(distinct(&values))?;
             Some(quantile_knots(&values, count))
         };
-        features.par_iter().map(|feature| if self == KnotChoice::Off { None } else { knots(feature) }).collect()
-    }
-}
-
-impl FromStr for KnotChoice {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<KnotChoice> {
-        let choice = match word {
-            "auto" => KnotChoice::Auto,
-            "off" => KnotChoice::Off,
-            number => KnotChoice::Count(number.parse().map_err(|_| {
-                Error::usage(format!("\"{number}\" is no number of bins")).remedy("give a number, auto or off")
-            })?),
-        };
-        choice.check().map(|()| choice)
-    }
-}
-
-impl std::fmt::Display for KnotChoice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            KnotChoice::Auto => f.write_str("auto"),
-            KnotChoice::Off => f.write_str("off"),
-            KnotChoice::Count(count) => write!(f, "{count}"),
-        }
+        features.par_iter().map(|feature| if self == BinChoice::Off { None } else { knots(feature) }).collect()
     }
 }
 
@@ -203,10 +135,10 @@ mod tests {
     #[test]
     fn choices_are_read_as_they_are_written() {
         for word in ["auto", "off", "64"] {
-            assert_eq!(word.parse::<KnotChoice>().unwrap().to_string(), word);
+            assert_eq!(word.parse::<BinChoice>().unwrap().to_string(), word);
         }
         for word in ["", "1", "0", "-3", "65537", "many", "2.5", "99999999999999999999"] {
-            assert!(word.parse::<KnotChoice>().is_err(), "{word}");
+            assert!(word.parse::<BinChoice>().is_err(), "{word}");
         }
     }
 }

@@ -9,13 +9,12 @@ pub mod knots;
 mod levels;
 mod shells;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 pub use cells::{CellRows, Cells};
-pub use knots::KnotChoice;
 pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
 pub use shells::{Keeping, Octet, Sample, Shells, Surroundings};
 
@@ -25,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::files::{Kind, Task, Values};
 use crate::lens::{Axis, Lens, Longest, Pool, View};
 use crate::memory;
+use crate::run::Run;
 use cells::{Entry, SourceWeights, node_entries, number_cells};
 
 /// In a node task with a rho per feature, a feature is kept in cells while an item has at most this share of the
@@ -37,9 +37,9 @@ const BYTES_OF_A_CELL: f64 = 40.0;
 /// Receivers by which the typical size of a shell is judged.
 const TYPICAL_RECEIVERS: usize = 512;
 
-/// Which statistics are wanted.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StatisticsOptions {
+/// Which statistics are wanted: everything that they depend on besides the items and the levels of the features.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StatisticsRequest {
     /// Divide by the number of nodes in a shell.
     pub normalise: bool,
     /// The ways in which distance is measured.
@@ -48,12 +48,10 @@ pub struct StatisticsOptions {
     pub channels: Option<ChannelPlan>,
     /// A sample of every shell in place of the whole.
     pub sample: Option<Sample>,
-    /// Where rows of distances may be kept in files.
-    pub cache: Option<PathBuf>,
 }
 
 /// Which features of a node task are heard with the same rho, and so share a channel of the shell rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChannelPlan {
     /// The channel of the bias.
     pub bias: usize,
@@ -76,7 +74,8 @@ impl ChannelPlan {
 /// What training and prediction need to know of some items.
 #[derive(Clone, Debug)]
 pub struct Statistics {
-    options: StatisticsOptions,
+    request: StatisticsRequest,
+    run: Run,
     items: Vec<u32>,
     axis: Axis,
     has_unreachable: Vec<bool>,
@@ -93,8 +92,8 @@ pub struct Statistics {
 
 impl Statistics {
     /// The statistics of the items of `data`, for `features` (which need not be the data set's own list).
-    pub fn new(data: &Dataset, features: &[Feature], options: StatisticsOptions) -> Result<Statistics> {
-        Self::with_levels(data, features, find_levels(features, &[], data.node_count())?, options, &[])
+    pub fn new(data: &Dataset, features: &[Feature], request: StatisticsRequest) -> Result<Statistics> {
+        Self::with_levels(data, features, find_levels(features, &[], data.node_count())?, request, &[])
     }
 
     /// The same where the levels are known, and the distances by every lens go at least this far: the statistics of some
@@ -103,30 +102,30 @@ impl Statistics {
         data: &Dataset,
         features: &[Feature],
         levels: Arc<Levels>,
-        options: StatisticsOptions,
+        request: StatisticsRequest,
         at_least: &[usize],
     ) -> Result<Statistics> {
         match data.task() {
-            Task::Graph => Self::of_graphs(data, levels, options),
+            Task::Graph => Self::of_graphs(data, levels, request),
             Task::Node => {
-                let channels = choose_channels(data, features, &levels, &options);
-                Self::of_nodes(data, levels, options, channels, at_least)
+                let channels = choose_channels(data, features, &levels, &request);
+                Self::of_nodes(data, levels, request, channels, at_least)
             }
         }
     }
 
     /// The same with every unit in cells, whatever that takes: every part of every contribution can be told apart.
-    pub fn in_cells(data: &Dataset, levels: Arc<Levels>, options: StatisticsOptions) -> Result<Statistics> {
-        let options = StatisticsOptions { channels: None, ..options };
+    pub fn in_cells(data: &Dataset, levels: Arc<Levels>, request: StatisticsRequest) -> Result<Statistics> {
+        let request = StatisticsRequest { channels: None, ..request };
         let channels = vec![None; levels.features().len()];
         match data.task() {
-            Task::Graph => Self::of_graphs(data, levels, options),
-            Task::Node => Self::of_nodes(data, levels, options, channels, &[]),
+            Task::Graph => Self::of_graphs(data, levels, request),
+            Task::Node => Self::of_nodes(data, levels, request, channels, &[]),
         }
     }
 
-    fn of_graphs(data: &Dataset, levels: Arc<Levels>, options: StatisticsOptions) -> Result<Statistics> {
-        let lenses = &options.lenses;
+    fn of_graphs(data: &Dataset, levels: Arc<Levels>, request: StatisticsRequest) -> Result<Statistics> {
+        let lenses = &request.lenses;
         let found: Vec<(Vec<Entry>, Vec<Longest>)> = in_memory(
             data.items(),
             |item: &u32| {
@@ -134,7 +133,7 @@ impl Statistics {
                 let receivers: Vec<u32> = (0..nodes.len() as u32).collect();
                 let (mut entries, mut longest) = (Vec::new(), Vec::new());
                 for (lens, way) in (0u16..).zip(lenses) {
-                    let mut weights = SourceWeights::new(nodes.len(), options.normalise);
+                    let mut weights = SourceWeights::new(nodes.len(), request.normalise);
                     let view = View::new(data, *item as usize, way)?;
                     longest.push(view.each_row(&receivers, |_, row| weights.add_receiver(row))?);
                     let share = if way.pool == Pool::Mean { 1.0 / nodes.len().max(1) as f64 } else { 1.0 };
@@ -153,6 +152,7 @@ impl Statistics {
             false => Vec::new(),
         };
         Ok(Statistics {
+            run: data.run().clone(),
             items: data.items().to_vec(),
             axis,
             has_unreachable: longest.iter().map(|longest| longest.unreachable).collect(),
@@ -162,25 +162,25 @@ impl Statistics {
             rows,
             surroundings: Vec::new(),
             pooled,
-            options,
+            request,
         })
     }
 
     fn of_nodes(
         data: &Dataset,
         levels: Arc<Levels>,
-        options: StatisticsOptions,
+        request: StatisticsRequest,
         channels: Vec<Option<usize>>,
         at_least: &[usize],
     ) -> Result<Statistics> {
-        let lenses = &options.lenses;
-        let rho_per_feature = options.channels.is_none();
+        let lenses = &request.lenses;
+        let rho_per_feature = request.channels.is_none();
         let with_shells = channels.iter().any(Option::is_some) || !rho_per_feature;
         let surroundings: Vec<Arc<Surroundings>> = match with_shells {
             true => {
                 let least = at_least.iter().copied().chain(std::iter::repeat(0));
                 let each = lenses.iter().zip(least);
-                each.map(|(lens, least)| Surroundings::new(data, lens, options.normalise, least))
+                each.map(|(lens, least)| Surroundings::new(data, lens, request.normalise, least))
                     .collect::<Result<_>>()?
             }
             false => Vec::new(),
@@ -189,12 +189,13 @@ impl Statistics {
         let mut entries: Vec<Vec<Entry>> = vec![Vec::new(); data.len()];
         if rho_per_feature {
             let in_cells = unit_in_cells(&levels, &channels);
-            longest = node_cells(data, &levels, &options, &in_cells, &mut entries)?;
+            longest = node_cells(data, &levels, &request, &in_cells, &mut entries)?;
         }
         longest.iter_mut().zip(at_least).for_each(|(own, least)| own.finite = own.finite.max(*least as u16));
         let axis = axis_of(lenses, &longest)?;
         let (cells, rows) = number_cells(&entries, |lens, distance| slot_of(&axis, lens, distance));
         Ok(Statistics {
+            run: data.run().clone(),
             items: data.items().to_vec(),
             axis,
             has_unreachable: longest.iter().map(|longest| longest.unreachable).collect(),
@@ -204,13 +205,13 @@ impl Statistics {
             surroundings,
             pooled: Vec::new(),
             channels,
-            options,
+            request,
         })
     }
 
     /// Which statistics these are.
-    pub fn options(&self) -> &StatisticsOptions {
-        &self.options
+    pub fn request(&self) -> &StatisticsRequest {
+        &self.request
     }
 
     /// The items, in the order of the rows.
@@ -258,15 +259,15 @@ impl Statistics {
     pub fn least_bytes(&self, lanes: usize) -> u64 {
         let of_lens = |of_lens: &Arc<Surroundings>| {
             let heard = 4 * (of_lens.len() * of_lens.slots() * lanes.next_power_of_two()) as u64;
-            heard + self.options.sample.map_or(0, |sample| of_lens.list_bytes(sample.size))
+            heard + self.request.sample.map_or(0, |sample| of_lens.list_bytes(sample.size))
         };
         self.surroundings.iter().map(of_lens).sum()
     }
 
     /// The shells around some items, lens after lens.
     pub fn shells(&self, rows: &[usize]) -> Vec<Shells> {
-        let StatisticsOptions { sample, cache, .. } = &self.options;
-        self.surroundings.iter().map(|of_lens| Shells::new(of_lens, rows, *sample, cache.as_ref())).collect()
+        let (sample, cache) = (self.request.sample, self.run.cache.as_ref());
+        self.surroundings.iter().map(|of_lens| Shells::new(of_lens, rows, sample, cache)).collect()
     }
 
     /// The same for a single pass: all sources, and nothing is kept.
@@ -276,7 +277,7 @@ impl Statistics {
 
     /// The channel of the bias in the shell rows; `None`: it is in the cells.
     pub fn bias_channel(&self) -> Option<usize> {
-        self.options.channels.as_ref().filter(|_| !self.surroundings.is_empty()).map(|plan| plan.bias)
+        self.request.channels.as_ref().filter(|_| !self.surroundings.is_empty()).map(|plan| plan.bias)
     }
 
     /// For every feature its channel in the shell rows; `None`: it is in the cells.
@@ -293,7 +294,7 @@ impl Statistics {
             for (cell, weight) in cells.iter().zip(weights) {
                 if self.cells.units[*cell as usize] == BIAS_UNIT {
                     let slot = usize::from(self.cells.slots[*cell as usize]);
-                    let lens = &self.options.lenses[self.axis.lens_of(slot)];
+                    let lens = &self.request.lenses[self.axis.lens_of(slot)];
                     let nodes =
                         if lens.pool == Pool::Mean { self.pooled.get(*row).copied().unwrap_or(1.0) } else { 1.0 };
                     receivers[slot] += f64::from(*weight) * nodes;
@@ -303,7 +304,7 @@ impl Statistics {
                 for (lens, surroundings) in self.surroundings.iter().enumerate() {
                     let counts = surroundings.counts(*row).iter();
                     let heard = |count: &u32| {
-                        if self.options.normalise { f64::from((*count).min(1)) } else { f64::from(*count) }
+                        if self.request.normalise { f64::from((*count).min(1)) } else { f64::from(*count) }
                     };
                     receivers[self.axis.range(lens)]
                         .iter_mut()
@@ -378,11 +379,11 @@ struct ReceiverGroup {
 fn node_cells(
     data: &Dataset,
     levels: &Levels,
-    options: &StatisticsOptions,
+    request: &StatisticsRequest,
     in_cells: &[bool],
     entries: &mut [Vec<Entry>],
 ) -> Result<Vec<Longest>> {
-    let lenses = &options.lenses;
+    let lenses = &request.lenses;
     let groups = receiver_groups(data);
     let graphs = data.graphs();
     let views: Vec<Vec<View>> = graphs
@@ -399,7 +400,7 @@ fn node_cells(
                 let mut next = rows.iter_mut();
                 longest.push(view.each_row(&group.receivers, |_, distances| {
                     let Some(row) = next.next() else { return };
-                    row.extend(node_entries(distances, first, levels, options.normalise, in_cells, lens));
+                    row.extend(node_entries(distances, first, levels, request.normalise, in_cells, lens));
                 })?);
             }
             Ok((rows, longest))
@@ -485,9 +486,9 @@ fn choose_channels(
     data: &Dataset,
     features: &[Feature],
     levels: &Levels,
-    options: &StatisticsOptions,
+    request: &StatisticsRequest,
 ) -> Vec<Option<usize>> {
-    if let Some(plan) = &options.channels {
+    if let Some(plan) = &request.channels {
         return plan.features.iter().map(|channel| Some(*channel)).collect();
     }
     // Distances are not known yet; a dozen is the order of magnitude on real graphs.

@@ -1,130 +1,110 @@
-//! The end of a fit: from trained numbers to a model in the units of its targets.
+//! The end of training: from trained numbers to models in the units of their targets.
 
+use super::readout::normalise_readout;
+use super::training_loop::{Lane, Point, TrainingLoop, column_means};
 use crate::dataset::Dataset;
+use crate::error::{Error, Result};
 use crate::files::{Kind, Values};
-use crate::model::{Description, Engine, FeatureSchema, Layout, Model, TargetSchema, TrainingRecord};
-
-use super::fit::{Fit, column_means};
-use super::readout::settle;
-use super::report::{Ended, Fitted};
+use crate::model::{Definition, Engine, FeatureSchema, Model, Parameters};
 
 /// Points kept of the loss history.
 const HISTORY_POINTS: usize = 200;
 /// Items by which the error of samples is judged.
 const COMPARED: usize = 512;
 
-/// A point of the loss history: epoch, training loss, validation loss.
-pub(super) type Point = (usize, f64, f64);
-
-impl Fit<'_> {
-    /// Folds gain and target scale into the parameters and writes the description.
-    pub(super) fn finish(mut self, ended: Ended, history: Vec<Point>) -> Fitted {
-        std::mem::swap(&mut self.parameters, &mut self.best);
-        self.fold_centre();
-        let sample_error = self.training.shell_sample.and_then(|_| self.sample_error());
-        let gains = std::mem::take(&mut self.gains);
-        match self.training.readout {
-            true => self.settle_readout(gains[0]),
-            false => {
-                self.learn_mean_effects(&gains);
-                self.parameters.scale_sources(&gains);
-            }
-        }
-        self.scale.restore(&mut self.parameters.output_bias);
-        let record = TrainingRecord { sample_error, ..self.record(ended, history) };
+impl TrainingLoop<'_> {
+    /// The models, with their best weights: gain and target scale are folded into the parameters. `valid_items` is for the
+    /// record.
+    pub(super) fn finish(mut self, valid_items: usize) -> Result<Vec<Model>> {
+        let setup = self.setup;
+        let centre = self.evaluate_best();
+        let sample_error = setup.definition.spec.statistics.shell_sample.and_then(|_| self.sample_error());
+        let before_readout = self.train.rows.heard().to_vec();
+        let replicates = self.engine.replicates();
+        let by_lane: Vec<f32> =
+            (0..setup.gains.len() * replicates).map(|lane| setup.gains[lane / replicates]).collect();
         let data = &self.train.data;
-        let description = Description {
-            task: data.task(),
-            outcome: self.settled.outcome,
-            links: data.links().map(|links| links.schema().clone()),
-            directed: data.directed(),
-            explicit_hydrogens: data.explicit_hydrogens(),
-            largest_component: data.largest_component(),
-            rho: self.settled.rho,
-            rho_scale: self.rho_scale,
-            shape: self.settled.shape,
-            rho_spline: self.rho_spline,
-            rho_monotone: self.settled.rho_monotone,
-            readout: self.training.readout,
-            uncentred: false,
-            normalise: self.training.normalise,
-            hop_cap: self.training.hop_cap,
-            silent_unreachable: self.training.silent_unreachable,
-            slots: if self.slots.len() > 1 { self.slots } else { Vec::new() },
-            lenses: self.training.lenses.clone(),
-            shell_scale: self.shell_scale,
-            architecture: self.settled.architecture,
-            features: self.features,
-            targets: data.targets().iter().map(TargetSchema::of).collect(),
-            receivers: self.receivers,
-            record,
-            certificates: Vec::new(),
+        let means = match setup.definition.spec.model.readout {
+            true => Vec::new(),
+            false => mean_effects(&self.engine, data, &setup.definition.learned.features, &by_lane),
         };
-        Fitted {
-            model: Model::from_parts(description, self.parameters).certified(),
-            ended,
-            valid_loss: self.stopping.best_loss(),
-            train: self.train.data,
-            valid: self.valid.data,
-            tried: Vec::new(),
-        }
+        let lanes = std::mem::take(&mut self.lanes);
+        let finish = |(replicate, lane): (usize, Lane)| {
+            let own = |values: &[f64]| values.iter().skip(replicate).step_by(replicates).copied().collect::<Vec<f64>>();
+            let mut definition = setup.definition.clone();
+            let mut parameters = lane.best;
+            let subtracted = centre.iter().skip(replicate).step_by(replicates);
+            parameters.output_bias.iter_mut().zip(subtracted).for_each(|(bias, mean)| *bias -= mean);
+            match setup.definition.spec.model.readout {
+                true => self.fold_readout(&mut parameters, &before_readout),
+                false => {
+                    let nodes = definition.record.nodes.max(1) as f64;
+                    for (k, mean) in means.iter().enumerate() {
+                        let exact = |sums: Vec<f64>| {
+                            let gains = setup.gains.iter().map(|gain| f64::from(*gain));
+                            sums.into_iter().zip(gains).map(|(sum, gain)| sum * gain / nodes).collect()
+                        };
+                        definition.learned.features[k].mean_effect =
+                            self.exact_sum(k, &parameters).map_or_else(|| own(mean), exact);
+                    }
+                    parameters.scale_sources(&setup.gains);
+                }
+            }
+            setup.scale.restore(&mut parameters.output_bias);
+            if !parameters.is_finite() {
+                return Err(Error::training("the model's weights are too large for 32-bit numbers")
+                    .remedy("give the target in a larger unit, so that its values become smaller"));
+            }
+            let record = &mut definition.record;
+            record.valid_items = valid_items;
+            record.epochs = lane.history.last().map_or(0, |last| last.0);
+            record.best_epoch = lane.stopping.best_epoch();
+            record.ended = lane.ended.unwrap_or_default();
+            record.history = thin(lane.history);
+            record.sample_error = sample_error;
+            Ok(Model::from_parts(definition, parameters).certified())
+        };
+        lanes.into_iter().enumerate().map(finish).collect()
     }
 
     /// Brings the readout into its canonical form. The output bias stays on the scale of training.
-    fn settle_readout(&mut self, gain: f32) {
-        let heard = self.heard();
-        let outputs = self.settled.architecture.outputs;
-        let training = self.training;
-        let reach = training.reach(&self.train.data);
-        let layout = Layout::new(&self.features, self.settled.rho, reach, training.lenses.len());
+    fn fold_readout(&self, parameters: &mut Parameters, before_readout: &[f32]) {
+        let setup = self.setup;
         // Constants move to the output bias before its scale changes, so functions change theirs afterwards.
-        settle(&mut self.parameters, &layout, &heard, gain);
-        let factors: Vec<f32> = (0..outputs).map(|c| self.scale.factor(c) as f32).collect();
-        self.parameters.readouts.scale_outputs(&factors);
+        normalise_readout(parameters, &setup.layout, before_readout, setup.gains[0]);
+        let factors: Vec<f32> = (0..setup.resolved.outputs).map(|c| setup.scale.factor(c) as f32).collect();
+        parameters.readouts.scale_outputs(&factors);
     }
 
-    /// Leaves the mean of every continuous shape function over the training nodes in the schema.
-    fn learn_mean_effects(&mut self, gains: &[f32]) {
-        self.engine.tables(&self.parameters, false);
+    /// The sum over all training nodes of the shape function of a feature that was trained on knots, by its curve itself;
+    /// `None` for other features, whose tables are exact.
+    fn exact_sum(&self, k: usize, parameters: &Parameters) -> Option<Vec<f64>> {
+        let Definition { learned, .. } = &self.setup.definition;
+        let schema = &learned.features[k];
+        schema.knots?;
         let data = &self.train.data;
-        let nodes = data.graphs().into_iter().map(|graph| data.sources_of(graph).len()).sum::<usize>().max(1) as f64;
-        let mut means = mean_effects(&self.engine, &self.train.data, &self.features, gains);
-        for (k, mean) in means.iter_mut().enumerate().filter(|(k, _)| self.features[*k].knots.is_some()) {
-            mean.iter_mut().zip(self.exact_sum(k)).zip(gains).for_each(|((mean, sum), gain)| {
-                *mean = sum * f64::from(*gain) / nodes;
-            });
-        }
-        self.features.iter_mut().zip(means).for_each(|(feature, mean)| feature.mean_effect = mean);
-    }
-
-    /// What a feature that was trained on knots says on all training nodes together, by its curve itself.
-    fn exact_sum(&self, k: usize) -> Vec<f64> {
-        let (data, schema, outputs) = (&self.train.data, &self.features[k], self.parameters.bias.len());
-        let reach = self.training.reach(data);
-        let place = &Layout::new(&self.features, self.settled.rho, reach, self.training.lenses.len()).features[k];
-        let (Some(network), Some(scale)) = (place.network, schema.scale) else { return vec![0.0; outputs] };
-        let Values::Numbers(values) = &data.features()[k].values else { return vec![0.0; outputs] };
+        let place = &self.setup.layout.features[k];
+        let (network, scale) = (place.network?, schema.scale?);
+        let Values::Numbers(values) = &data.features()[k].values else { return None };
         let nodes = data.graphs().into_iter().flat_map(|graph| data.sources_of(graph));
         let (known, missing): (Vec<f64>, Vec<f64>) = nodes.map(|node| values[node]).partition(|x| !x.is_nan());
-        let curve = self.parameters.shapes.curve(network);
-        let value = (place.first_value + schema.levels.len()) * outputs;
+        let curve = parameters.shapes.curve(network);
+        let value = (place.first_value + schema.levels.len()) * parameters.bias.len();
         let sums = curve.sum_over(known.iter().map(|x| scale.apply(*x))).into_iter();
         let sums = sums.zip(curve.evaluate(0.0)).map(|(sum, reference)| sum - known.len() as f64 * reference);
         let missing_sum = |c: usize| match schema.missing {
-            Some(_) => missing.len() as f64 * f64::from(self.parameters.values[value + c]),
+            Some(_) => missing.len() as f64 * f64::from(parameters.values[value + c]),
             None => 0.0,
         };
-        sums.enumerate().map(|(c, sum)| sum + missing_sum(c)).collect()
+        Some(sums.enumerate().map(|(c, sum)| sum + missing_sum(c)).collect())
     }
 
-    /// The root mean square of what a sample changes about an output, over the spread of outputs.
+    /// The root mean square of what a sample changes about an output of the first lane, over the spread of outputs.
     fn sample_error(&mut self) -> Option<f64> {
         let every = self.train.positions.len().div_ceil(COMPARED).max(1);
         let items: Vec<usize> = (0..self.train.positions.len()).step_by(every).collect();
         let positions: Vec<usize> = items.iter().map(|item| self.train.positions[*item]).collect();
-        let outputs = self.settled.architecture.outputs;
-        self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
-        self.engine.tables(&self.parameters, false);
+        let outputs = self.setup.resolved.outputs;
         let (mut exact, mut sampled) = (vec![0.0; items.len() * outputs], vec![0.0; items.len() * outputs]);
         self.engine.outputs(&mut self.engine.rows_once(&positions), &mut exact);
         self.engine.outputs(&mut self.engine.batch(&self.train.rows, &self.train.positions, &items), &mut sampled);
@@ -134,51 +114,11 @@ impl Fit<'_> {
         let moved: f64 = exact.iter().zip(&sampled).map(|(exact, sampled)| square(exact - sampled)).sum();
         (spread > 0.0).then(|| (moved / spread).sqrt())
     }
-
-    fn record(&self, ended: Ended, history: Vec<Point>) -> TrainingRecord {
-        let data = &self.train.data;
-        let epochs = history.last().map_or(0, |last| last.0);
-        TrainingRecord {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            data: data.name().to_owned(),
-            train_items: data.len(),
-            valid_items: self.valid.data.len(),
-            nodes: data.graphs().into_iter().map(|graph| data.sources_of(graph).len()).sum(),
-            seed: self.training.seed,
-            learning_rate: f64::from(self.settled.learning_rate),
-            weight_decay: f64::from(self.settled.weight_decay),
-            dropout: self.training.dropout,
-            smooth: self.settled.smooth,
-            batch: self.settled.batch.unwrap_or(0),
-            shell_sample: self.training.shell_sample.unwrap_or(0),
-            sample_error: None,
-            loss: self.settled.loss.name().to_owned(),
-            epochs,
-            best_epoch: self.stopping.best_epoch(),
-            ended: ended.words().to_owned(),
-            history: thin(history),
-            items_checksum: data.items_checksum(),
-            epoch_limit: Some(self.settled.epochs),
-            patience: Some(self.settled.patience),
-            output_bias: Some(self.settled.output_bias),
-            balance_classes: self.training.balance_classes,
-            target_scale: self.scale.pairs(),
-            tried: Vec::new(),
-            selection: Vec::new(),
-            removed: Vec::new(),
-            pairs: Vec::new(),
-        }
-    }
 }
 
 /// The mean of every continuous shape function over the training nodes, `[features][lanes]`, from the engine's tables
 /// times a gain per lane; empty for features of other kinds.
-pub(super) fn mean_effects(
-    engine: &Engine,
-    train: &Dataset,
-    features: &[FeatureSchema],
-    gains: &[f32],
-) -> Vec<Vec<f64>> {
+fn mean_effects(engine: &Engine, train: &Dataset, features: &[FeatureSchema], gains: &[f32]) -> Vec<Vec<f64>> {
     let lanes = gains.len();
     let levels = engine.statistics().levels();
     let mut sums = vec![vec![0.0; lanes]; features.len()];
@@ -188,8 +128,8 @@ pub(super) fn mean_effects(
             nodes += 1.0;
             levels.of_node(node).each(|unit, weight| {
                 let Some(feature) = levels.feature_of(unit) else { return };
-                let said = engine.unit(unit);
-                sums[feature].iter_mut().zip(said).for_each(|(sum, said)| *sum += weight * f64::from(said));
+                let values = engine.unit(unit);
+                sums[feature].iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * f64::from(value));
             });
         }
     }

@@ -1,28 +1,32 @@
-//! Training: from a data set to a model.
+//! Training: from a specification and a data set to a model.
+//!
+//! A specification is checked ([`check`]) and resolved ([`resolve`]); what the data decide before the first step is the
+//! [`setup`]; one [`training_loop`] trains one or several models of it side by side, and [`finish`] makes models of their best
+//! weights. [`fit`] puts stages together: a plain fit, the removal of features, feature pairs. [`retraining`] runs the loop
+//! on resamples.
 
+mod check;
 mod finish;
 mod fit;
-mod hearing;
-mod lane_loss;
 mod loss;
 pub mod pairs;
 mod penalised;
-mod prepared;
 mod probe;
 mod projection;
 mod readout;
 mod report;
+mod resolve;
 mod retraining;
-mod rule_check;
 mod select;
-pub mod settings;
+mod setup;
+mod statistics_cache;
 mod stopping;
 mod target_scale;
+mod training_loop;
 mod weights;
 
-pub use loss::{Goals, Loss};
-pub use prepared::Prepared;
-pub(crate) use probe::Probe;
-pub use report::{Ended, EpochReport, Fitted, Monitor};
-pub use retraining::{Retrained, Retraining};
-pub use settings::{LogitChoice, RhoChoice, Selection, Training};
+pub use loss::{ItemTargets, LaneLoss, LaneTargets};
+pub(crate) use probe::{Probe, ProbeSetup};
+pub use report::{EpochReport, Fitted, Monitor};
+pub use retraining::Retraining;
+pub use statistics_cache::StatisticsCache;

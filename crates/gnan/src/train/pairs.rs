@@ -18,14 +18,16 @@ use crate::dataset::pair::MOST_LEVELS;
 use crate::dataset::{Dataset, Feature, Pair, PairMember};
 use crate::error::{Error, Result};
 use crate::files::{Task, Values};
-use crate::model::{FeatureSchema, Model, PairRank};
+use crate::model::{Ended, FeatureSchema, Model, PairRank};
 use crate::shape::ShapeKind;
-use crate::statistics::Statistics;
+use crate::spec::{FeaturePairName, Spec};
 
-use super::fit::learn_features;
-use super::prepared::Prepared;
-use super::report::{Ended, Fitted, Monitor};
-use super::settings::Training;
+use super::check::first_names;
+use super::fit::FitItems;
+use super::loss::LaneTargets;
+use super::report::{Fitted, Monitor};
+use super::resolve::ResolvedSpec;
+use super::setup::learn_features;
 use super::target_scale::TargetScale;
 
 /// Most features among which pairs are looked for: those that say most in the additive model.
@@ -35,26 +37,25 @@ const RANKS_KEPT: usize = 20;
 /// Sweeps over rows and columns; few are needed, for a grid is small.
 const SWEEPS: usize = 20;
 
-impl Training {
+impl Spec {
     /// Whether the model is to have pairs.
     pub(super) fn wants_pairs(&self) -> bool {
-        self.pairs > 0 || !self.named_pairs.is_empty()
+        self.model.feature_pairs > 0 || !self.model.feature_pair.is_empty()
     }
 
     /// Refuses pairs that the features do not allow, before any work starts.
     pub(super) fn check_pairs(&self, train: &Dataset) -> Result<()> {
         if train.links().is_some() {
             return Err(Error::usage("pairs of features are for graphs and nodes: a link has two ends already")
-                .remedy("leave --pairs out"));
+                .remedy("leave feature pairs out"));
         }
         let features = train.features();
         let mut named = BTreeSet::new();
-        for [first, second] in &self.named_pairs {
+        for FeaturePairName([first, second]) in &self.model.feature_pair {
             for name in [first, second] {
                 if !features.iter().any(|feature| feature.name == *name) {
-                    let names: Vec<&str> = features.iter().map(|feature| feature.name.as_str()).take(12).collect();
                     return Err(Error::usage(format!("there is no feature \"{name}\" for a pair"))
-                        .remedy(format!("choose two of: {}", names.join(", "))));
+                        .remedy(format!("choose two of: {}", first_names(train))));
                 }
             }
             if let Some(name) = [first, second].into_iter().find(|name| self.is_ruled(name)) {
@@ -71,10 +72,10 @@ impl Training {
         }
         let considered = features.iter().filter(|feature| self.may_pair(feature)).count().min(MOST_FEATURES);
         let there_are = considered * considered.saturating_sub(1) / 2;
-        if self.pairs.saturating_add(named.len()) > there_are.max(named.len()) {
+        if self.model.feature_pairs.saturating_add(named.len()) > there_are.max(named.len()) {
             return Err(Error::usage(format!(
                 "{} pairs are asked for, and the features make {there_are}",
-                self.pairs.saturating_add(named.len())
+                self.model.feature_pairs.saturating_add(named.len())
             ))
             .remedy(format!(
                 "ask for fewer; at most {MOST_FEATURES} features are considered, none with more than {MOST_LEVELS} levels"
@@ -85,7 +86,8 @@ impl Training {
 
     /// Whether a feature has promised something that a pair with it could break.
     fn is_ruled(&self, name: &str) -> bool {
-        self.rules.iter().any(|asked| asked.feature == name) || self.associations.iter().any(|(other, _)| other == name)
+        let constrained = self.model.constrain.iter().any(|rules| rules.feature == name);
+        constrained || self.distances.ruled_features().any(|ruled| ruled == name)
     }
 
     /// Whether a feature may be in a pair.
@@ -99,37 +101,33 @@ impl Training {
     }
 
     /// Fits the additive model, ranks pairs on what it leaves, and fits again with the best of them and the named ones.
-    pub(super) fn fit_with_pairs(
-        &self,
-        prepared: &Prepared,
-        train: &Dataset,
-        valid: &Dataset,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Fitted> {
+    pub(super) fn fit_with_pairs(&self, items: FitItems<'_>, monitor: &mut Monitor<'_>) -> Result<Fitted> {
+        let FitItems { cache, train, valid } = items;
         self.check_pairs(train)?;
-        let additive = Training { pairs: 0, named_pairs: Vec::new(), ..self.clone() };
         let schemas = learn_features(self, ShapeKind::Network, train);
         let mut chosen = Vec::new();
-        for names in &self.named_pairs {
+        for FeaturePairName(names) in &self.model.feature_pair {
             let member = |name: &String| Members::cut(train, &schemas, |feature| feature.name == *name)?.only(name);
             chosen.push(Pair { members: [member(&names[0])?, member(&names[1])?] });
         }
+        let wanted = self.model.feature_pairs;
         let mut ranks = Vec::new();
-        if self.pairs > 0 {
-            let first = additive.fit_prepared(prepared, train, Some(valid), monitor)?;
+        if wanted > 0 {
+            let first = self.fit_plain(items, monitor)?;
             if first.ended == Ended::Interrupted {
                 return Ok(first);
             }
-            let ranking = Ranking::new(self, &first.model, train, &schemas, prepared)?;
+            let ranking = Ranking::new(self, &first.model, train, &schemas)?;
             let named = |pair: &Pair| chosen.iter().any(|other: &Pair| other.has_members_of(pair));
-            let best: Vec<Pair> = ranking.pairs.iter().filter(|pair| !named(pair)).take(self.pairs).cloned().collect();
+            let best: Vec<Pair> = ranking.pairs.iter().filter(|pair| !named(pair)).take(wanted).cloned().collect();
             chosen.extend(best);
             ranks = ranking.ranks;
-            ranks.truncate(RANKS_KEPT.max(self.pairs));
+            ranks.truncate(RANKS_KEPT.max(wanted));
         }
-        let (paired_train, paired) = (train.paired(&chosen)?, prepared.paired(&chosen, self)?);
-        let mut fitted = additive.fit_prepared(&paired, &paired_train, Some(&paired_train.view_of(valid)), monitor)?;
-        fitted.model = fitted.model.with_pair_ranks(ranks);
+        let (paired_train, cache) = (train.paired(&chosen)?, cache.with_pairs(&chosen)?);
+        let items = FitItems { cache: &cache, train: &paired_train, valid: &paired_train.view_of(valid) };
+        let mut fitted = self.fit_plain(items, monitor)?;
+        fitted.model = fitted.model.with_record(|record| record.pairs = ranks);
         (fitted.train, fitted.valid) = (train.view_of(&fitted.train), train.view_of(&fitted.valid));
         Ok(fitted)
     }
@@ -176,15 +174,9 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn new(
-        training: &Training,
-        additive: &Model,
-        train: &Dataset,
-        schemas: &[FeatureSchema],
-        prepared: &Prepared,
-    ) -> Result<Ranking> {
+    fn new(spec: &Spec, additive: &Model, train: &Dataset, schemas: &[FeatureSchema]) -> Result<Ranking> {
         let left = Left::of(additive, train)?;
-        let considered = considered(training, additive, train, schemas, prepared)?;
+        let considered = considered(spec, additive, train, schemas)?;
         let Members { members, bins } =
             Members::cut(train, schemas, |feature| considered.contains(feature.name.as_str()))?;
         let places: Vec<[usize; 2]> =
@@ -207,42 +199,42 @@ impl Ranking {
 
 /// The names of the features among which pairs are looked for: those that can be cut, and of many those that say most.
 fn considered<'a>(
-    training: &Training,
+    spec: &Spec,
     additive: &Model,
     train: &'a Dataset,
     schemas: &[FeatureSchema],
-    prepared: &Prepared,
 ) -> Result<BTreeSet<&'a str>> {
     let few_levels = |schema: &FeatureSchema| schema.levels.len() <= MOST_LEVELS;
     let features = train.features().iter().zip(schemas).enumerate();
     let mut able: Vec<(usize, &str)> = features
-        .filter(|(_, (feature, schema))| training.may_pair(feature) && few_levels(schema))
+        .filter(|(_, (feature, schema))| spec.may_pair(feature) && few_levels(schema))
         .map(|(k, (feature, _))| (k, feature.name.as_str()))
         .collect();
     if able.len() > MOST_FEATURES {
-        let loudness = loudness(additive, train, prepared.statistics(additive.description().rho)?);
-        able.sort_by(|a, b| loudness[b.0].total_cmp(&loudness[a.0]));
+        let sizes = effect_sizes(additive, train)?;
+        able.sort_by(|a, b| sizes[b.0].total_cmp(&sizes[a.0]));
         able.truncate(MOST_FEATURES);
     }
     Ok(able.into_iter().map(|(_, name)| name).collect())
 }
 
-/// How much every feature says, about: the sum over the training nodes of the square of what it says where it is heard best.
-fn loudness(additive: &Model, train: &Dataset, statistics: Arc<Statistics>) -> Vec<f64> {
-    let engine = additive.engine(statistics);
+/// The size of the effect of every feature, about: the sum over the training nodes of its largest square over distances.
+fn effect_sizes(additive: &Model, train: &Dataset) -> Result<Vec<f64>> {
+    let features = additive.features_of(train)?;
+    let engine = additive.engine(Arc::new(additive.statistics(train, &features)?));
     let (levels, outputs) = (engine.statistics().levels(), additive.outputs());
     let per_rho = engine.statistics().slots() * outputs;
     let square = |values: &[f32]| values.iter().map(|x| f64::from(*x).powi(2)).fold(0.0, f64::max);
-    let best_heard: Vec<f64> = engine.rho_table().chunks_exact(per_rho).map(square).collect();
+    let largest_rho: Vec<f64> = engine.rho_table().chunks_exact(per_rho).map(square).collect();
     let mut sums = vec![0.0; levels.features().len()];
     for node in train.graphs().into_iter().flat_map(|graph| train.nodes_of(graph)) {
         levels.of_node(node).each(|unit, weight| {
             let Some(feature) = levels.feature_of(unit) else { return };
-            let said = engine.unit(unit).map(|x| f64::from(x).powi(2)).fold(0.0, f64::max);
-            sums[feature] += weight * said * best_heard[engine.rho_of_unit()[unit as usize] as usize];
+            let value = engine.unit(unit).map(|x| f64::from(x).powi(2)).fold(0.0, f64::max);
+            sums[feature] += weight * value * largest_rho[engine.rho_of_unit()[unit as usize] as usize];
         });
     }
-    sums
+    Ok(sums)
 }
 
 /// What the additive model leaves of every training node: the gradient of its own item, or of its graph's.
@@ -259,11 +251,10 @@ impl Left {
     fn of(additive: &Model, train: &Dataset) -> Result<Left> {
         let outputs = additive.outputs();
         let found = additive.outputs_on(train)?.values;
-        let loss = super::Loss::named(&additive.description().record.loss)
-            .ok_or_else(|| Error::training("the additive model does not say which loss it minimised"))?;
-        let goals = TargetScale::none(train.targets().len()).goals(train, &[]);
+        let resolved = ResolvedSpec::of_model(additive.definition())?;
+        let targets = TargetScale::none(train.targets().len()).targets(train, &[]);
         let mut gradient = vec![0.0; found.len()];
-        loss.evaluate(&found, &goals, Some(&mut gradient));
+        LaneTargets::of_one(resolved.loss, outputs, &targets).evaluate(&found, &mut gradient);
         let mut left = Left { nodes: Vec::new(), values: Vec::new(), outputs, squares: vec![0.0; outputs] };
         for (item, gradient) in train.items().iter().zip(gradient.chunks_exact(outputs)) {
             let nodes = match train.task() {

@@ -3,72 +3,77 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Training;
-use super::fit::Fit;
-use super::prepared::Prepared;
-use super::settings::Settled;
+use super::resolve::ResolvedSpec;
+use super::setup::Setup;
+use super::statistics_cache::StatisticsCache;
+use super::training_loop::TrainingLoop;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::model::{OptimiserState, Rows};
+use crate::spec::Spec;
 use crate::statistics::{Shells, Statistics};
 
 /// Tries of which the fastest counts.
 const TRIES: usize = 2;
 
-/// A fit on few items.
+/// A training loop on few items.
 pub(crate) struct Probe<'a> {
-    fit: Fit<'a>,
-    statistics: Arc<Statistics>,
+    training: TrainingLoop<'a>,
     state: OptimiserState,
-    settled: &'a Settled,
 }
 
-impl Training {
-    /// The first of the models that a fit on `train` would try.
-    pub(crate) fn first_candidate(&self, train: &Dataset) -> Result<Settled> {
-        let outcome = train.outcome()?;
-        let rho = self.rho_candidates(train)[0];
-        self.settle(train, outcome, self.logit_candidates(outcome, rho)[0], rho)
+/// What a probe is made of.
+pub(crate) struct ProbeSetup {
+    setup: Setup,
+    items: Dataset,
+}
+
+impl ProbeSetup {
+    /// The setup of a probe on some items.
+    pub(crate) fn new(spec: &Spec, resolved: &ResolvedSpec, items: &Dataset) -> Result<ProbeSetup> {
+        let resolved = ResolvedSpec { spec: spec.clone(), ..resolved.clone() };
+        let statistics = StatisticsCache::new(items).statistics(&resolved)?;
+        Ok(ProbeSetup { setup: Setup::of_data(spec, resolved, statistics, items)?, items: items.clone() })
+    }
+
+    /// A probe of it.
+    pub(crate) fn probe(&self) -> Result<Probe<'_>> {
+        let training = TrainingLoop::of_one(&self.setup, &self.items, &self.items.subset(&[]))?;
+        Ok(Probe { state: OptimiserState::new(&training.lanes[0].parameters), training })
     }
 }
 
-impl<'a> Probe<'a> {
-    /// A probe on some items.
-    pub(crate) fn new(training: &'a Training, settled: &'a Settled, items: &Dataset) -> Result<Probe<'a>> {
-        let prepared = Prepared::new(items, training);
-        let statistics = prepared.statistics(settled.rho)?;
-        let fit = Fit::new(training, settled, &prepared, items, &items.subset(&[]))?;
-        let state = OptimiserState::new(&fit.parameters);
-        Ok(Probe { fit, statistics, state, settled })
-    }
-
+impl Probe<'_> {
     /// The statistics of the items.
     pub(crate) fn statistics(&self) -> &Arc<Statistics> {
-        &self.statistics
+        &self.training.setup.statistics
     }
 
-    /// Lanes in which it is added up what a receiver hears.
+    /// Lanes of the sums over shells.
     pub(crate) fn lanes(&self) -> usize {
-        let channels = self.statistics.channels().iter().flatten().copied().chain(self.statistics.bias_channel()).max();
-        channels.map_or(0, |last| ((last + 1) * self.settled.architecture.outputs).next_multiple_of(4))
+        let statistics = self.statistics();
+        let channels = statistics.channels().iter().flatten().copied().chain(statistics.bias_channel()).max();
+        channels.map_or(0, |last| ((last + 1) * self.training.setup.resolved.outputs).next_multiple_of(4))
     }
 
     /// Rows of the first items, with shells that `make` makes around them; and the seconds that took.
     pub(crate) fn rows(&self, items: usize, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> (Rows, f64) {
-        let rows: Vec<usize> = (0..items.min(self.statistics.items().len())).collect();
+        let rows: Vec<usize> = (0..items.min(self.statistics().items().len())).collect();
         let start = Instant::now();
-        let shells = make(&self.statistics, &rows);
+        let shells = make(self.statistics(), &rows);
         let seconds = start.elapsed().as_secs_f64();
-        (self.fit.engine.rows_in(&rows, shells), seconds)
+        (self.training.engine.rows_in(&rows, shells), seconds)
     }
 
     /// Seconds of one step over these rows: tables, outputs and gradients, and the step itself.
     pub(crate) fn step_seconds(&mut self, rows: &mut Rows) -> f64 {
         let gradient = self.gradient(rows);
         let mut outputs = gradient.clone();
-        let settings = self.settled.step(self.settled.learning_rate);
+        let resolved = &self.training.setup.resolved;
+        let settings = resolved.step(resolved.learning_rate);
         fastest(|| {
-            let Fit { engine, parameters, .. } = &mut self.fit;
+            let TrainingLoop { engine, lanes, .. } = &mut self.training;
+            let parameters = &mut lanes[0].parameters;
             engine.tables(parameters, true);
             engine.outputs(rows, &mut outputs);
             engine.step(rows, &gradient, parameters, &mut self.state, settings);
@@ -80,8 +85,8 @@ impl<'a> Probe<'a> {
         let gradient = self.gradient(rows);
         let mut outputs = gradient.clone();
         fastest(|| {
-            self.fit.engine.outputs(rows, &mut outputs);
-            self.fit.engine.gradients(rows, &gradient);
+            self.training.engine.outputs(rows, &mut outputs);
+            self.training.engine.gradients(rows, &gradient);
         })
     }
 
@@ -89,7 +94,7 @@ impl<'a> Probe<'a> {
     fn gradient(&self, rows: &Rows) -> Vec<f32> {
         let size = 0.1 / rows.len().max(1) as f32;
         let signs = [size, -size].into_iter().cycle();
-        signs.take(rows.len() * self.settled.architecture.outputs).collect()
+        signs.take(rows.len() * self.training.setup.resolved.outputs).collect()
     }
 }
 

@@ -7,8 +7,9 @@
 //! lenses together; the scale is left to the function. All of it is computed in f64 and survives rounding to f32 and the
 //! change of units after training.
 
-use crate::model::{Curvature, Direction, FeatureSchema, Layout, Parameters, Rules};
+use crate::model::{FeatureSchema, Layout, Parameters};
 use crate::shape::Basis;
+use crate::spec::{Curvature, Rules, Trend};
 
 /// A bounded function keeps this far below its bound, relative to it, against rounding.
 const BOUND_MARGIN: f64 = 1e-5;
@@ -115,8 +116,8 @@ impl Said {
     fn keep_to(&mut self, rules: &Rules, basis: &Basis, gain: f64) {
         match (rules.curvature, rules.direction) {
             (Some(curvature), direction) => self.bend(curvature, direction, basis),
-            (None, Some(Direction::Up)) => self.rise(),
-            (None, Some(Direction::Down)) => self.upside_down(Said::rise),
+            (None, Some(Trend::Up)) => self.rise(),
+            (None, Some(Trend::Down)) => self.upside_down(Said::rise),
             (None, None) => {}
         }
         if let Some(bound) = rules.bound {
@@ -135,11 +136,11 @@ impl Said {
     }
 
     /// Makes slopes rise (or fall), and have the sign of the direction; the mean of the coefficients stays.
-    fn bend(&mut self, curvature: Curvature, direction: Option<Direction>, basis: &Basis) {
+    fn bend(&mut self, curvature: Curvature, direction: Option<Trend>, basis: &Basis) {
         if curvature == Curvature::Concave {
             let opposite = direction.map(|direction| match direction {
-                Direction::Up => Direction::Down,
-                Direction::Down => Direction::Up,
+                Trend::Up => Trend::Down,
+                Trend::Down => Trend::Up,
             });
             return self.upside_down(|said| said.bend(Curvature::Convex, opposite, basis));
         }
@@ -159,8 +160,8 @@ impl Said {
         for (slope, gap) in slopes.zip(&gaps) {
             at += gap
                 * match direction {
-                    Some(Direction::Up) => slope.max(0.0),
-                    Some(Direction::Down) => slope.min(0.0),
+                    Some(Trend::Up) => slope.max(0.0),
+                    Some(Trend::Down) => slope.min(0.0),
                     None => slope,
                 };
             found.push(at);
@@ -232,7 +233,7 @@ mod tests {
                 continue;
             }
             let rules = Rules {
-                direction: [None, Some(Direction::Up), Some(Direction::Down)][random.below(3)],
+                direction: [None, Some(Trend::Up), Some(Trend::Down)][random.below(3)],
                 curvature: [None, Some(Curvature::Convex), Some(Curvature::Concave)][random.below(3)],
                 bound: [None, Some(0.7)][random.below(2)],
                 smooth: None,
@@ -248,8 +249,8 @@ mod tests {
             let falls = slopes.windows(2).all(|pair| pair[0] >= pair[1]);
             assert!(rules.curvature != Some(Curvature::Convex) || rises, "{rules:?} {slopes:?}");
             assert!(rules.curvature != Some(Curvature::Concave) || falls, "{rules:?} {slopes:?}");
-            assert!(rules.direction != Some(Direction::Up) || slopes.iter().all(|slope| *slope >= 0.0));
-            assert!(rules.direction != Some(Direction::Down) || slopes.iter().all(|slope| *slope <= 0.0));
+            assert!(rules.direction != Some(Trend::Up) || slopes.iter().all(|slope| *slope >= 0.0));
+            assert!(rules.direction != Some(Trend::Down) || slopes.iter().all(|slope| *slope <= 0.0));
             let once = said.coefficients.clone();
             said.keep_to(&rules, &basis, 0.3);
             let moved = once.iter().zip(&said.coefficients).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

@@ -1,9 +1,10 @@
-//! What training tells while it runs and when it is done.
+//! What training reports while it runs and when it is done.
 
 use std::ops::ControlFlow;
 
 use crate::dataset::Dataset;
-use crate::model::Model;
+use crate::model::{Ended, Model};
+use crate::spec::Spec;
 
 /// What is known after an epoch.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ pub struct EpochReport<'a> {
     pub epochs: usize,
     /// Mean training loss.
     pub train_loss: f64,
-    /// Mean validation loss; the training loss where nothing is set aside.
+    /// Mean validation loss; the training loss where there are no validation items.
     pub valid_loss: f64,
     /// The best epoch so far.
     pub best_epoch: usize,
@@ -26,31 +27,6 @@ pub struct EpochReport<'a> {
 
 /// Watches training and may end it: return [`ControlFlow::Break`] to stop with the best model so far.
 pub type Monitor<'a> = dyn FnMut(&EpochReport<'_>) -> ControlFlow<()> + Send + 'a;
-
-/// Why training ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The limit on epochs was reached.
-    Epochs,
-    /// The validation loss did not improve for long enough.
-    Patience,
-    /// The monitor asked for it.
-    Interrupted,
-    /// The loss was no longer a finite number; the best model before that was kept.
-    Diverged,
-}
-
-impl Ended {
-    /// The reason in words, for the training record.
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Ended::Epochs => "the limit on epochs was reached",
-            Ended::Patience => "the validation loss stopped improving",
-            Ended::Interrupted => "it was interrupted",
-            Ended::Diverged => "the loss was no longer finite",
-        }
-    }
-}
 
 /// A trained model and how training went.
 #[derive(Clone, Debug)]
@@ -63,7 +39,7 @@ pub struct Fitted {
     pub valid_loss: f64,
     /// What was fitted on.
     pub train: Dataset,
-    /// What decided when to stop; empty if nothing was set aside.
+    /// The validation items; there may be none.
     pub valid: Dataset,
     /// What was tried where there was a choice: (name, validation loss).
     pub tried: Vec<(String, f64)>,
@@ -74,5 +50,18 @@ impl Fitted {
     pub fn chosen(&self) -> String {
         let best = self.tried.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         best.map(|(name, _)| name.clone()).unwrap_or_default()
+    }
+}
+
+impl Spec {
+    /// A note on the features of the data that are trained on knots, where any are.
+    pub fn knots_note(&self, data: &Dataset) -> Option<String> {
+        let counts: Vec<usize> = self.statistics.bins.counts(data);
+        let (features, least) = (counts.len(), counts.first()?);
+        let what = if features == 1 { "feature has" } else { "features have" };
+        Some(format!(
+            "{features} {what} so many distinct values that training uses {least} of them, at quantiles, with lines \
+             between them: an approximation (bins off: all of them); predictions will be exact"
+        ))
     }
 }

@@ -5,14 +5,16 @@
 //! penalty and without the others, and judged on validation items; the smallest set that does about as well as the best is
 //! kept. A kept model does not know the other features at all: new data need not have them.
 
+use super::fit::FitItems;
+use super::report::{Fitted, Monitor};
+use super::resolve::ResolvedSpec;
+use super::setup::Setup;
+use super::statistics_cache::StatisticsCache;
+use super::training_loop::TrainingLoop;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::model::SelectionStep;
-
-use super::fit::Fit;
-use super::prepared::Prepared;
-use super::report::{Ended, Fitted, Monitor};
-use super::settings::{Selection, Training};
+use crate::model::{Ended, SelectionStep};
+use crate::spec::{Selection, Spec};
 
 /// Most strengths on the path.
 const STRENGTHS: i32 = 26;
@@ -28,79 +30,49 @@ const FEWER: f64 = 0.85;
 /// Without a share of right answers, a loss this much above the best is about as good.
 const ABOUT_AS_GOOD: f64 = 1.02;
 
-impl Training {
-    /// Walks the path, fits every set of survivors again, and keeps the smallest that is about as good as the best.
-    pub(super) fn fit_selected(
-        &self,
-        prepared: &Prepared,
-        train: &Dataset,
-        valid: &Dataset,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Fitted> {
-        let plain = Training { select: Selection::Off, ..self.clone() };
-        let outcome = train.outcome()?;
-        let (rhos, named) =
-            (self.rho_candidates(train), self.rules.len() + self.associations.len() + self.rho_groups.len());
-        let logits = self.logit_candidates(outcome, rhos[0]);
-        let refuse = |what: &str, remedy: &str| Err(Error::usage(what).remedy(remedy));
-        if rhos.len() * logits.len() > 1 {
-            return refuse("a path of features for several models at once", "choose --rho and --logits yourself");
-        }
-        if self.readout || self.wants_pairs() || self.batch.is_some() {
-            return refuse(
-                "features are selected in plain models, in one batch",
-                "leave --readout, --pairs and --batch out, and add them when the features are chosen",
-            );
-        }
-        if named > 0 {
-            return refuse(
-                "rules, constraints and groups name features that selection may remove",
-                "select first, then train on what is left with the rules",
-            );
-        }
-        if valid.is_empty() {
-            return refuse(
-                "there is nothing to validate the features on",
-                "label more items, or give a validation part",
-            );
-        }
-        let settled = self.settle(train, outcome, logits[0], rhos[0])?;
-        let mut fit = Fit::new(self, &settled, prepared, train, valid)?;
-        let largest = fit.largest_penalty();
-        let strengths: Vec<f64> = match self.select {
-            Selection::Strength(strength) => vec![strength],
-            _ => (0..STRENGTHS).map(|place| largest * WEAKEST * GROWTH.powi(place)).collect(),
+impl Spec {
+    /// Follows the path, fits every set of survivors again, and keeps the smallest that is about as good as the best.
+    pub(super) fn fit_selected(&self, items: FitItems<'_>, monitor: &mut Monitor<'_>) -> Result<Fitted> {
+        let FitItems { cache, train, valid } = items;
+        let resolved = self.check_selection(train, valid)?;
+        let setup = Setup::of_data(self, resolved.clone(), cache.statistics(&resolved)?, train)?;
+        let mut training = TrainingLoop::of_one(&setup, train, valid)?;
+        let single = match self.model.select {
+            Some(Selection::Strength(strength)) => Some(strength),
+            _ => None,
         };
-        // With one strength, only what it leaves is judged.
-        let single = matches!(self.select, Selection::Strength(_));
+        let strengths: Vec<f64> = match single {
+            Some(strength) => vec![strength],
+            None => {
+                let largest = training.largest_penalty();
+                (0..STRENGTHS).map(|step| largest * WEAKEST * GROWTH.powi(step)).collect()
+            }
+        };
         let mut kept: Vec<Vec<bool>> = vec![vec![true; train.features().len()]];
-        let mut steps =
-            vec![SelectionStep { strength: 0.0, features: train.features().len(), ..SelectionStep::default() }];
+        let mut steps = vec![SelectionStep { features: train.features().len(), ..SelectionStep::default() }];
         for strength in strengths {
-            let survivors = fit.penalised(strength, settled.epochs / PART_OF_EPOCHS + 1, monitor)?;
+            let survivors = training.train_penalised(strength, resolved.epochs / PART_OF_EPOCHS + 1, monitor)?;
             let Some(survivors) = survivors else { break };
             let features = survivors.iter().filter(|survives| **survives).count();
             if features == 0 {
                 break;
             }
             let before = steps.last().map_or(0, |step: &SelectionStep| step.features);
-            if features as f64 <= FEWER * before as f64 || (single && features < before) {
+            if features as f64 <= FEWER * before as f64 || (single.is_some() && features < before) {
                 kept.push(survivors);
                 steps.push(SelectionStep { strength, features, ..SelectionStep::default() });
             }
         }
-        if kept.len() == 1 && single {
-            return refuse(
-                "this strength removes no feature, or all of them",
-                "try --select without a number for the path",
-            );
+        if kept.len() == 1 && single.is_some() {
+            return refuse("this strength removes no feature, or all of them", "leave the number out for a path");
         }
-        let first = usize::from(single);
+        // With one strength, only what it leaves is judged.
+        let first = usize::from(single.is_some());
         let mut fits: Vec<Fitted> = Vec::new();
         for (survivors, step) in kept.iter().zip(&mut steps).skip(first) {
-            let refitted = Prepared::new(&prepared.data().with_features(survivors), &plain);
-            let (train, valid) = (refitted.data().view_of(train), refitted.data().view_of(valid));
-            let fitted = plain.fit_prepared(&refitted, &train, Some(&valid), monitor)?;
+            let cache = StatisticsCache::new(&cache.data().with_features(survivors));
+            let (train, valid) = (cache.data().view_of(train), cache.data().view_of(valid));
+            let fitted = self.fit_plain(FitItems { cache: &cache, train: &train, valid: &valid }, monitor)?;
             step.valid_loss = fitted.valid_loss;
             step.metric = fitted.model.evaluate(&valid)?.chief().map(|(name, value)| (name.to_owned(), value));
             let interrupted = fitted.ended == Ended::Interrupted;
@@ -112,12 +84,45 @@ impl Training {
         let steps: Vec<SelectionStep> = steps.into_iter().skip(first).take(fits.len()).collect();
         let chosen = smallest_good(&steps, valid.len());
         let removed = train.features().iter().zip(&kept[first + chosen]).filter(|(_, survives)| !**survives);
-        let removed = removed.map(|(feature, _)| feature.name.clone()).collect();
+        let removed: Vec<String> = removed.map(|(feature, _)| feature.name.clone()).collect();
         let mut fitted = fits.swap_remove(chosen);
-        fitted.model = fitted.model.selected(steps, removed);
+        fitted.model = fitted.model.with_record(|record| (record.selection, record.removed) = (steps, removed));
         (fitted.train, fitted.valid) = (train.view_of(&fitted.train), train.view_of(&fitted.valid));
         Ok(fitted)
     }
+
+    /// Refuses what selection cannot be combined with; else the one resolution of the specification.
+    fn check_selection(&self, train: &Dataset, valid: &Dataset) -> Result<ResolvedSpec> {
+        let mut resolutions = self.resolutions(train)?;
+        let distances = &self.distances;
+        let named = self.model.constrain.len() + distances.rho_group.len() + distances.ruled_features().count();
+        if resolutions.len() > 1 {
+            return refuse("a path of features for several models at once", "choose rho and logits yourself");
+        }
+        if self.model.readout || self.wants_pairs() || self.fit.batch.is_some() {
+            return refuse(
+                "features are selected in plain models, in one batch",
+                "leave readout, feature pairs and batch out, and add them when the features are chosen",
+            );
+        }
+        if named > 0 {
+            return refuse(
+                "rules, constraints and groups name features that selection may remove",
+                "select first, then train on what is left with the rules",
+            );
+        }
+        if valid.is_empty() {
+            return refuse(
+                "there is nothing to validate the features on",
+                "label more items, or give validation items",
+            );
+        }
+        Ok(resolutions.remove(0))
+    }
+}
+
+fn refuse<T>(what: &str, remedy: &str) -> Result<T> {
+    Err(Error::usage(what).remedy(remedy))
 }
 
 /// The last, and so smallest, of the steps that are about as good as the best.

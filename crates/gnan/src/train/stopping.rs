@@ -3,7 +3,7 @@
 //! When it stops improving, the best weights are taken up again at a rate lowered by 3; when the rate is a ninth of what
 //! it was and the loss stops improving once more, training ends.
 
-use super::settings::Settled;
+use super::resolve::ResolvedSpec;
 
 /// When the validation loss stops improving, the best weights are taken up again at a rate lowered by this factor ...
 const RATE_LOWERED_BY: f32 = 3.0;
@@ -32,11 +32,11 @@ pub(super) enum Next {
 }
 
 impl Stopping {
-    pub(super) fn new(settled: &Settled) -> Stopping {
+    pub(super) fn new(resolved: &ResolvedSpec) -> Stopping {
         Stopping {
-            patience: settled.patience,
-            first_rate: settled.learning_rate,
-            rate: settled.learning_rate,
+            patience: resolved.patience,
+            first_rate: resolved.learning_rate,
+            rate: resolved.learning_rate,
             best_loss: f64::INFINITY,
             best_epoch: 0,
             lowered: 0,

@@ -1,12 +1,12 @@
 //! The scale of targets while training.
 //!
 //! Whatever the unit of a quantity, the networks are trained on numbers around 0 with a spread of 1; the scale is
-//! folded into the parameters afterwards, so that a model speaks the units of its targets.
+//! folded into the parameters afterwards, so that the outputs of a model are in the units of its targets.
 
 use crate::dataset::Dataset;
 
-use super::Goals;
-use super::settings::Settled;
+use super::loss::ItemTargets;
+use super::resolve::ResolvedSpec;
 
 /// How targets are brought to a common scale while training, and back into the parameters afterwards.
 pub(super) struct TargetScale {
@@ -18,9 +18,9 @@ pub(super) struct TargetScale {
 
 impl TargetScale {
     /// Standardises quantities; classes stay as they are.
-    pub(super) fn new(train: &Dataset, settled: &Settled) -> TargetScale {
+    pub(super) fn new(train: &Dataset, resolved: &ResolvedSpec) -> TargetScale {
         let width = train.targets().len();
-        let regression = settled.outcome.is_regression();
+        let regression = resolved.outcome.is_regression();
         let mut scale = TargetScale { regression, shift: vec![0.0; width], scale: vec![1.0; width] };
         if !regression {
             return scale;
@@ -30,7 +30,7 @@ impl TargetScale {
                 train.items().iter().map(|item| target.values[*item as usize]).filter(|t| !t.is_nan()).collect();
             let count = known.len().max(1) as f64;
             let mean = known.iter().sum::<f64>() / count;
-            let centre = if settled.output_bias { mean } else { 0.0 };
+            let centre = if resolved.output_bias { mean } else { 0.0 };
             let spread = (known.iter().map(|t| (t - centre).powi(2)).sum::<f64>() / count).sqrt();
             scale.shift[k] = centre;
             scale.scale[k] = if spread.is_finite() && spread > 0.0 { spread } else { 1.0 };
@@ -60,7 +60,7 @@ impl TargetScale {
         if self.regression { self.scale[output] } else { 1.0 }
     }
 
-    /// What sources say is multiplied by this after training, per output, where outputs had `gain` during it.
+    /// Source values are multiplied by this after training, per output, where outputs had `gain` during it.
     pub(super) fn gains(&self, gain: f32, outputs: usize) -> Vec<f32> {
         (0..outputs).map(|c| (f64::from(gain) * self.factor(c)) as f32).collect()
     }
@@ -77,7 +77,7 @@ impl TargetScale {
     }
 
     /// The targets of some items on the common scale, and how much each of them counts.
-    pub(super) fn goals(&self, part: &Dataset, class_weights: &[f64]) -> Goals {
+    pub(super) fn targets(&self, part: &Dataset, class_weights: &[f64]) -> ItemTargets {
         let width = part.targets().len();
         let mut values = Vec::with_capacity(part.len() * width);
         for item in part.items() {
@@ -86,6 +86,6 @@ impl TargetScale {
             }
         }
         let weights = part.items().iter().map(|item| part.weight(*item)).collect();
-        Goals::new(width, values, weights, class_weights.to_vec())
+        ItemTargets { width, values, weights, class_weights: class_weights.to_vec() }
     }
 }

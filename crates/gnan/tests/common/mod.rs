@@ -4,13 +4,14 @@
 
 use gnan::dataset::{Feature, Outcome, Pair, PairMember};
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
-use gnan::lens::{Direction, Lens, Pool, Reach};
+use gnan::lens::{Lens, Pool, Reach};
 use gnan::model::{
-    Description, FeatureSchema, Model, Parameters, Rho, RhoScale, TargetSchema, TrainingRecord, output_count,
+    Definition, FeatureSchema, Learned, Model, Parameters, Record, Rho, RhoScale, TargetSchema, output_count,
 };
 use gnan::random::Stream;
-use gnan::shape::{Architecture, Basis, ShapeKind};
-use gnan::{Dataset, DatasetOptions};
+use gnan::shape::{Basis, ShapeKind};
+use gnan::spec::EdgeDirection;
+use gnan::{Dataset, DatasetOptions, Spec};
 
 use crate::oracle::{Case, CaseFeature, CaseGraph, Value};
 
@@ -289,9 +290,13 @@ impl Hearing {
         match self.ways {
             Ways::Mean if case.graph_task => vec![pool(Pool::Mean)],
             Ways::SumAndMean if case.graph_task => vec![pool(Pool::Sum), pool(Pool::Mean)],
-            Ways::Against if case.directed => vec![direction(Direction::Against)],
+            Ways::Against if case.directed => vec![direction(EdgeDirection::Against)],
             Ways::Directions if case.directed => {
-                vec![direction(Direction::Along), direction(Direction::Against), direction(Direction::Ignoring)]
+                vec![
+                    direction(EdgeDirection::Along),
+                    direction(EdgeDirection::Against),
+                    direction(EdgeDirection::Ignoring),
+                ]
             }
             _ => Lens::plain(),
         }
@@ -348,7 +353,6 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     }
     let targets = shape.goal.targets();
     let outputs = output_count(shape.goal.outcome, &targets, shape.goal.two_logits);
-    let architecture = Architecture { layers: shape.layers, hidden: shape.hidden, outputs };
     shape.hearing.rule(&mut features);
     let slots: Vec<usize> =
         lenses.iter().map(|lens| lens.bins.as_ref().map_or(4, |bins| bins.ends.len() + 2)).collect();
@@ -363,35 +367,33 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     }
     let rho_spline = (rho_kind == ShapeKind::Spline).then(|| Basis::hats(vec![0.0, 0.2, 1.0 / 3.0, 0.5, 1.0]));
     let smooth = if shape.splines == [false; 2] { 0.0 } else { [0.0, 0.3][random.below(2)] };
-    let mut description = Description {
-        task: data.task(),
-        outcome: shape.goal.outcome,
-        links: None,
-        directed: case.directed,
-        explicit_hydrogens: false,
-        largest_component: false,
-        rho: shape.rho,
-        rho_scale: if rho_spline.is_some() { RhoScale::PLAIN } else { RhoScale { shift: 0.25, scale: 0.5 } },
-        shape: shape_kind,
-        rho_spline,
-        rho_monotone: false,
-        readout: shape.readout && case.graph_task,
-        uncentred: false,
-        normalise: shape.normalise,
-        hop_cap: shape.hop_cap,
-        shell_scale: if lenses.len() == 1 && random.below(3) == 0 { vec![1.0, 1.5, 2.5, 0.5] } else { Vec::new() },
-        silent_unreachable: shape.hearing.silent_unreachable,
-        architecture,
-        features,
-        targets,
-        receivers: vec![1.0; slots.iter().sum()],
-        slots: if lenses.len() > 1 { slots } else { Vec::new() },
-        lenses,
-        record: TrainingRecord { smooth, ..TrainingRecord::default() },
-        certificates: Vec::new(),
+    let mut spec = Spec::default().layers(shape.layers).hidden(shape.hidden).normalise(shape.normalise);
+    spec = spec.readout(shape.readout && case.graph_task).ignore_unreachable(shape.hearing.silent_unreachable);
+    spec.distances.hop_cap = shape.hop_cap;
+    let mut definition = Definition {
+        record: Record { resolved: spec.clone().smooth(smooth), ..Record::default() },
+        spec,
+        learned: Learned {
+            task: data.task(),
+            outcome: shape.goal.outcome,
+            links: None,
+            directed: case.directed,
+            rho: shape.rho,
+            rho_scale: if rho_spline.is_some() { RhoScale::PLAIN } else { RhoScale { shift: 0.25, scale: 0.5 } },
+            shape: shape_kind,
+            rho_spline,
+            uncentred: false,
+            shell_scale: if lenses.len() == 1 && random.below(3) == 0 { vec![1.0, 1.5, 2.5, 0.5] } else { Vec::new() },
+            outputs,
+            features,
+            targets,
+            receivers: vec![1.0; slots.iter().sum()],
+            slots,
+            lenses,
+        },
     };
-    let layout = description.layout();
-    let mut parameters = Parameters::random(&layout, &description.forms(), outputs, random.next_u64());
+    let layout = definition.layout();
+    let mut parameters = Parameters::random(&layout, &definition.forms(), outputs, random.next_u64());
     // Whatever training starts from, no parameter is zero here and no unit sits on the kink of its ReLU.
     let mut fill = |numbers: &mut [f32], spread: f64| {
         numbers.iter_mut().for_each(|x| *x = (spread * (2.0 * random.uniform() - 1.0)) as f32);
@@ -408,8 +410,8 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
             fill(&mut bank.block_mut(network)[part.range], spread);
         }
     }
-    let readout = description.readout;
-    for feature in description.features.iter_mut().filter(|feature| feature.kind == Kind::Continuous) {
+    let readout = definition.spec.model.readout;
+    for feature in definition.learned.features.iter_mut().filter(|feature| feature.kind == Kind::Continuous) {
         let mut means = vec![0.0; if readout { 1 } else { outputs }];
         fill(&mut means, 1.0);
         feature.mean_effect = means.into_iter().map(f64::from).collect();
@@ -417,7 +419,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     fill(&mut parameters.values, 1.0);
     fill(&mut parameters.bias, 1.0);
     fill(&mut parameters.output_bias, 1.0);
-    Model::from_parts(description, parameters)
+    Model::from_parts(definition, parameters)
 }
 
 /// The same case with node `k` of its only graph called `order[k]`.

@@ -416,11 +416,11 @@ impl FileModel {
         let (_, metadata) = SafeTensors::read_metadata(bytes).expect("a safetensors header");
         let json = &metadata.metadata().as_ref().expect("metadata")["gnan"];
         let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
-        assert_eq!(json["version"], 1);
-        let description = &json["description"];
+        assert_eq!(json["version"], 2);
+        let [spec, learned, record] = ["spec", "learned", "record"].map(|part| &json["definition"][part]);
         let number = |value: &serde_json::Value| value.as_u64().expect("a whole number") as usize;
-        let [layers, hidden, outputs] =
-            ["layers", "hidden", "outputs"].map(|key| number(&description["architecture"][key]));
+        let [layers, hidden] = ["layers", "hidden"].map(|key| number(&spec["model"][key]));
+        let outputs = number(&learned["outputs"]);
 
         let file = SafeTensors::deserialize(bytes).expect("tensors");
         let mut tensors: Vec<Tensor> = file
@@ -433,7 +433,7 @@ impl FileModel {
             .collect();
         tensors.sort_by(|a, b| a.name.cmp(&b.name));
         let place: BTreeMap<&str, usize> = tensors.iter().enumerate().map(|(at, t)| (t.name.as_str(), at)).collect();
-        let shape_splines = description["shape"] == "spline";
+        let shape_splines = learned["shape"] == "spline";
         let parts = |prefix: &str| -> Vec<usize> {
             if let Some(coefficients) = place.get(format!("{prefix}.coefficients").as_str()) {
                 return vec![*coefficients];
@@ -445,11 +445,11 @@ impl FileModel {
         };
         let (shape_parts, rho_parts) = (parts("shape"), parts("rho"));
         let [values, bias, output_bias] = ["values", "bias", "output_bias"].map(|name| place[name]);
-        let has_readout = description["readout"].as_bool().unwrap_or(false);
+        let has_readout = spec["model"]["readout"].as_bool().unwrap_or(false);
         let readout_parts = if has_readout { parts("readout") } else { Vec::new() };
         let source_outputs = if has_readout { 1 } else { outputs };
 
-        let (per_feature, grouped) = match description["rho"].as_str() {
+        let (per_feature, grouped) = match learned["rho"].as_str() {
             Some("per-feature") => (true, false),
             Some("shared") => (false, false),
             Some("grouped") => (false, true),
@@ -457,9 +457,9 @@ impl FileModel {
         };
         let mut groups: Vec<Option<String>> = Vec::new();
         let (mut networks, mut value_count, mut rho_count) = (0, 0, 1);
-        let (smooth, mut coefficients) = (description["record"]["smooth"].as_f64().unwrap_or(0.0), 0);
+        let (smooth, mut coefficients) = (record["resolved"]["fit"]["smooth"].as_f64().unwrap_or(0.0), 0);
         let mut features = Vec::new();
-        for feature in description["features"].as_array().expect("features") {
+        for feature in learned["features"].as_array().expect("features") {
             let categorical = feature["kind"] == "categorical";
             let levels: Vec<String> = match feature["levels"].as_array() {
                 Some(levels) => levels.iter().map(|level| level["name"].as_str().expect("a name").to_owned()).collect(),
@@ -526,7 +526,7 @@ impl FileModel {
             }
         }
         rho_count += groups.len();
-        let lenses: Vec<FileLens> = match description["lenses"].as_array() {
+        let lenses: Vec<FileLens> = match learned["lenses"].as_array() {
             None => vec![FileLens { direction: "along".to_owned(), mean: false, ends: Vec::new() }],
             Some(lenses) => lenses
                 .iter()
@@ -542,9 +542,9 @@ impl FileModel {
         };
         let functions = rho_count * lenses.len();
         let mut rho_splines = Vec::new();
-        for _ in 0..if description["rho_spline"].is_null() { 0 } else { functions } {
+        for _ in 0..if learned["rho_spline"].is_null() { 0 } else { functions } {
             let first = rho_splines.iter().map(FileSpline::stored).sum();
-            rho_splines.push(FileSpline::read(&description["rho_spline"], first, 0.5 * smooth));
+            rho_splines.push(FileSpline::read(&learned["rho_spline"], first, 0.5 * smooth));
         }
         let count = |parts: &[usize]| tensors[parts[0]].shape[0];
         assert_eq!(count(&shape_parts), if shape_splines { coefficients } else { networks });
@@ -557,16 +557,16 @@ impl FileModel {
             knots: BTreeMap::new(),
             layers,
             hidden,
-            normalise: description["normalise"].as_bool().expect("yes or no"),
-            hop_cap: description["hop_cap"].as_u64().map(|cap| cap as usize),
-            silent_unreachable: description["silent_unreachable"].as_bool().unwrap_or(false),
+            normalise: spec["statistics"]["normalise"].as_bool().expect("yes or no"),
+            hop_cap: spec["distances"]["hop-cap"].as_u64().map(|cap| cap as usize),
+            silent_unreachable: spec["distances"]["ignore-unreachable"].as_bool().unwrap_or(false),
             lenses,
-            rho_shift: description["rho_scale"]["shift"].as_f64().expect("a number"),
-            shell_scale: match description["shell_scale"].as_array() {
+            rho_shift: learned["rho_scale"]["shift"].as_f64().expect("a number"),
+            shell_scale: match learned["shell_scale"].as_array() {
                 Some(factors) => factors.iter().map(|factor| factor.as_f64().expect("a factor")).collect(),
                 None => Vec::new(),
             },
-            rho_scale: description["rho_scale"]["scale"].as_f64().expect("a number"),
+            rho_scale: learned["rho_scale"]["scale"].as_f64().expect("a number"),
             per_feature,
             features,
             rho_count,

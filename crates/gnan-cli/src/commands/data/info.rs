@@ -4,7 +4,7 @@ use clap::Args;
 use gnan::dataset::{FeatureSummary, Summary, TargetSummary};
 use gnan::files::Task;
 
-use crate::args::DataArgs;
+use crate::args::LookArgs;
 use crate::args::heading::OUTPUT;
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
@@ -29,7 +29,7 @@ pub const NAME_WIDTH: usize = 32;
 #[command(after_help = EXAMPLES)]
 pub struct InfoArgs {
     #[command(flatten)]
-    data: DataArgs,
+    data: LookArgs,
 
     /// List every feature and class, not the first 20
     #[arg(long, help_heading = OUTPUT)]
@@ -38,10 +38,7 @@ pub struct InfoArgs {
 
 /// Runs `gnan data info`.
 pub fn run(args: &InfoArgs, json: bool) -> Result<Answer> {
-    let mut options = args.data.options();
-    // Someone who looks for the target's name does not know it yet.
-    options.targets_optional = args.data.target.is_empty();
-    let data = args.data.open_with(&options)?;
+    let data = args.data.open()?;
     let summary = working("counting", || data.summary());
     if json {
         print_json(&summary)?;

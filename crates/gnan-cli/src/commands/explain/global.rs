@@ -5,7 +5,7 @@ use std::path::Path;
 use gnan::Dataset;
 use gnan::explain::{Canonical, FeatureOverview, Importance, Overview};
 use gnan::files::Task;
-use gnan::model::{Description, Rho};
+use gnan::model::{Definition, Rho};
 use gnan_report::words;
 
 use super::outputs::{Output, every};
@@ -39,8 +39,8 @@ pub struct Global<'a> {
 }
 
 /// The outputs that rho and shape functions have.
-pub fn own_outputs(description: &Description) -> Vec<Output> {
-    every(description).into_iter().filter(|output| output.own.1 > 0.0).collect()
+pub fn own_outputs(definition: &Definition) -> Vec<Output> {
+    every(definition).into_iter().filter(|output| output.own.1 > 0.0).collect()
 }
 
 impl Global<'_> {
@@ -59,17 +59,17 @@ impl Global<'_> {
     }
 
     fn facts(&self) -> Table {
-        let description = self.canonical.description();
+        let definition = self.canonical.definition();
         let mut facts = Table::facts();
-        facts.fact("predicts", words::prediction(description));
+        facts.fact("predicts", words::prediction(definition));
         let several = self.overview.shown_outputs.len() > 1;
-        let of = if several || description.outcome.is_regression() {
+        let of = if several || definition.learned.outcome.is_regression() {
             String::new()
         } else {
             format!(" of {}", self.overview.shown_outputs.join(", "))
         };
         facts.fact("unit", format!("{}{of}", self.overview.unit));
-        facts.fact("model", words::architecture(description));
+        facts.fact("model", words::architecture(definition));
         match (self.data, &self.overview.importance) {
             (Some(data), Some(importance)) => {
                 facts.fact("data", format!("{}, {}", data.name(), counted(importance.items, "prediction")));
@@ -95,12 +95,12 @@ impl Global<'_> {
 
     /// What sources are called: the edges that a pair hears, or nodes.
     fn nouns(&self) -> Nouns {
-        if self.canonical.description().links.is_some() { EDGES } else { NODES }
+        if self.canonical.definition().learned.links.is_some() { EDGES } else { NODES }
     }
 
     /// What receivers are called.
     fn receiver(&self) -> &'static str {
-        if self.canonical.description().links.is_some() { "pair" } else { "node" }
+        if self.canonical.definition().learned.links.is_some() { "pair" } else { "node" }
     }
 
     /// Names of the outputs that rho and shape functions are shown for.
@@ -167,7 +167,7 @@ impl Global<'_> {
 
     /// Rho of all features, or of one.
     fn rho(&self, feature: Option<usize>) -> String {
-        let description = self.canonical.description();
+        let definition = self.canonical.definition();
         let width = self.canonical.outputs();
         let mut curves: Vec<RhoCurve> = Vec::new();
         for (index, curve) in rho_curves(self.canonical).into_iter().enumerate() {
@@ -175,14 +175,14 @@ impl Global<'_> {
             let (rho, own) = (index / lenses / width, index / lenses % width);
             // The rho of the bias is part of the structure curve.
             let heard = match feature {
-                None => description.rho == Rho::Shared || rho > 0,
+                None => definition.learned.rho == Rho::Shared || rho > 0,
                 Some(k) => self.rhos_of(k).contains(&rho),
             };
             if heard && self.outputs.iter().any(|output| output.own.0 == own) {
                 curves.push(curve);
             }
         }
-        let table = rho_table(&curves, &description.receivers, self.top, self.receiver());
+        let table = rho_table(&curves, &definition.learned.receivers, self.top, self.receiver());
         let words = "how much is heard from each distance; 1 is the largest seen in training";
         let more = curves.len().saturating_sub(self.top);
         let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", " (--top)") } else { String::new() };
@@ -197,17 +197,17 @@ impl Global<'_> {
 
     /// The rhos that a feature is heard with.
     fn rhos_of(&self, k: usize) -> std::ops::Range<usize> {
-        let feature = &self.canonical.description().features[k];
+        let feature = &self.canonical.definition().learned.features[k];
         let levels = feature.levels.len() + usize::from(feature.missing.is_some());
         let first = self.canonical.rho_of(k, 0);
         first..first + if self.canonical.has_level_rhos(k) { levels } else { 1 }
     }
 
     fn structure(&self) -> String {
-        let description = self.canonical.description();
+        let definition = self.canonical.definition();
         let slots = self.overview.structure.len();
         let row = |slot: usize| {
-            let heard = description.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
+            let heard = definition.learned.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
             let values = self.outputs.iter().map(|output| output.of_shown(&self.overview.structure[slot])).collect();
             Row {
                 name: self.canonical.axis().name(slot),
@@ -219,9 +219,9 @@ impl Global<'_> {
         let rows = (0..slots).filter(|slot| self.canonical.seen(*slot)).map(row).collect();
         let (rows, others) = self.nearest(rows);
         let table = amounts_table("distance", &rows, &self.names(), true);
-        let words = match description.task {
+        let words = match definition.learned.task {
             Task::Graph => "what every node adds for having nodes at a distance, whatever they are",
-            Task::Node if description.links.is_some() => {
+            Task::Node if definition.learned.links.is_some() => {
                 "what a pair gets for having edges at a distance, whatever they are"
             }
             Task::Node => "what a node gets for having nodes at a distance, whatever they are",
@@ -271,7 +271,7 @@ impl Global<'_> {
 
     /// Every level and value of a feature.
     fn rows(&self, k: usize, feature: &FeatureOverview) -> Vec<Row> {
-        let task = self.canonical.description().task;
+        let task = self.canonical.definition().learned.task;
         let choose = |values: &[f64]| self.outputs.iter().map(|output| output.of_own(values)).collect::<Vec<f64>>();
         let full = self.features.as_ref().is_some_and(|features| features.contains(&k));
         let mut rows = level_rows(&feature.levels, task, self.nouns(), choose);
@@ -283,12 +283,12 @@ impl Global<'_> {
     }
 
     fn shape(&self, k: usize, feature: &FeatureOverview) -> String {
-        let description = self.canonical.description();
+        let definition = self.canonical.definition();
         let full = self.features.is_some();
         let rows = self.rows(k, feature);
         let unit = feature.unit.as_deref().map(|unit| format!(" in {}", harmless(unit))).unwrap_or_default();
-        let support = support_words(feature.support, description.task, self.nouns());
-        let kind = if description.features[k].pair.is_some() { "pair" } else { feature.kind.name() };
+        let support = support_words(feature.support, definition.learned.task, self.nouns());
+        let kind = if definition.learned.features[k].pair.is_some() { "pair" } else { feature.kind.name() };
         let mut words = format!("{kind}{unit}, {support}");
         if let Some(importance) = &self.overview.importance {
             let sizes: Vec<String> =

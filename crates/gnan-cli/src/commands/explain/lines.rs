@@ -5,7 +5,7 @@
 
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Contribution, Explanation};
-use gnan::model::Description;
+use gnan::model::Definition;
 use gnan::{Error, Result};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -17,7 +17,7 @@ use crate::style::counted_more;
 /// What is written of every explanation.
 pub struct Wanted<'a> {
     /// What the model is.
-    pub description: &'a Description,
+    pub definition: &'a Definition,
     /// Which outputs.
     pub outputs: Vec<Output>,
     /// Which marginals.
@@ -98,13 +98,13 @@ struct Document<'a> {
 
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let (why, description) = (self.why, self.wanted.description);
+        let (why, definition) = (self.why, self.wanted.definition);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &why.id)?;
-        map.serialize_entry("unit", &description.shown_unit())?;
+        map.serialize_entry("unit", &definition.shown_unit())?;
         if !why.probabilities.is_empty() {
-            let every = super::outputs::every(description);
-            if description.outcome != Outcome::MultiLabel {
+            let every = super::outputs::every(definition);
+            if definition.learned.outcome != Outcome::MultiLabel {
                 map.serialize_entry("class", &every.get(most_probable(&why.probabilities)).map(|class| &class.name))?;
             }
             let names = every.iter().map(|output| output.name.as_str());

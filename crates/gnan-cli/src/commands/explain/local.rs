@@ -3,7 +3,7 @@
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explanation};
 use gnan::files::Task;
-use gnan::model::Description;
+use gnan::model::Definition;
 
 use super::lines::has;
 use super::outputs::{Output, every, foremost, most_probable};
@@ -19,7 +19,7 @@ const NAME_WIDTH: usize = 60;
 /// What ledgers are wanted.
 pub struct Ledgers<'a> {
     /// What the model is.
-    pub description: &'a Description,
+    pub definition: &'a Definition,
     /// For which outputs; `None`: the foremost.
     pub outputs: Option<Vec<Output>>,
     /// By which marginals; empty: the usual.
@@ -36,7 +36,7 @@ impl Ledgers<'_> {
         for sentence in novelty {
             text.push_str(&format!("  {}: {}\n", warning("not seen in training"), harmless(sentence)));
         }
-        let outputs = self.outputs.clone().unwrap_or_else(|| foremost(self.description, why));
+        let outputs = self.outputs.clone().unwrap_or_else(|| foremost(self.definition, why));
         let by = if self.by.is_empty() { &USUAL[..] } else { &self.by };
         for output in &outputs {
             for by in by {
@@ -51,12 +51,12 @@ impl Ledgers<'_> {
 
     /// What the model says, in one line.
     fn prediction(&self, why: &Explanation) -> String {
-        let description = self.description;
-        let target = |index: usize| description.targets.get(index).map_or("", |target| target.name.as_str());
-        match description.outcome {
+        let definition = self.definition;
+        let target = |index: usize| definition.learned.targets.get(index).map_or("", |target| target.name.as_str());
+        match definition.learned.outcome {
             Outcome::Binary | Outcome::Multiclass => {
                 let predicted = most_probable(&why.probabilities);
-                let class = every(description).into_iter().nth(predicted).map(|class| class.name).unwrap_or_default();
+                let class = every(definition).into_iter().nth(predicted).map(|class| class.name).unwrap_or_default();
                 let probability = percent(why.probabilities.get(predicted).copied());
                 let class = shorten(&class, NAME_WIDTH);
                 format!("{}: {class}{}", shorten(target(0), NAME_WIDTH), probability)
@@ -79,19 +79,19 @@ impl Ledgers<'_> {
     fn ledger(&self, why: &Explanation, output: &Output, by: By) -> String {
         let title = format!("\n{}  {}\n", heading(self.by_words(by)), dim(self.unit(output)));
         if !has(why, by) {
-            let receiver = if self.description.links.is_some() { "pair" } else { "node" };
+            let receiver = if self.definition.learned.links.is_some() { "pair" } else { "node" };
             return format!("{title}  the {receiver} itself is the only receiver\n");
         }
         let ledger = output.ledger(why, by);
         // Distances are best read in their order.
         let whole = by == By::Distance && ledger.terms.len() <= self.top;
         let ledger = if whole { ledger } else { ledger.top(self.top) };
-        let structure = match self.description.task {
+        let structure = match self.definition.learned.task {
             Task::Graph => "the shape of the graph alone",
             Task::Node => "the shape of its surroundings alone",
         };
         let noun = match by {
-            By::Node if self.description.links.is_some() => "edge",
+            By::Node if self.definition.learned.links.is_some() => "edge",
             by => term_noun(by),
         };
         let mut table = LedgerTable::named(&ledger, structure, "total", noun);
@@ -106,18 +106,18 @@ impl Ledgers<'_> {
     /// The unit of amounts: "log-odds of yes".
     fn unit(&self, output: &Output) -> String {
         let name = shorten(&output.name, NAME_WIDTH);
-        match self.description.outcome {
+        match self.definition.learned.outcome {
             Outcome::Binary | Outcome::MultiLabel => format!("log-odds of {name}"),
             Outcome::Multiclass => format!("logit of {name} above the mean of the {} classes", count(self.classes())),
             Outcome::Regression | Outcome::MultiRegression => {
-                let unit = self.description.targets.get(output.index).and_then(|target| target.unit.as_deref());
+                let unit = self.definition.learned.targets.get(output.index).and_then(|target| target.unit.as_deref());
                 unit.map_or_else(|| name.clone(), |unit| format!("{name} ({})", harmless(unit)))
             }
         }
     }
 
     fn by_words(&self, by: By) -> &'static str {
-        let links = self.description.links.is_some();
+        let links = self.definition.learned.links.is_some();
         match by {
             By::Feature => "by feature",
             By::Node if links => "by edge: what the features of its ends did",
@@ -131,7 +131,7 @@ impl Ledgers<'_> {
     }
 
     fn classes(&self) -> usize {
-        let classes = self.description.targets.first().and_then(|target| target.classes.as_ref());
+        let classes = self.definition.learned.targets.first().and_then(|target| target.classes.as_ref());
         classes.map_or(0, Vec::len)
     }
 }

@@ -180,9 +180,9 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
         }
         return Ok(answer);
     }
-    let description = model.description();
-    let outputs = outputs::named(description, &args.class)?;
-    let names = names::Names::new(description.features.iter().map(|feature| feature.name.clone()).collect());
+    let definition = model.definition();
+    let outputs = outputs::named(definition, &args.class)?;
+    let names = names::Names::new(definition.learned.features.iter().map(|feature| feature.name.clone()).collect());
     let features = match args.feature.as_slice() {
         [] => None,
         wanted => Some(names::pick(wanted, |name| names.find(name)).map_err(|name| {
@@ -206,7 +206,7 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
         Format::Csv => args.output.write(&global_table::csv(&overview)?, "the overview")?,
         Format::Text => {
             let canonical = model.canonical();
-            let outputs = outputs.unwrap_or_else(|| global::own_outputs(description));
+            let outputs = outputs.unwrap_or_else(|| global::own_outputs(definition));
             let global = global::Global {
                 path: &args.model,
                 overview: &overview,
@@ -231,7 +231,7 @@ fn write_text(args: &ExplainArgs, text: &str, what: &str) -> Result<()> {
 }
 
 fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format: Format) -> Result<Answer> {
-    let description = model.description();
+    let definition = model.definition();
     // Data that the model cannot read are worth more words than an id that is not in them.
     let before = model.before_readout();
     let explainer = explainer(args, before.as_ref().unwrap_or(model), data)?;
@@ -241,13 +241,13 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
         let source = args.data.as_deref().unwrap_or_default();
         names::items(data, &args.id, &format!("gnan predict {} {source}", args.model.display()))?
     };
-    if description.readout {
+    if definition.spec.model.readout {
         return readout::predictions(args, model, data, &positions, format);
     }
-    let chosen = outputs::named(description, &args.class)?;
+    let chosen = outputs::named(definition, &args.class)?;
     let by: Vec<By> = args.by.iter().map(|by| By::from(*by)).collect();
     if format == Format::Text && !args.all && !args.verify {
-        let wanted = local::Ledgers { description, outputs: chosen, by, top: args.top };
+        let wanted = local::Ledgers { definition, outputs: chosen, by, top: args.top };
         let mut text = String::new();
         for position in &positions {
             let outputs = model.outputs_on(&data.subset(&[*position]))?;
@@ -260,7 +260,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     }
     let outputs = working("predicting", || model.outputs_on(&data.subset(&positions)))?;
     if args.verify {
-        let all = Wanted { description, outputs: outputs::usual(description), by: By::ALL.to_vec() };
+        let all = Wanted { definition, outputs: outputs::usual(definition), by: By::ALL.to_vec() };
         let mut found = Verification::new();
         let make = |why: &Explanation| verify(&all, why);
         stream::each(&explainer, &positions, &outputs, make, |one| {
@@ -270,7 +270,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
         return answer(args, &found, format);
     }
     let by = if by.is_empty() { By::ALL.to_vec() } else { by };
-    let wanted = Wanted { description, outputs: chosen.unwrap_or_else(|| outputs::usual(description)), by };
+    let wanted = Wanted { definition, outputs: chosen.unwrap_or_else(|| outputs::usual(definition)), by };
     let mut sink = Sink::open(&args.output)?;
     if format == Format::Csv {
         sink.write(Wanted::CSV_HEADER)?;
@@ -296,7 +296,7 @@ fn verify(all: &Wanted<'_>, why: &Explanation) -> gnan::Result<Verification> {
     }
     let mut found = Verification::new();
     for output in &all.outputs {
-        let one = Wanted { description: all.description, outputs: vec![output.clone()], by: all.by.clone() };
+        let one = Wanted { definition: all.definition, outputs: vec![output.clone()], by: all.by.clone() };
         found.merge(Verification::of_line(&one.json_line(why)?)?);
     }
     found.predictions = 1;

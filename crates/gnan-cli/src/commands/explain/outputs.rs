@@ -2,7 +2,7 @@
 
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explanation, Ledger};
-use gnan::model::Description;
+use gnan::model::Definition;
 use gnan::{Error, Result};
 
 use super::names::{Names, pick};
@@ -23,10 +23,10 @@ pub struct Output {
 }
 
 /// Every class or target of a model.
-pub fn every(description: &Description) -> Vec<Output> {
-    let classes = || description.targets.first().and_then(|target| target.classes.clone()).unwrap_or_default();
-    let one_logit = description.architecture.outputs == 1;
-    let output = |(index, name): (usize, String)| match description.outcome {
+pub fn every(definition: &Definition) -> Vec<Output> {
+    let classes = || definition.learned.targets.first().and_then(|target| target.classes.clone()).unwrap_or_default();
+    let one_logit = definition.architecture().outputs == 1;
+    let output = |(index, name): (usize, String)| match definition.learned.outcome {
         Outcome::Binary => {
             let sign = if index == 0 { -1.0 } else { 1.0 };
             let own = if one_logit { (0, sign) } else { (index, 1.0) };
@@ -34,27 +34,28 @@ pub fn every(description: &Description) -> Vec<Output> {
         }
         _ => Output { name, index, own: (index, 1.0), shown: (index, 1.0) },
     };
-    let names = match description.outcome {
+    let names = match definition.learned.outcome {
         Outcome::Binary | Outcome::Multiclass => classes(),
-        _ => description.targets.iter().map(|target| target.name.clone()).collect(),
+        _ => definition.learned.targets.iter().map(|target| target.name.clone()).collect(),
     };
     names.into_iter().enumerate().map(output).collect()
 }
 
 /// The outputs as the model has them: all but the first of two classes.
-pub fn usual(description: &Description) -> Vec<Output> {
-    every(description).into_iter().filter(|output| output.shown.1 > 0.0).collect()
+pub fn usual(definition: &Definition) -> Vec<Output> {
+    every(definition).into_iter().filter(|output| output.shown.1 > 0.0).collect()
 }
 
 /// The outputs of these names, or `None` where none is named.
-pub fn named(description: &Description, wanted: &[String]) -> Result<Option<Vec<Output>>> {
+pub fn named(definition: &Definition, wanted: &[String]) -> Result<Option<Vec<Output>>> {
     if wanted.is_empty() {
         return Ok(None);
     }
-    let every = every(description);
+    let every = every(definition);
     let names = Names::new(every.iter().map(|output| output.name.clone()).collect());
     let found = pick(wanted, |name| names.find(name)).map_err(|name| {
-        let kind = if description.outcome == Outcome::Binary || description.outcome == Outcome::Multiclass {
+        let kind = if definition.learned.outcome == Outcome::Binary || definition.learned.outcome == Outcome::Multiclass
+        {
             "class"
         } else {
             "target"
@@ -66,9 +67,9 @@ pub fn named(description: &Description, wanted: &[String]) -> Result<Option<Vec<
 }
 
 /// What people want to see first: the predicted one of several classes, the second of two, every target.
-pub fn foremost(description: &Description, why: &Explanation) -> Vec<Output> {
-    let mut usual = usual(description);
-    if description.outcome == Outcome::Multiclass {
+pub fn foremost(definition: &Definition, why: &Explanation) -> Vec<Output> {
+    let mut usual = usual(definition);
+    if definition.learned.outcome == Outcome::Multiclass {
         let predicted = most_probable(&why.probabilities);
         usual.retain(|output| output.index == predicted);
     }

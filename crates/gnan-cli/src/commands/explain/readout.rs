@@ -19,7 +19,7 @@ const SHOWN_AT: [f64; 5] = [-2.0, -1.0, 0.0, 1.0, 2.0];
 
 /// The readout functions of a model, a row each: what they add for little and for much.
 pub fn functions(model: &Model, top: usize) -> String {
-    let outputs = model.description().shown_names();
+    let outputs = model.definition().shown_names();
     let mut columns = vec![Align::Left, Align::Left];
     columns.extend([Align::Right; SHOWN_AT.len()]);
     let mut header = vec!["readout of".to_owned(), "output".to_owned()];
@@ -28,7 +28,7 @@ pub fn functions(model: &Model, top: usize) -> String {
     for (name, curve) in model.readout_curves().into_iter().take(top.saturating_add(1)) {
         for (c, output) in outputs.iter().enumerate() {
             let mut row = vec![shorten(&name, NAME_WIDTH), shorten(output, NAME_WIDTH)];
-            row.extend(SHOWN_AT.map(|at| contribution(model.description().shown(&curve.evaluate(at))[c])));
+            row.extend(SHOWN_AT.map(|at| contribution(model.definition().shown(&curve.evaluate(at))[c])));
             table.row(row);
         }
     }
@@ -122,7 +122,7 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     );
     let Some(before) = model.before_readout() else { return first };
     let ledgers = Ledgers {
-        description: before.description(),
+        definition: before.definition(),
         outputs: None,
         by: vec![By::FeatureAndDistance, By::NodeAndFeature],
         top,

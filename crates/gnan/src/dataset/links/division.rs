@@ -16,9 +16,8 @@ use crate::error::{Error, Result};
 use crate::files::Part;
 use crate::limits::Limits;
 use crate::random::Stream;
+use crate::spec::NEGATIVES;
 
-/// Pairs that are no links for each that is one.
-pub const NEGATIVES: f64 = 1.0;
 /// Candidates are sampled, unless their number is given, so that no more distances than this are held in memory.
 pub const MOST_DISTANCES: u64 = 500_000_000;
 /// Share of the training edges that is asked about and not heard where features are computed from the graph.

@@ -15,13 +15,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use asked::AskedPair;
-pub use division::{LinkDivision, MOST_DISTANCES, NEGATIVES};
+pub use division::{LinkDivision, MOST_DISTANCES};
 
-use super::{Content, Dataset, Feature, NodeDescription, Target};
+use super::{Content, Dataset, Feature, Target};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Part, Task, Values};
 use crate::graph::Graph;
+use crate::spec::{DataSpec, NodeDescription, TaskChoice};
 use pair_features::{Incidence, pair_features};
 
 /// The name of the target.
@@ -229,7 +230,7 @@ impl Dataset {
         }
         let before = |edge: &usize| places.partition_point(|place| place < edge);
         content.edge_offsets = self.content.edge_offsets.iter().map(before).collect();
-        Dataset { content: content.into(), items: self.items.clone() }
+        self.with_content(content)
     }
 
     fn of_candidates(&self, candidates: Candidates, features: &[Feature], schema: LinkSchema) -> Result<Dataset> {
@@ -290,11 +291,10 @@ impl Dataset {
             }],
             weights: None,
             splits: if divided { vec![parts] } else { Vec::new() },
-            explicit_hydrogens: self.content.explicit_hydrogens,
-            largest_component: self.content.largest_component,
+            spec: DataSpec { task: Some(TaskChoice::Link), ..self.content.spec.clone() },
             notes: self.content.notes.clone(),
             links: Some(Arc::new(links)),
         };
-        Ok(Dataset { content: content.into(), items: items.into() })
+        Ok(Dataset { content: content.into(), items: items.into(), run: self.run.clone() })
     }
 }

@@ -198,6 +198,11 @@ impl Engine {
         (units + 8 * sources * channels * lanes.next_multiple_of(4) + 16 * networks) as u64
     }
 
+    /// Number of replicates.
+    pub fn replicates(&self) -> usize {
+        self.replicates.len()
+    }
+
     /// The statistics this engine is bound to.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics

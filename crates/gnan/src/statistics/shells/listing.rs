@@ -12,6 +12,8 @@ use rayon::prelude::*;
 use super::lists::{Lists, NO_REST};
 use super::rows::{NOBODY, batches};
 use super::surroundings::Surroundings;
+use serde::Serialize;
+
 use crate::distance::OCTET;
 use crate::lens::ViewSearch;
 use crate::progress;
@@ -21,7 +23,7 @@ use crate::random::Stream;
 const NEVER: u32 = u32::MAX;
 
 /// A sample of every shell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Sample {
     /// Sources of a shell.
     pub size: u32,

@@ -1,4 +1,4 @@
-//! Rules: what a user asked of the shape function of a feature, and which model may promise it.
+//! Rules: what a user requires of the shape function of a feature.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// Which way a shape function may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Direction {
+pub enum Trend {
     /// It never falls.
     Up,
     /// It never rises.
@@ -27,13 +27,13 @@ pub enum Curvature {
     Concave,
 }
 
-/// What a user asked of one shape function.
+/// What a user requires of one shape function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
     /// Which way it may go. The rho of a function with a direction or a curvature is never negative, so that both hold for
     /// predictions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
+    pub direction: Option<Trend>,
     /// Which way it may bend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curvature: Option<Curvature>,
@@ -69,12 +69,12 @@ impl Rules {
 }
 
 /// Rules for a feature, by its name: `logp: up, bounded 0.5`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(into = "String")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct FeatureRules {
     /// The name of the feature.
     pub feature: String,
-    /// What is asked of it.
+    /// What is required of it.
     pub rules: Rules,
 }
 
@@ -82,7 +82,7 @@ impl fmt::Display for FeatureRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Rules { direction, curvature, bound, smooth } = self.rules;
         let mut words: Vec<String> = Vec::new();
-        words.extend(direction.map(|direction| if direction == Direction::Up { "up" } else { "down" }.to_owned()));
+        words.extend(direction.map(|direction| if direction == Trend::Up { "up" } else { "down" }.to_owned()));
         words.extend(curvature.map(|bend| if bend == Curvature::Convex { "convex" } else { "concave" }.to_owned()));
         words.extend(bound.map(|bound| format!("bounded {bound}")));
         words.extend(smooth.map(|smooth| format!("smooth {smooth}")));
@@ -90,11 +90,7 @@ impl fmt::Display for FeatureRules {
     }
 }
 
-impl From<FeatureRules> for String {
-    fn from(rules: FeatureRules) -> String {
-        rules.to_string()
-    }
-}
+super::distances::as_text!(FeatureRules);
 
 impl FromStr for FeatureRules {
     type Err = Error;
@@ -107,13 +103,13 @@ impl FromStr for FeatureRules {
         };
         // A name may hold a colon, the rules do not.
         let Some((feature, words)) = text.rsplit_once(':') else {
-            return Err(refuse(format!("\"{text}\" does not say what is asked of which feature")));
+            return Err(refuse(format!("\"{text}\" does not state a rule for a feature")));
         };
         let mut rules = Rules::default();
         for word in words.split(',').map(str::trim) {
             let taken = match word.split_once(char::is_whitespace).unwrap_or((word, "")) {
-                ("up", "") => rules.direction.replace(Direction::Up).is_some(),
-                ("down", "") => rules.direction.replace(Direction::Down).is_some(),
+                ("up", "") => rules.direction.replace(Trend::Up).is_some(),
+                ("down", "") => rules.direction.replace(Trend::Down).is_some(),
                 ("convex", "") => rules.curvature.replace(Curvature::Convex).is_some(),
                 ("concave", "") => rules.curvature.replace(Curvature::Concave).is_some(),
                 (name @ ("bounded" | "smooth"), number) => {

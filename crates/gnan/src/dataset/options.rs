@@ -1,0 +1,124 @@
+//! How a data set is to be read and understood, and what of that is part of a specification.
+
+use super::links::{LinkDivision, LinkOptions, LinkQuestion};
+use super::{OneHot, Problem};
+use crate::files::{ReadOptions, Task};
+use crate::run::Run;
+use crate::spec::{DataSpec, NEGATIVES, NodeDescription, TaskChoice};
+
+/// How a data set is to be understood.
+#[derive(Clone, Debug, Default)]
+pub struct DatasetOptions {
+    /// How to read the files.
+    pub read: ReadOptions,
+    /// Names of the targets; empty: what the format says, or the only candidate.
+    pub targets: Vec<String>,
+    /// Whether numeric targets are classes or quantities; `None`: whole numbers with few distinct values are classes.
+    pub problem: Option<Problem>,
+    /// Whether targets belong to graphs or nodes; `None`: what the format and the targets say.
+    pub task: Option<Task>,
+    /// The column that says how much each item counts in training.
+    pub weight: Option<String>,
+    /// Which binary columns are one-hot codes.
+    pub one_hot: OneHot,
+    /// Features to be computed from the graphs.
+    pub describe: Vec<NodeDescription>,
+    /// Predict the links between nodes, and no column.
+    pub links: Option<LinkOptions>,
+    /// How work on the data is done.
+    pub run: Run,
+    /// Accept data without targets (for prediction): a named target that is absent is not an error.
+    pub targets_optional: bool,
+}
+
+impl DatasetOptions {
+    /// The options that a specification requests. Links are divided with `seed`, `test_share` of them to be tested.
+    pub fn of(spec: &DataSpec, seed: u64, test_share: Option<f64>) -> DatasetOptions {
+        let links = (spec.task == Some(TaskChoice::Link)).then(|| {
+            let negatives = spec.negatives.unwrap_or(NEGATIVES);
+            let division = LinkDivision { seed, test_share, negatives, most_pairs: spec.most_node_pairs };
+            LinkOptions { question: LinkQuestion::Divided(division), ends: None }
+        });
+        DatasetOptions {
+            read: ReadOptions {
+                explicit_hydrogens: spec.explicit_hydrogens,
+                largest_component: spec.largest_component,
+                smiles_column: spec.smiles_column.clone(),
+                directed: spec.directed,
+                splits: spec.splits.clone(),
+                ..ReadOptions::default()
+            },
+            targets: spec.target.clone(),
+            problem: spec.task.and_then(|task| match task {
+                TaskChoice::Classification => Some(Problem::Classification),
+                TaskChoice::Regression => Some(Problem::Regression),
+                TaskChoice::Link => None,
+            }),
+            weight: spec.weight.clone(),
+            describe: spec.describe.clone(),
+            links,
+            ..DatasetOptions::default()
+        }
+    }
+
+    /// The descriptions that belong to links; those of other data are computed once these are read.
+    pub(super) fn describe_of_links(&self) -> Vec<NodeDescription> {
+        self.describe.iter().filter(|_| self.links.is_some()).cloned().collect()
+    }
+
+    /// What of these options is part of a specification: the reverse of [`of`](Self::of).
+    pub(super) fn spec(&self) -> DataSpec {
+        let division = self.links.as_ref().and_then(|links| match &links.question {
+            LinkQuestion::Divided(division) => Some(division),
+            LinkQuestion::Asked(_) => None,
+        });
+        DataSpec {
+            target: self.targets.clone(),
+            task: match (&self.links, self.problem) {
+                (Some(_), _) => Some(TaskChoice::Link),
+                (None, Some(Problem::Classification)) => Some(TaskChoice::Classification),
+                (None, Some(Problem::Regression)) => Some(TaskChoice::Regression),
+                (None, None) => None,
+            },
+            weight: self.weight.clone(),
+            describe: self.describe.clone(),
+            directed: self.read.directed,
+            largest_component: self.read.largest_component,
+            explicit_hydrogens: self.read.explicit_hydrogens,
+            smiles_column: self.read.smiles_column.clone(),
+            splits: self.read.splits.clone(),
+            negatives: division.map(|division| division.negatives).filter(|negatives| *negatives != NEGATIVES),
+            most_node_pairs: division.and_then(|division| division.most_pairs),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{OPTIONS, Spec, Stage};
+
+    /// A data option that is forgotten in one of the two directions is found here.
+    #[test]
+    fn every_data_option_survives() {
+        let given = [
+            ("target", vec!["a", "b"]),
+            ("task", vec!["link"]),
+            ("weight", vec!["w"]),
+            ("describe", vec!["degree"]),
+            ("directed", vec!["false"]),
+            ("largest-component", vec!["true"]),
+            ("explicit-hydrogens", vec!["true"]),
+            ("smiles-column", vec!["s"]),
+            ("splits", vec!["splits.json"]),
+            ("negatives", vec!["2"]),
+            ("most-node-pairs", vec!["50"]),
+        ];
+        let mut spec = Spec::default();
+        for option in OPTIONS.iter().filter(|option| option.stage == Stage::Data) {
+            let (_, texts) = given.iter().find(|(name, _)| *name == option.name).expect("a value for every option");
+            spec.set(option.name, &texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()).unwrap();
+        }
+        assert_eq!(DatasetOptions::of(&spec.data, 3, None).spec(), spec.data);
+    }
+}

@@ -1,0 +1,128 @@
+//! What happened when a model was trained.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::certificate::Certificate;
+use crate::dataset::Split;
+use crate::spec::Spec;
+
+/// Why training ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// The limit on epochs was reached.
+    #[default]
+    Epochs,
+    /// The validation loss did not improve for long enough.
+    Patience,
+    /// It was interrupted; the best model so far was kept.
+    Interrupted,
+    /// The loss was no longer a finite number; the best model before that was kept.
+    Diverged,
+}
+
+impl Ended {
+    /// Every reason there is.
+    pub const ALL: [Ended; 4] = [Ended::Epochs, Ended::Patience, Ended::Interrupted, Ended::Diverged];
+
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Ended::Epochs => "the limit on epochs was reached",
+            Ended::Patience => "the validation loss stopped improving",
+            Ended::Interrupted => "it was interrupted",
+            Ended::Diverged => "the loss was no longer finite",
+        }
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
+    }
+}
+
+/// How a model came about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Version of the library.
+    pub version: String,
+    /// Name of the data set.
+    pub data: String,
+    /// Items fitted on.
+    pub train_items: usize,
+    /// Validation items.
+    pub valid_items: usize,
+    /// Nodes of the training graphs.
+    pub nodes: usize,
+    /// A checksum of the ids and targets of the items fitted on, whatever their order; empty in files of before this was
+    /// recorded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub items_checksum: String,
+    /// The specification with every option filled in that was left to the data.
+    pub resolved: Spec,
+    /// For every quantity that is a target, what was subtracted from it and what the rest was divided by while training.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub target_scale: Vec<(f64, f64)>,
+    /// Epochs run.
+    pub epochs: usize,
+    /// Epoch whose weights were kept.
+    pub best_epoch: usize,
+    /// Why training ended.
+    pub ended: Ended,
+    /// Training and validation loss after each epoch, thinned to at most 200 points: (epoch, train, valid).
+    pub history: Vec<(usize, f64, f64)>,
+    /// How much a sample of shells changes an output, as a share of the spread of outputs over the items fitted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_error: Option<f64>,
+    /// What was tried before this model was chosen, and the validation loss of each; empty where there was no choice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<(String, f64)>,
+    /// The path over strengths by which features were selected; empty where they were not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub selection: Vec<SelectionStep>,
+    /// The features that were removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
+    /// How much each feature pair explains of what the additive model leaves, the best first; empty where none was
+    /// searched for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<PairRank>,
+    /// What the model promises, as it was checked when it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certificate>,
+}
+
+impl Record {
+    /// Whether a split has the very items that the model was fitted on and validated by, as far as is recorded.
+    pub fn is_of(&self, split: &Split) -> bool {
+        split.train.len() == self.train_items
+            && split.valid.len() == self.valid_items
+            && (self.items_checksum.is_empty() || self.items_checksum == split.train.items_checksum())
+    }
+}
+
+/// How well a feature pair did among the candidates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairRank {
+    /// The two features.
+    pub features: [String; 2],
+    /// The share of what the additive model leaves that the pair explains, less what chance would explain.
+    pub score: f64,
+}
+
+/// A set of features on the path over strengths of the group penalty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SelectionStep {
+    /// The strength that left them.
+    pub strength: f64,
+    /// How many they are.
+    pub features: usize,
+    /// The validation loss of a model of these features alone.
+    pub valid_loss: f64,
+    /// Its chief metric on the validation items.
+    pub metric: Option<(String, f64)>,
+}

@@ -1,0 +1,189 @@
+//! What a specification may not ask for: refused before any work starts, with what to do about it.
+
+use crate::dataset::{Dataset, Outcome};
+use crate::error::{Error, Result};
+use crate::files::{Kind, Task};
+use crate::lens::{Lens, Pool, View};
+use crate::model::model_reach;
+use crate::shape::ShapeKind;
+use crate::spec::{FeatureRules, LogitChoice, OPTIONS, Spec};
+
+fn refuse<T>(what: impl Into<String>, remedy: &str) -> Result<T> {
+    Err(Error::usage(what).remedy(remedy))
+}
+
+impl Spec {
+    /// Refuses values that make no sense, alone or together.
+    pub fn check(&self) -> Result<()> {
+        OPTIONS.iter().try_for_each(|option| option.check(self))?;
+        self.check_constraints()?;
+        let splines_only = [self.resolved_shape(), self.resolved_rho_shape()] == [ShapeKind::Spline; 2];
+        if self.fit.dropout > 0.0 && splines_only {
+            return refuse("dropout without networks", "leave it out: splines have no units to drop");
+        }
+        if self.model.readout && (self.promises() || self.model.rho_monotone) {
+            return refuse(
+                "a promise about predictions beside a readout, which stands between a feature and the prediction",
+                "leave out the readout or the constraints",
+            );
+        }
+        if !self.distances.rho_group.is_empty() && self.model.rho.is_some() {
+            return refuse("groups of features beside another choice of distance functions", "leave rho out");
+        }
+        Lens::check(&self.lenses())
+    }
+
+    /// Refuses constraints that contradict other options, whatever the data.
+    fn check_constraints(&self) -> Result<()> {
+        let constrain = &self.model.constrain;
+        let networks = |option: &str, because: &str| {
+            refuse(
+                format!("{because} cannot be promised by networks"),
+                &format!("leave {option} out: splines are used where they are needed"),
+            )
+        };
+        if !constrain.is_empty() && self.model.shape == Some(ShapeKind::Network) {
+            return networks("shape", "a rule for a feature");
+        }
+        if (self.model.rho_monotone || self.promises()) && self.model.rho_shape == Some(ShapeKind::Network) {
+            return networks("rho-shape", "a rule that the distance functions keep to");
+        }
+        if let Some(broken) = constrain.iter().find(|rules| !rules.rules.are_sensible()) {
+            return refuse(
+                format!("the rules of {} have numbers that make no sense", broken.feature),
+                "a bound must be above 0, and a strength 0 or more",
+            );
+        }
+        for (position, rules) in constrain.iter().enumerate() {
+            if constrain[..position].iter().any(|other| other.feature == rules.feature) {
+                return refuse(
+                    format!("the rules of {} are given twice", rules.feature),
+                    "give all of them at once: \"logp: up, bounded 0.5\"",
+                );
+            }
+        }
+        if self.promises() && matches!(self.model.logits, Some(LogitChoice::Two | LogitChoice::Auto)) {
+            return refuse(
+                "with two logits only their difference counts, of which nothing can be promised",
+                "leave logits out: one logit is used",
+            );
+        }
+        Ok(())
+    }
+
+    /// Refuses what makes no sense, by itself or with these labelled items.
+    pub(crate) fn check_for(&self, train: &Dataset) -> Result<()> {
+        self.check()?;
+        if train.is_empty() {
+            return Err(Error::input("there are no labelled items to train on"));
+        }
+        if train.items().iter().all(|item| train.weight(*item) == 0.0) {
+            return Err(Error::input("all training items have weight 0"));
+        }
+        let outcome = train.outcome()?;
+        self.check_targets(train, outcome)?;
+        self.check_distances(train)?;
+        self.check_constraints_for(train, outcome)
+    }
+
+    fn check_targets(&self, train: &Dataset, outcome: Outcome) -> Result<()> {
+        if self.fit.balance && !matches!(outcome, Outcome::Binary | Outcome::Multiclass) {
+            return Err(Error::usage("balancing classes needs one target with classes"));
+        }
+        if self.model.logits.is_some() && outcome != Outcome::Binary {
+            return Err(Error::usage("the number of logits is a choice for a target of two classes only"));
+        }
+        let plain = train.task() == Task::Node && self.statistics.normalise && self.fit.batch.is_none();
+        if self.model.scale_shells && !(plain && Lens::is_plain(&self.lenses())) {
+            return refuse(
+                "shells are scaled where nodes are predicted by plain distances, normalised, in one batch",
+                "leave the scaling of shells out",
+            );
+        }
+        if self.model.scale_shells && self.model.output_bias == Some(false) {
+            return refuse("scaled shells need an output bias", "leave it to the data");
+        }
+        Ok(())
+    }
+
+    /// Refuses distance options that make no sense with these data.
+    fn check_distances(&self, data: &Dataset) -> Result<()> {
+        let lenses = self.lenses();
+        if data.task() == Task::Node && lenses.iter().any(|lens| lens.pool == Pool::Mean) {
+            return refuse("there is nothing to pool for a node: pooling is for graphs", "leave pool out");
+        }
+        if data.task() == Task::Node && self.model.readout {
+            return refuse("a readout takes a whole graph: it is for tasks about graphs", "leave readout out");
+        }
+        if data.task() == Task::Graph && self.statistics.shell_sample.is_some() {
+            return refuse(
+                "the statistics of graphs are small: there is nothing to sample",
+                "leave shell-sample out; it is for tasks about nodes",
+            );
+        }
+        let reach = model_reach(self, data.links().is_some());
+        if reach.is_deaf() {
+            return refuse(
+                "a node pair is not a source for itself, and no other is near enough",
+                "raise hop-cap to 1 or more",
+            );
+        }
+        let groups = &self.distances.rho_group;
+        let grouped = groups.iter().flat_map(|group| &group.features).map(String::as_str);
+        for name in self.distances.ruled_features().chain(grouped) {
+            if !data.features().iter().any(|feature| feature.name == name) {
+                return Err(Error::usage(format!("there is no feature \"{name}\" to make a rule for"))
+                    .remedy(format!("the features are: {}", first_names(data))));
+            }
+        }
+        for feature in data.features() {
+            if self.distances.reach_of(&feature.name).is_some_and(|rule| rule.and(reach).is_deaf()) {
+                return refuse(
+                    format!("the rules for \"{}\" leave no distance from which it counts", feature.name),
+                    "leave one of them out, or leave out the feature",
+                );
+            }
+            let groups = groups.iter().filter(|group| group.features.contains(&feature.name)).count();
+            if groups > 1 {
+                return refuse(
+                    format!("the feature \"{}\" is in {groups} groups", feature.name),
+                    "a feature has one distance function",
+                );
+            }
+        }
+        // A lens that cannot be made for one graph cannot be made for any.
+        match data.graphs().first() {
+            Some(graph) => lenses.iter().try_for_each(|lens| View::new(data, *graph, lens).map(|_| ())),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses constraints that cannot hold for these data.
+    fn check_constraints_for(&self, data: &Dataset, outcome: Outcome) -> Result<()> {
+        for FeatureRules { feature, rules } in &self.model.constrain {
+            let Some(found) = data.features().iter().find(|found| found.name == *feature) else {
+                return Err(Error::usage(format!("there is no feature \"{feature}\" to keep a rule"))
+                    .remedy(format!("there are: {}", first_names(data))));
+            };
+            if found.kind == Kind::Categorical {
+                return refuse(
+                    format!("\"{feature}\" is categorical: its levels have no order and no curve"),
+                    "rules are for features with numbers; leave it out",
+                );
+            }
+            if rules.promise() && outcome == Outcome::Multiclass {
+                return refuse(
+                    "with several classes only differences between them count, of which nothing can be promised",
+                    "predict two classes at a time, or a quantity; smooth X can be required",
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The names of the first features, for messages.
+pub(super) fn first_names(data: &Dataset) -> String {
+    let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();
+    names.join(", ")
+}
