@@ -1,0 +1,143 @@
+//! Model files are for ever: every file of format version 1 that was ever written is read, and predicts, explains and
+//! exports what it did when it was made.
+//!
+//! The files, and what the build that wrote them made of them, are under `models/v1`; its `README.md` says how they came
+//! about. A file that is put there is tested, without a line here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gnan::bootstrap::Replicates;
+use gnan::{Dataset, Intervals, Model};
+use serde_json::{Value as Json, json};
+
+/// Numbers agree to this, relative to the larger of 1 and the number. Outputs are f32.
+const TOLERANCE: f64 = 1e-6;
+/// How many models, replicates and tables there are at least, so that files that are lost are missed.
+const MODELS: usize = 21;
+const REPLICATES: usize = 1;
+const TABLES: usize = 5;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models")
+}
+
+/// The files of version 1 whose names end so, and their names without that, in order.
+fn files(ending: &str) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(folder().join("v1")).expect("the folder of version 1");
+    let named = entries.map(|entry| entry.expect("an entry").path()).filter_map(|path| {
+        let name = path.file_name()?.to_str()?.strip_suffix(ending)?.to_owned();
+        Some((name, path))
+    });
+    let mut files: Vec<(String, PathBuf)> = named.collect();
+    files.sort();
+    files
+}
+
+fn load(name: &str) -> Model {
+    Model::load(folder().join(format!("v1/{name}.gnan"))).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn read_json(path: &Path) -> Json {
+    let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn agree(expected: f64, found: f64) -> bool {
+    (expected - found).abs() <= TOLERANCE * expected.abs().max(1.0)
+}
+
+/// Demands everything that is expected, numbers within the tolerance; what was added since is no difference.
+fn compare(place: &str, expected: &Json, found: &Json) {
+    match (expected, found) {
+        (Json::Number(expected), Json::Number(found)) => {
+            let (expected, found) = (expected.as_f64().expect("a number"), found.as_f64().expect("a number"));
+            assert!(agree(expected, found), "{place}: {found}, not {expected}");
+        }
+        (Json::Array(expected), Json::Array(found)) => {
+            assert_eq!(expected.len(), found.len(), "{place}: how many there are");
+            for (number, (expected, found)) in expected.iter().zip(found).enumerate() {
+                compare(&format!("{place}[{number}]"), expected, found);
+            }
+        }
+        (Json::Object(expected), Json::Object(found)) => {
+            for (key, expected) in expected {
+                let found = found.get(key).unwrap_or_else(|| panic!("{place} has no {key} any more"));
+                compare(&format!("{place}.{key}"), expected, found);
+            }
+        }
+        _ => assert_eq!(expected, found, "{place}"),
+    }
+}
+
+/// The data that a recorded file names, opened as the model remembers them.
+fn open(model: &Model, recorded: &Json) -> Dataset {
+    let data = folder().join("data").join(recorded["data"].as_str().expect("the name of the data"));
+    Dataset::open_with(&data, &model.data_options()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn predictions_are_what_they_were() {
+    let models = files(".gnan");
+    assert!(models.len() >= MODELS, "{} models of {MODELS}", models.len());
+    for (name, path) in models {
+        let model = load(&name);
+        let recorded = read_json(&path.with_extension("predictions.json"));
+        let predictions = model.predict(&open(&model, &recorded)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let items = predictions.items.iter();
+        let found = items.map(|item| json!({ "id": item.id, "outputs": item.outputs, "classes": item.classes }));
+        compare(&name, &recorded["items"], &found.collect());
+    }
+}
+
+#[test]
+fn explanations_add_up() {
+    for (name, path) in files(".gnan") {
+        let model = load(&name);
+        let data = open(&model, &read_json(&path.with_extension("predictions.json")));
+        let adds_up = match model.readout_curves().is_empty() {
+            true => model.explain(&data, 0).map(|explanation| explanation.adds_up()),
+            false => model.explain_readout(&data, &[0]).map(|found| found.iter().all(|both| both.adds_up())),
+        };
+        assert!(adds_up.unwrap_or_else(|error| panic!("{name}: {error}")), "{name}");
+    }
+}
+
+#[test]
+fn replicates_give_the_same_bands() {
+    let replicates = files(".bootstrap");
+    assert!(replicates.len() >= REPLICATES, "{} files of replicates of {REPLICATES}", replicates.len());
+    for (name, path) in replicates {
+        let model = load(&name);
+        let found = Replicates::load(&path, &model).and_then(|replicates| Intervals::new(&model, &replicates));
+        let Intervals { resamples, points, rho, shapes, structure, importance, .. } =
+            found.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let found = json!({
+            "resamples": resamples, "points": points.features, "rho": rho, "shapes": shapes, "structure": structure,
+            "importance": importance.by_feature,
+        });
+        compare(&name, &read_json(&path.with_extension("bands.json")), &found);
+    }
+}
+
+#[test]
+fn tables_are_what_they_were() {
+    let (documents, lists) = (files(".tables.json"), files(".tables.csv"));
+    let count = documents.len() + lists.len();
+    assert!(count >= TABLES, "{count} exported models of {TABLES}");
+    for (name, path) in documents {
+        let found = load(&name).tables().json().expect("tables");
+        compare(&name, &read_json(&path), &serde_json::from_slice(&found).expect("JSON"));
+    }
+    for (name, path) in lists {
+        let found = load(&name).tables().csv().expect("tables");
+        compare(&name, &rows(&fs::read(path).expect("a table")), &rows(&found));
+    }
+}
+
+/// The rows of a CSV table, its cells numbers where they can be.
+fn rows(text: &[u8]) -> Json {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text);
+    let cell = |cell: &str| cell.parse().map_or_else(|_| json!(cell), |number: f64| json!(number));
+    reader.records().map(|row| row.expect("a row").iter().map(cell).collect::<Json>()).collect()
+}
