@@ -79,6 +79,14 @@ impl<'a> Album<'a> {
         figures
     }
 
+    /// The figures of the whole model, then those of these features.
+    pub fn figures_of(&self, features: &[usize]) -> Vec<Figure> {
+        let mut figures: Vec<Figure> = self.importance().into_iter().collect();
+        figures.extend([self.rho(), self.shapes(), self.heatmap(), self.structure()]);
+        figures.extend(features.iter().filter_map(|k| self.pair_heatmap(*k).or_else(|| self.value_heatmap(*k))));
+        figures
+    }
+
     /// Features from the most to the least important.
     pub fn order(&self) -> &[usize] {
         &self.order

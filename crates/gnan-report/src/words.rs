@@ -195,7 +195,7 @@ fn short(value: f64) -> String {
 pub fn selection(description: &Description) -> Vec<String> {
     let record = &description.record;
     let line = |step: &SelectionStep| {
-        let metric = step.metric.as_ref().map(|(name, value)| format!(", {name} {value:.4}")).unwrap_or_default();
+        let metric = step.metric.map(|(metric, value)| format!(", {} {value:.4}", metric.label())).unwrap_or_default();
         let kept = if step.features == description.features.len() { "  <- kept" } else { "" };
         let features = count(step.features as u64);
         format!(

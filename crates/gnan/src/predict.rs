@@ -9,8 +9,9 @@ use crate::distance::RECEIVERS_AT_ONCE;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::memory;
-use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
+use crate::metric::Metrics;
 use crate::model::{Description, Engine, Model, Novelty};
+use crate::score::{Scored, most_probable, probabilities, score};
 use crate::statistics::Statistics;
 
 /// Most memory for what the nodes hear that are predicted at a time, in bytes.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gnan::explain::{By, Canonical, Explanation};
 use gnan::files::Task;
-use gnan::metric::Metrics;
+use gnan::metric::{Metric, Metrics};
 use gnan::output::write_atomically;
 use gnan::train::RhoChoice;
 use gnan::{Dataset, Error, Model, Training};
@@ -224,7 +224,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     let (test_metrics, baseline) = (part(&outcome.metrics.test), part(&outcome.metrics.baseline));
     let columns = [("test".to_owned(), &test_metrics), ("always the mean".to_owned(), &baseline)];
     text.push_str(&metric_table(&columns).render());
-    let mae = |metrics: &Metrics| metrics.get("mae").unwrap_or(f64::NAN);
+    let mae = |metrics: &Metrics| metrics.get(Metric::Mae).unwrap_or(f64::NAN);
     text.push_str(&format!(
         "  On molecules it has never seen it is off by {:.2} on average; always saying the mean is off by {:.2}.\n",
         mae(&test_metrics),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use gnan::memory::in_words;
-use gnan::plan::{Plan, Way};
+use gnan::plan::{Estimate, Plan};
 use gnan::{Training, files::Task};
 
 use super::train::Parts;
@@ -71,13 +71,8 @@ fn text(plan: &Plan) -> String {
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Left]);
     table = table.header(["way", "memory", "to start", "an epoch", ""]);
     for way in &plan.ways {
-        let cells = [
-            way.name.clone(),
-            in_words(way.memory),
-            duration(way.start_seconds),
-            epoch(way.epoch_seconds),
-            remark(way),
-        ];
+        let cells =
+            [way.way.name(), in_words(way.memory), duration(way.start_seconds), epoch(way.epoch_seconds), remark(way)];
         match (way.chosen, way.fits) {
             (true, _) => table.styled_row(BOLD, cells),
             (_, false) => table.styled_row(DIM, cells),
@@ -91,7 +86,7 @@ fn text(plan: &Plan) -> String {
     text
 }
 
-fn remark(way: &Way) -> String {
+fn remark(way: &Estimate) -> String {
     let mut words = Vec::new();
     words.extend(way.chosen.then(|| "chosen".to_owned()));
     words.extend((!way.fits).then(|| "does not fit".to_owned()));

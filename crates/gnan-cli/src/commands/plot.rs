@@ -146,17 +146,15 @@ fn album(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<F
         }
     };
     let album = Album::new(&canonical, &overview, Bands::new(intervals.as_ref()), f64::from(args.width));
-    let mut figures = album.figures();
-    if !args.feature.is_empty() {
-        let known = names::Names::new(overview.features.iter().map(|feature| feature.name.clone()).collect());
-        let wanted = names::pick(&args.feature, |name| known.find(name)).map_err(|name| {
-            Error::usage(format!("the model has no feature \"{}\"", crate::style::harmless(&name)))
-                .remedy(known.remedy(&name))
-        })?;
-        figures.retain(|figure| !figure.name.starts_with("value-by-distance") && !figure.name.starts_with("pair-"));
-        figures.extend(wanted.into_iter().filter_map(|k| album.pair_heatmap(k).or_else(|| album.value_heatmap(k))));
+    if args.feature.is_empty() {
+        return Ok(album.figures());
     }
-    Ok(figures)
+    let known = names::Names::new(overview.features.iter().map(|feature| feature.name.clone()).collect());
+    let wanted = names::pick(&args.feature, |name| known.find(name)).map_err(|name| {
+        Error::usage(format!("the model has no feature \"{}\"", crate::style::harmless(&name)))
+            .remedy(known.remedy(&name))
+    })?;
+    Ok(album.figures_of(&wanted))
 }
 
 /// The figures of single predictions.

@@ -1,10 +1,13 @@
 //! The choice between candidates, from what they did on validation items.
 
+use std::str::FromStr;
+
 use serde::Serialize;
 
 use super::candidate::Candidate;
 use super::journal::Outcome;
-use crate::metric::Metrics;
+use crate::error::{Error, Result};
+use crate::metric::{Metric, Metrics};
 
 /// What decides between candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +16,21 @@ pub enum Criterion {
     #[default]
     Loss,
     /// The best value of a metric; of equal ones, the lowest loss.
-    Metric(&'static str),
+    Metric(Metric),
+}
+
+impl FromStr for Criterion {
+    type Err = Error;
+
+    /// `loss`, or a metric by its name.
+    fn from_str(word: &str) -> Result<Criterion> {
+        if word == "loss" {
+            return Ok(Criterion::Loss);
+        }
+        let names = Metric::ALL.map(Metric::name).join(", ");
+        let metric = word.parse().map_err(|error: Error| error.remedy(format!("choose from loss, {names}")))?;
+        Ok(Criterion::Metric(metric))
+    }
 }
 
 /// One candidate on one split.
@@ -47,9 +64,9 @@ pub(super) struct Choice {
 pub(super) fn best(outcomes: &[(usize, &Outcome)], criterion: Criterion) -> Option<usize> {
     let key = |outcome: &Outcome| match criterion {
         Criterion::Loss => (outcome.valid_loss, 0.0),
-        Criterion::Metric(name) => {
-            let sign = if smaller_is_better(name) { 1.0 } else { -1.0 };
-            let value = outcome.valid.get(name).map_or(f64::INFINITY, |value| sign * value);
+        Criterion::Metric(metric) => {
+            let sign = if metric.smaller_is_better() { 1.0 } else { -1.0 };
+            let value = outcome.valid.get(metric).map_or(f64::INFINITY, |value| sign * value);
             (value, outcome.valid_loss)
         }
     };
@@ -60,18 +77,13 @@ pub(super) fn best(outcomes: &[(usize, &Outcome)], criterion: Criterion) -> Opti
     outcomes.iter().min_by(|a, b| better(a, b)).map(|(candidate, _)| *candidate)
 }
 
-/// Whether a metric measures errors.
-fn smaller_is_better(metric: &str) -> bool {
-    ["log_loss", "mae", "rmse"].contains(&metric)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn outcome(loss: f64, accuracy: f64, mae: f64) -> Outcome {
-        let values = [("accuracy", accuracy), ("mae", mae)].into_iter().collect();
-        Outcome { valid_loss: loss, valid: Metrics { values }, ..Outcome::default() }
+        let valid = Metrics::from_iter([(Metric::Accuracy, accuracy), (Metric::Mae, mae)]);
+        Outcome { valid_loss: loss, valid, ..Outcome::default() }
     }
 
     #[test]
@@ -79,8 +91,8 @@ mod tests {
         let found = [outcome(0.5, 0.7, 3.0), outcome(0.6, 0.9, 2.0), outcome(0.4, 0.9, 2.5), outcome(0.4, 0.8, 2.5)];
         let found: Vec<(usize, &Outcome)> = found.iter().enumerate().collect();
         assert_eq!(best(&found, Criterion::Loss), Some(2));
-        assert_eq!(best(&found, Criterion::Metric("accuracy")), Some(2));
-        assert_eq!(best(&found, Criterion::Metric("mae")), Some(1));
+        assert_eq!(best(&found, Criterion::Metric(Metric::Accuracy)), Some(2));
+        assert_eq!(best(&found, Criterion::Metric(Metric::Mae)), Some(1));
         assert_eq!(best(&[], Criterion::Loss), None);
     }
 }

@@ -27,7 +27,7 @@ pub use space::{Search, Space, Strategy};
 
 use crate::dataset::{Dataset, Split};
 use crate::error::Result;
-use crate::metric::{Metrics, ORDER};
+use crate::metric::{Metric, Metrics};
 use crate::train::EpochReport;
 use run::Runs;
 
@@ -68,7 +68,7 @@ pub struct Spread {
 #[derive(Clone, Debug, Serialize)]
 pub struct Evaluation {
     /// Mean and spread by metric.
-    pub metrics: BTreeMap<&'static str, Spread>,
+    pub metrics: BTreeMap<Metric, Spread>,
     /// Every fold, split and seed.
     pub folds: Vec<FoldResult>,
     /// Every candidate that was tried on every split, where there was a choice.
@@ -152,10 +152,10 @@ impl Evaluation {
     }
 }
 
-fn spreads(folds: &[FoldResult]) -> BTreeMap<&'static str, Spread> {
+fn spreads(folds: &[FoldResult]) -> BTreeMap<Metric, Spread> {
     let mut metrics = BTreeMap::new();
-    for name in ORDER {
-        let values: Vec<f64> = folds.iter().filter_map(|fold| fold.metrics.get(name)).collect();
+    for metric in Metric::ALL {
+        let values: Vec<f64> = folds.iter().filter_map(|fold| fold.metrics.get(metric)).collect();
         if values.is_empty() {
             continue;
         }
@@ -163,7 +163,7 @@ fn spreads(folds: &[FoldResult]) -> BTreeMap<&'static str, Spread> {
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let std = if count > 1.0 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
-        metrics.insert(name, Spread { mean, std });
+        metrics.insert(metric, Spread { mean, std });
     }
     metrics
 }

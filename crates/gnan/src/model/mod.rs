@@ -26,6 +26,7 @@ use crate::dataset::{Dataset, Feature, LinkSchema, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
 use crate::lens::{Axis, Lens, Reach};
+use crate::metric::Metric;
 use crate::shape::{Architecture, Bank, Basis, ShapeKind};
 use crate::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 
@@ -217,7 +218,7 @@ pub struct SelectionStep {
     /// The validation loss of a model of these features alone.
     pub valid_loss: f64,
     /// Its chief metric on the validation items.
-    pub metric: Option<(String, f64)>,
+    pub metric: Option<(Metric, f64)>,
 }
 
 /// A trained model.

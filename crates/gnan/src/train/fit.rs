@@ -7,11 +7,12 @@ use crate::dataset::{Dataset, Feature, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::memory;
-use crate::metric::{Scored, score};
+use crate::metric::Metric;
 use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
+use crate::score::{Scored, score};
 use crate::shape::{Architecture, Basis, ShapeKind};
 use crate::statistics::{self, KnotChoice, Statistics};
 
@@ -389,7 +390,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The chief metric on the validation part, from the outputs last computed.
-    pub(super) fn valid_metric(&self) -> Option<(&'static str, f64)> {
+    pub(super) fn valid_metric(&self) -> Option<(Metric, f64)> {
         if self.valid.data.is_empty() {
             return None;
         }

@@ -7,6 +7,7 @@
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::metric::Metric;
 use crate::model::SelectionStep;
 
 use super::fit::Fit;
@@ -102,7 +103,7 @@ impl Training {
             let (train, valid) = (refitted.data().view_of(train), refitted.data().view_of(valid));
             let fitted = plain.fit_prepared(&refitted, &train, Some(&valid), monitor)?;
             step.valid_loss = fitted.valid_loss;
-            step.metric = fitted.model.evaluate(&valid)?.chief().map(|(name, value)| (name.to_owned(), value));
+            step.metric = fitted.model.evaluate(&valid)?.chief();
             let interrupted = fitted.ended == Ended::Interrupted;
             fits.push(fitted);
             if interrupted {
@@ -123,7 +124,7 @@ impl Training {
 /// The last, and so smallest, of the steps that are about as good as the best.
 fn smallest_good(steps: &[SelectionStep], items: usize) -> usize {
     let share =
-        |step: &SelectionStep| step.metric.as_ref().filter(|(name, _)| name == "accuracy").map(|(_, value)| *value);
+        |step: &SelectionStep| step.metric.filter(|(metric, _)| *metric == Metric::Accuracy).map(|(_, value)| value);
     let good: Box<dyn Fn(&SelectionStep) -> bool> = match steps.iter().filter_map(share).reduce(f64::max) {
         Some(best) => {
             // One standard error of a share of right answers.
@@ -146,7 +147,7 @@ mod tests {
     fn the_smallest_set_within_a_standard_error_is_kept() {
         let step = |features, accuracy: f64| SelectionStep {
             features,
-            metric: Some(("accuracy".to_owned(), accuracy)),
+            metric: Some((Metric::Accuracy, accuracy)),
             ..SelectionStep::default()
         };
         // With 100 items the standard error of 0.8 is 0.04.
