@@ -154,7 +154,8 @@ impl Metrics {
     }
 
     /// Every metric's mean over those of `all` that have it.
-    pub fn mean(all: &[Metrics]) -> Metrics {
+    pub fn mean<'a>(all: impl IntoIterator<Item = &'a Metrics>) -> Metrics {
+        let all: Vec<&Metrics> = all.into_iter().collect();
         let mean = |metric: Metric| {
             let found: Vec<f64> = all.iter().filter_map(|metrics| metrics.get(metric)).collect();
             (!found.is_empty()).then(|| (metric, found.iter().sum::<f64>() / found.len() as f64))

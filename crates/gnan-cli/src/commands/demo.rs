@@ -18,7 +18,7 @@ use gnan_report::words;
 use serde::Serialize;
 
 use super::report;
-use super::train::{Outcome, Parts, fit};
+use super::train::{Outcome, fit};
 use crate::amounts::{Nouns, amounts_table, level_rows, strongest};
 use crate::args::ForceArgs;
 use crate::args::heading::{OUTPUT, TRAINING};
@@ -121,16 +121,15 @@ impl<'a> ExplanationDocument<'a> {
 pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
     check_folder(&args.output, args.force.force)?;
     let data = working("reading the molecules", || Dataset::open(DATA))?;
-    let parts = Parts::of(&data, None, args.seed)?;
+    let (split, _) = data.parts(None, args.seed)?;
     // One rho for all features tells the simplest story.
     let training = Training::default().seed(args.seed).rho(RhoChoice::Shared);
-    let outcome = fit(&training, &parts, |_| Ok(()))?;
+    let outcome = fit(&training, &split, |_| Ok(()))?;
     let model = &outcome.fitted.model;
-    let (Some(test), Some(test_metrics), Some(baseline)) =
-        (&parts.test, &outcome.metrics.test, &outcome.metrics.baseline)
-    else {
+    let (Some(test_metrics), Some(baseline)) = (&outcome.metrics.test, &outcome.metrics.baseline) else {
         return Err(Error::input("the built-in data have no test part").into());
     };
+    let test = &split.test;
     let explained = explain(model, test)?;
     let document = Document {
         test: test_metrics,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use gnan::baseline::{self, mean_baseline};
-use gnan::evaluate::{Candidate, Division, Evaluation, Journal, Protocol, Trial, Tuning};
+use gnan::evaluate::{Candidate, Division, Evaluation, Journal, Protocol, Tuning};
 use gnan::metric::{Metric, Metrics};
 use gnan::reproduce::{PaperProtocol, Variant};
 use gnan::{Dataset, Error, Training, catalogue};
@@ -295,32 +295,18 @@ impl EvaluateArgs {
 
 /// What was tried, each candidate over the splits, the lowest mean loss first.
 fn tried(evaluation: &Evaluation) -> Table {
-    let mut candidates: Vec<(&str, Vec<&Trial>)> = Vec::new();
-    for trial in &evaluation.tried {
-        match candidates.iter_mut().find(|(words, _)| *words == trial.candidate) {
-            Some((_, trials)) => trials.push(trial),
-            None => candidates.push((&trial.candidate, vec![trial])),
-        }
-    }
-    let mean = |trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>| {
-        let values: Vec<f64> = trials.iter().filter_map(|trial| value(trial)).collect();
-        values.iter().sum::<f64>() / values.len().max(1) as f64
-    };
-    let loss = |trials: &[&Trial]| mean(trials, &|trial| Some(trial.valid_loss));
-    candidates.sort_by(|a, b| loss(&a.1).total_cmp(&loss(&b.1)));
     let chief =
         evaluation.tried.first().and_then(|trial| trial.valid.chief()).map_or(Metric::Accuracy, |(chief, _)| chief);
     let columns = [Align::Left, Align::Right, Align::Right, Align::Right];
     let name = format!("validation {}", chief.label());
     let mut table =
         Table::new(&columns).header(["options".to_owned(), "validation loss".to_owned(), name, "chosen".to_owned()]);
-    for (words, trials) in candidates {
-        let chosen = trials.iter().filter(|trial| trial.chosen).count();
+    for found in evaluation.by_candidate() {
         table.row([
-            words.to_owned(),
-            metric(loss(&trials)),
-            metric(mean(&trials, &|trial| trial.valid.get(chief))),
-            if chosen == 0 { String::new() } else { count(chosen) },
+            found.candidate,
+            metric(found.valid_loss),
+            found.valid.get(chief).map(metric).unwrap_or_default(),
+            if found.chosen == 0 { String::new() } else { count(found.chosen) },
         ]);
     }
     table

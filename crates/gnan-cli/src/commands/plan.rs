@@ -5,7 +5,6 @@ use gnan::memory::in_words;
 use gnan::plan::{Estimate, Plan};
 use gnan::{Training, files::Task};
 
-use super::train::Parts;
 use crate::args::heading::DATA;
 use crate::args::{DataArgs, TrainingArgs};
 use crate::cli::examples;
@@ -41,8 +40,8 @@ pub fn run(args: &PlanArgs, json: bool) -> Result<Answer> {
     let training = Training::try_from(&args.training)?;
     training.check()?;
     let data = args.data.open(training.seed, args.test_share)?;
-    let parts = Parts::of(&data, args.test_share, training.seed)?;
-    let plan = working("measuring", || training.plan(&parts.train, &parts.valid))?;
+    let (split, _) = data.parts(args.test_share, training.seed)?;
+    let plan = working("measuring", || training.plan(&split.train, &split.valid))?;
     if json {
         print_json(&plan)?;
     } else {

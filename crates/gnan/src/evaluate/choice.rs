@@ -52,6 +52,41 @@ pub struct Trial {
     pub chosen: bool,
 }
 
+/// A candidate over all splits on which it was tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandidateSummary {
+    /// The options in which candidates differ, in words.
+    pub candidate: String,
+    /// The mean loss on the validation items.
+    pub valid_loss: f64,
+    /// The mean of every metric on the validation items.
+    pub valid: Metrics,
+    /// On how many splits it was chosen.
+    pub chosen: usize,
+}
+
+impl CandidateSummary {
+    /// Every candidate of some trials, the lowest mean loss first.
+    pub(super) fn of(trials: &[Trial]) -> Vec<CandidateSummary> {
+        let mut candidates: Vec<(&str, Vec<&Trial>)> = Vec::new();
+        for trial in trials {
+            match candidates.iter_mut().find(|(words, _)| *words == trial.candidate) {
+                Some((_, trials)) => trials.push(trial),
+                None => candidates.push((&trial.candidate, vec![trial])),
+            }
+        }
+        let summary = |(words, trials): (&str, Vec<&Trial>)| CandidateSummary {
+            candidate: words.to_owned(),
+            valid_loss: trials.iter().map(|trial| trial.valid_loss).sum::<f64>() / trials.len() as f64,
+            valid: Metrics::mean(trials.iter().map(|trial| &trial.valid)),
+            chosen: trials.iter().filter(|trial| trial.chosen).count(),
+        };
+        let mut found: Vec<CandidateSummary> = candidates.into_iter().map(summary).collect();
+        found.sort_by(|a, b| a.valid_loss.total_cmp(&b.valid_loss));
+        found
+    }
+}
+
 /// For every split the candidate that was chosen, and how it came to that.
 pub(super) struct Choice {
     /// For every split that chose: the candidate, and its words where there was a choice.
@@ -84,6 +119,26 @@ mod tests {
     fn outcome(loss: f64, accuracy: f64, mae: f64) -> Outcome {
         let valid = Metrics::from_iter([(Metric::Accuracy, accuracy), (Metric::Mae, mae)]);
         Outcome { valid_loss: loss, valid, ..Outcome::default() }
+    }
+
+    #[test]
+    fn a_candidate_is_summed_up_over_its_splits() {
+        let trial = |candidate: &str, valid_loss, accuracy, chosen| Trial {
+            fold: 1,
+            seed: 0,
+            candidate: candidate.to_owned(),
+            valid_loss,
+            valid: Metrics::from_iter([(Metric::Accuracy, accuracy)]),
+            best_epoch: 1,
+            chosen,
+        };
+        let trials = [trial("a", 1.0, 0.5, false), trial("b", 0.5, 0.7, true), trial("b", 1.0, 0.9, true)];
+        let found = CandidateSummary::of(&trials);
+        assert_eq!(
+            found.iter().map(|one| (one.candidate.as_str(), one.chosen)).collect::<Vec<_>>(),
+            [("b", 2), ("a", 0)]
+        );
+        assert_eq!((found[0].valid_loss, found[0].valid.get(Metric::Accuracy)), (0.75, Some(0.8)));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 mod candidate;
 mod choice;
 mod journal;
+mod parts;
 mod protocol;
 mod run;
 mod space;
@@ -20,8 +21,9 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 pub use candidate::Candidate;
-pub use choice::{Criterion, Trial};
+pub use choice::{CandidateSummary, Criterion, Trial};
 pub use journal::Journal;
+pub use parts::PartMetrics;
 pub use protocol::{Division, Protocol, Tuning};
 pub use space::{Search, Space, Strategy};
 
@@ -137,6 +139,11 @@ impl Evaluation {
     ) -> Result<(Candidate, Vec<Trial>, Vec<String>)> {
         let choice = Runs::on_split(data, split, seed, journal, monitor).choose(search, Tuning::FirstSplit)?;
         Ok((choice.chosen[0].0.clone(), choice.tried, choice.notes))
+    }
+
+    /// Every candidate that was tried, over all splits, the lowest mean validation loss first.
+    pub fn by_candidate(&self) -> Vec<CandidateSummary> {
+        CandidateSummary::of(&self.tried)
     }
 
     /// The candidate that most splits chose; of several, the first that was tried.

@@ -218,7 +218,7 @@ mod tests {
         assert!(parse(bytes.clone(), Path::new("x.parquet"), &Limits::default()).is_ok());
         let code = bytes.windows(3).rposition(|window| window == [b'x', 0x15, 2]).unwrap() + 2;
         bytes[code] = 14;
-        let refusal = parse(bytes, Path::new("x.parquet"), &Limits::default()).unwrap_err().to_string();
+        let refusal = parse(bytes, Path::new("x.parquet"), &Limits::default()).err().unwrap().to_string();
         assert!(refusal.contains("another way than snappy, zstd or gzip"), "{refusal}");
     }
 }
