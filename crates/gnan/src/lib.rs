@@ -27,6 +27,8 @@ pub mod checksum;
 pub mod workers;
 pub mod progress;
 pub mod metric;
+pub mod names;
+mod named;
 
 pub mod files;
 pub mod catalogue;

@@ -1,6 +1,11 @@
 //! Prediction: from a model and data to outputs, probabilities and classes, and to metrics where targets are known.
 
+mod lines;
+mod scorer;
+
 use std::sync::Arc;
+
+pub use scorer::Scorer;
 
 use crate::dataset::{
     Dataset, DatasetOptions, LinkOptions, LinkQuestion, LinkSchema, OneHot, Outcome, Problem, Target,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gnan::explain::{By, Canonical, Explanation};
+use gnan::explain::{By, Canonical, Explanation, RhoByDistance};
 use gnan::files::Task;
 use gnan::metric::{Metric, Metrics};
 use gnan::output::write_atomically;
@@ -24,10 +24,9 @@ use crate::args::ForceArgs;
 use crate::args::heading::{OUTPUT, TRAINING};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
-use crate::findings::{RhoCurve, rho_curves, rho_table};
+use crate::findings::rho_table;
 use crate::ledger::LedgerTable;
 use crate::metric_table::metric_table;
-use crate::prediction_lines::csv_lines;
 use crate::progress::working;
 use crate::screen::{print, print_json};
 use crate::style::{DIM, count, dim, duration, heading};
@@ -80,7 +79,7 @@ struct Document<'a> {
     model: PathBuf,
     predictions: PathBuf,
     report: PathBuf,
-    rho: Vec<RhoCurve>,
+    rho: Vec<RhoByDistance>,
     explanation: ExplanationDocument<'a>,
 }
 
@@ -141,7 +140,7 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
         model: args.output.join(MODEL_FILE),
         predictions: args.output.join(PREDICTIONS_FILE),
         report: args.output.join(REPORT_FILE),
-        rho: rho_curves(&model.canonical()),
+        rho: model.canonical().rhos_by_distance(),
         explanation: ExplanationDocument::of(&explained),
     };
     write_outputs(&args.output, model, test, &document)?;
@@ -197,7 +196,7 @@ fn write_outputs(folder: &Path, model: &Model, test: &Dataset, document: &Docume
     write_atomically(&folder.join(DOCUMENT_FILE), &text)?;
     model.save(&document.model)?;
     let predictions = model.predict(test)?;
-    write_atomically(&document.predictions, &csv_lines(&predictions.items, model.description(), true)?)?;
+    write_atomically(&document.predictions, &model.csv_lines(&predictions.items, true)?)?;
     Ok(())
 }
 
@@ -259,7 +258,7 @@ fn learned(canonical: &Canonical) -> String {
     let receivers = &canonical.description().receivers;
     let mut text = format!("\n{}\n", heading("3. What did it learn?"));
     text.push_str("  How far an atom is heard (rho, by the number of bonds between two atoms):\n");
-    text.push_str(&rho_table(&rho_curves(canonical), receivers, DISTANCES, "atom").render());
+    text.push_str(&rho_table(&canonical.rhos_by_distance(), receivers, DISTANCES, "atom").render());
     if let Some(elements) = canonical.features().into_iter().find(|feature| feature.name == ELEMENT) {
         text.push_str("\n  What an atom says about itself (+ dissolves better, - worse than the average atom):\n");
         let (mut rows, _) =

@@ -7,6 +7,7 @@
 
 pub mod describe;
 mod feature;
+mod ids;
 pub mod links;
 mod molecule;
 pub mod pair;
