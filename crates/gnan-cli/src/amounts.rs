@@ -2,7 +2,7 @@
 //! several have a column each.
 
 use anstyle::Style;
-use gnan::explain::{CanonicalLevel, ShapeCurve};
+use gnan::explain::{Bin, CanonicalLevel, ShapeCurve};
 use gnan::files::Task;
 use gnan::model::Support;
 
@@ -82,7 +82,7 @@ pub fn amounts_table(first: &str, rows: &[Row], outputs: &[String], signed: bool
 }
 
 /// How strong a row is: the sum of its sizes over outputs.
-pub fn strength(row: &Row) -> f64 {
+fn strength(row: &Row) -> f64 {
     row.values.iter().map(|value| value.abs()).sum()
 }
 
@@ -138,60 +138,23 @@ pub fn curve_rows(
     nouns: Nouns,
     choose: impl Fn(&[f64]) -> Vec<f64>,
 ) -> Vec<Row> {
-    let nodes: u64 = curve.bins.iter().map(|bin| bin.support.nodes).sum();
-    if nodes == 0 {
-        let (Some((from, _)), Some((to, _))) = (curve.points.first(), curve.points.last()) else { return Vec::new() };
-        let steps = if from == to { 0 } else { PLACES - 1 };
-        let place = |step: usize| {
-            let share = step as f64 / steps.max(1) as f64;
-            from * (1.0 - share) + to * share
-        };
-        let row =
-            |x: f64| Row { name: number(x), values: choose(&value_at(curve, x)), remark: String::new(), is_sum: false };
-        return (0..=steps).map(|step| row(place(step))).collect();
+    let row =
+        |name: String, x: f64, remark: String| Row { name, values: choose(&curve.value_at(x)), remark, is_sum: false };
+    if curve.bins.iter().all(|bin| bin.support.nodes == 0) {
+        return curve.evenly_spaced(PLACES).into_iter().map(|x| row(number(x), x, String::new())).collect();
     }
-    let mut shown: Vec<usize> = (0..curve.bins.len()).collect();
-    if !all {
-        let mut before = 0;
-        shown.retain(|bin| {
-            let here = before..before + curve.bins[*bin].support.nodes;
-            before = here.end;
-            (0..PLACES as u64).any(|place| here.contains(&((nodes - 1) * place / (PLACES as u64 - 1))))
-        });
-    }
-    let row = |bin: usize| {
-        let bin = curve.bins[bin];
-        let centre = bin.from / 2.0 + bin.to / 2.0;
+    let shown = if all { curve.bins.clone() } else { curve.quartile_bins() };
+    let of_bin = |bin: Bin| {
         let name =
             if bin.from == bin.to { number(bin.from) } else { format!("{} to {}", number(bin.from), number(bin.to)) };
-        Row {
-            name,
-            values: choose(&value_at(curve, centre)),
-            remark: support_words(bin.support, task, nouns),
-            is_sum: false,
-        }
+        row(name, bin.centre(), support_words(bin.support, task, nouns))
     };
-    shown.into_iter().map(row).collect()
-}
-
-/// The value of a curve, which ends are its first and last points.
-fn value_at(curve: &ShapeCurve, x: f64) -> Vec<f64> {
-    let points = &curve.points;
-    let after = points.partition_point(|(at, _)| *at <= x);
-    match (after.checked_sub(1).and_then(|before| points.get(before)), points.get(after)) {
-        (Some((from, low)), Some((to, high))) => {
-            let share = (x - from) / (to - from);
-            low.iter().zip(high).map(|(low, high)| low + share * (high - low)).collect()
-        }
-        (Some((_, values)), None) | (None, Some((_, values))) => values.clone(),
-        (None, None) => Vec::new(),
-    }
+    shown.into_iter().map(of_bin).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gnan::explain::Bin;
 
     fn plain(table: &Table) -> String {
         anstream::adapter::strip_str(&table.render()).to_string()

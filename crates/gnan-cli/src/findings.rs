@@ -1,8 +1,7 @@
-//! Rho by distance, as text, in the library's canonical form and with what stands behind it.
+//! Rho by distance, as a table.
 
 use anstyle::Style;
-use gnan::explain::Canonical;
-use serde::Serialize;
+use gnan::explain::RhoByDistance;
 
 use crate::bars::Bars;
 use crate::style::{DIM, contribution, counted};
@@ -15,52 +14,15 @@ pub const FIRST_DISTANCES: usize = 8;
 /// Widest name in a table.
 const NAME_WIDTH: usize = 24;
 
-/// Rho of all features or of one, for one output; a distance that training had not seen has no value.
-#[derive(Serialize)]
-pub struct RhoCurve {
-    /// Which it is.
-    pub name: String,
-    /// The values at distance 0, 1, 2 and so on.
-    pub values: Vec<Option<f64>>,
-    /// The value for unreachable nodes.
-    pub unreachable: Option<f64>,
-}
-
-/// Every rho for every output by every lens.
-pub fn rho_curves(canonical: &Canonical) -> Vec<RhoCurve> {
-    let outputs = canonical.definition().output_names();
-    let rhos = canonical.rhos();
-    let mut curves = Vec::new();
-    for rho in &rhos {
-        for (output, output_name) in outputs.iter().enumerate() {
-            let name = match (rhos.len(), outputs.len()) {
-                (_, 1) => rho.name.clone(),
-                (1, _) => output_name.clone(),
-                _ => format!("{} ({output_name})", rho.name),
-            };
-            let axis = canonical.axis();
-            for lens in 0..axis.lenses() {
-                let mut values: Vec<Option<f64>> =
-                    axis.range(lens).map(|slot| canonical.seen(slot).then_some(rho.values[slot][output])).collect();
-                let unreachable = values.pop().flatten();
-                let by = axis.lens_name(lens);
-                let name = if by.is_empty() { name.clone() } else { format!("{name}, {by}") };
-                curves.push(RhoCurve { name, values, unreachable });
-            }
-        }
-    }
-    curves
-}
-
 /// One curve as a bar per distance, with the number of nodes that hear something from there; several as a table.
-pub fn rho_table(curves: &[RhoCurve], receivers: &[f64], shown: usize, node: &str) -> Table {
+pub fn rho_table(curves: &[RhoByDistance], receivers: &[f64], shown: usize, node: &str) -> Table {
     match curves {
         [only] => one_curve(only, receivers, shown, node),
         several => many_curves(several, shown),
     }
 }
 
-fn one_curve(curve: &RhoCurve, receivers: &[f64], shown: usize, node: &str) -> Table {
+fn one_curve(curve: &RhoByDistance, receivers: &[f64], shown: usize, node: &str) -> Table {
     let heard = |slot: usize| counted(receivers.get(slot).map_or(0, |count| *count as usize), node);
     let mut rows: Vec<(String, f64, String)> = Vec::new();
     for (distance, value) in curve.values.iter().enumerate().take(shown) {
@@ -81,7 +43,7 @@ fn one_curve(curve: &RhoCurve, receivers: &[f64], shown: usize, node: &str) -> T
     table
 }
 
-fn many_curves(curves: &[RhoCurve], shown: usize) -> Table {
+fn many_curves(curves: &[RhoByDistance], shown: usize) -> Table {
     let distances = curves.iter().map(|curve| curve.values.len()).max().unwrap_or(0).min(FIRST_DISTANCES);
     let unreachable = curves.iter().any(|curve| curve.unreachable.is_some());
     let mut columns = vec![Align::Left];
@@ -108,9 +70,13 @@ mod tests {
         anstream::adapter::strip_str(&table.render()).to_string()
     }
 
+    fn curve(name: &str, values: Vec<Option<f64>>, unreachable: Option<f64>) -> RhoByDistance {
+        RhoByDistance { name: name.to_owned(), values, unreachable, rho: 0, output: 0 }
+    }
+
     #[test]
     fn one_rho_is_a_bar_per_distance() {
-        let curve = RhoCurve { name: String::new(), values: vec![Some(1.0), Some(0.5), None], unreachable: Some(0.0) };
+        let curve = curve("", vec![Some(1.0), Some(0.5), None], Some(0.0));
         let text = plain(&rho_table(&[curve], &[60.0, 58.0, 0.0, 2.0], 20, "node"));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!("  0  itself      +1.00  {}  60 nodes", "█".repeat(24)));
@@ -120,8 +86,7 @@ mod tests {
 
     #[test]
     fn several_rhos_are_a_table() {
-        let curve =
-            |name: &str| RhoCurve { name: name.to_owned(), values: vec![Some(1.0), Some(-0.5)], unreachable: None };
+        let curve = |name: &str| curve(name, vec![Some(1.0), Some(-0.5)], None);
         let text = plain(&rho_table(&[curve("ring"), curve("charge")], &[], 20, "node"));
         assert_eq!(text.lines().last(), Some("  charge    +1.00  -0.50"));
     }

@@ -46,11 +46,11 @@ pub fn locate(data: &str) -> Result<Located> {
 
 /// The paper's rows with ours below them.
 pub fn beside_the_paper(result: &Reproduced) -> Table {
-    let digits = if result.metric == "mae" { 3 } else { 1 };
+    let digits = result.digits();
     let number = |value: f64| format!("{value:.digits$}");
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
-    let unit = result.unit.unwrap_or(if result.metric == "mae" { "" } else { "%" });
-    let heading = format!("{} {unit}", crate::style::metric_name(result.metric));
+    let unit = result.unit.unwrap_or(if result.metric.is_share() { "%" } else { "" });
+    let heading = format!("{} {unit}", result.metric.label());
     table = table.header(["".to_owned(), heading.trim().to_owned(), "± std".to_owned()]);
     if let Some(paper) = &result.paper {
         for row in &paper.rows {
@@ -63,7 +63,7 @@ pub fn beside_the_paper(result: &Reproduced) -> Table {
         Variant::Described => "this model, nodes described",
     };
     table.styled_row(BOLD, [name.to_owned(), number(result.ours.mean), number(result.ours.std)]);
-    let baseline = if result.metric == "mae" { "the mean" } else { "the largest class" };
+    let baseline = if result.metric.is_share() { "the largest class" } else { "the mean" };
     table.styled_row(DIM, [baseline.to_owned(), number(result.baseline), String::new()]);
     table
 }

@@ -12,7 +12,7 @@ use gnan::train::EpochReport;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt;
-use crate::style::{metric, metric_name, number};
+use crate::style::{metric, number};
 
 const LETTERS: &str = "━╸╌";
 const TICK: Duration = Duration::from_millis(100);
@@ -119,7 +119,7 @@ impl SelftestProgress {
 }
 
 fn words(report: &EpochReport<'_>) -> String {
-    let chief = report.metric.map(|(name, value)| format!("  validation {} {}", metric_name(name), metric(value)));
+    let chief = report.metric.map(|(chief, value)| format!("  validation {} {}", chief.label(), metric(value)));
     let candidate = if report.candidate.is_empty() { String::new() } else { format!("{}  ", report.candidate) };
     format!("{candidate}loss {}{}  best {}", number(report.train_loss), chief.unwrap_or_default(), report.best_epoch)
 }

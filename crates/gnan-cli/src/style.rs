@@ -112,18 +112,6 @@ pub fn metric(value: f64) -> String {
     if size == 0.0 || (1e-4..1e6).contains(&size) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
 
-/// The name of a metric, for people.
-pub fn metric_name(name: &str) -> String {
-    match name {
-        "roc_auc" => "ROC-AUC".to_owned(),
-        "f1" => "F1".to_owned(),
-        "r2" => "R2".to_owned(),
-        "mae" => "MAE".to_owned(),
-        "rmse" => "RMSE".to_owned(),
-        other => other.replace('_', " "),
-    }
-}
-
 /// Two words at most for a span of time: "0.4 s", "12 s", "3 min 20 s".
 pub fn duration(seconds: f64) -> String {
     match seconds {

@@ -61,7 +61,7 @@ impl<'a> Album<'a> {
     /// The album of a model, figures `width` pixels wide.
     pub fn new(canonical: &'a Canonical, overview: &'a Overview, bands: Bands<'a>, width: f64) -> Album<'a> {
         let task = canonical.definition().learned.task;
-        Album { overview, canonical, bands, task, width, order: by_importance(overview) }
+        Album { overview, canonical, bands, task, width, order: overview.by_importance(None) }
     }
 
     /// All figures, in the order in which they are read.
@@ -76,6 +76,14 @@ impl<'a> Album<'a> {
         let curves = self.order.iter().filter(|k| self.overview.features[**k].curve.is_some());
         figures.extend(curves.take(VALUE_HEATMAPS).filter_map(|k| self.value_heatmap(*k)));
         figures.push(self.structure());
+        figures
+    }
+
+    /// The figures of the whole model, then those of these features.
+    pub fn figures_of(&self, features: &[usize]) -> Vec<Figure> {
+        let mut figures: Vec<Figure> = self.importance().into_iter().collect();
+        figures.extend([self.rho(), self.shapes(), self.heatmap(), self.structure()]);
+        figures.extend(features.iter().filter_map(|k| self.pair_heatmap(*k).or_else(|| self.value_heatmap(*k))));
         figures
     }
 
@@ -505,23 +513,6 @@ impl<'a> Album<'a> {
             scene: scene.scene(self.width),
         }
     }
-}
-
-/// Features from the most to the least important; without data, by the size of their shape functions.
-fn by_importance(overview: &Overview) -> Vec<usize> {
-    let size = |k: usize| -> f64 {
-        if let Some(importance) = &overview.importance {
-            return importance.by_feature[k].iter().sum();
-        }
-        let feature = &overview.features[k];
-        let levels = feature.levels.iter().flat_map(|level| &level.values);
-        let points = feature.curve.iter().flat_map(|curve| &curve.points).flat_map(|(_, values)| values);
-        levels.chain(points).fold(0.0, |largest: f64, value| largest.max(value.abs()))
-    };
-    let sizes: Vec<f64> = (0..overview.features.len()).map(size).collect();
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
-    order
 }
 
 /// What the numbers of bins stand for, where distance is a sum of weights.

@@ -188,7 +188,7 @@ fn short(value: f64) -> String {
 pub fn selection(definition: &Definition) -> Vec<String> {
     let record = &definition.record;
     let line = |step: &SelectionStep| {
-        let metric = step.metric.as_ref().map(|(name, value)| format!(", {name} {value:.4}")).unwrap_or_default();
+        let metric = step.metric.map(|(metric, value)| format!(", {} {value:.4}", metric.label())).unwrap_or_default();
         let kept = if step.features == definition.learned.features.len() { "  <- kept" } else { "" };
         let features = count(step.features as u64);
         format!(

@@ -1,8 +1,9 @@
 //! What a prediction without any features is worth: the shares of the classes, or the mean, of the training part.
 
-use crate::dataset::{Dataset, Outcome, Target};
+use crate::dataset::{Dataset, Outcome, Split, Target};
 use crate::error::Result;
-use crate::metric::{Metrics, Scored, score};
+use crate::metric::Metrics;
+use crate::score::{Scored, score};
 
 /// Stands for a share of 0 where a logarithm is taken.
 const LEAST_SHARE: f64 = 1e-9;
@@ -33,6 +34,12 @@ pub fn baseline(train: &Dataset, test: &Dataset) -> Result<Metrics> {
     };
     let outputs = constant.repeat(test.len());
     Ok(score(&Scored { outcome, width: constant.len(), outputs: &outputs }, test.targets(), test.items()))
+}
+
+/// The baseline's metrics, each the mean over the splits on which it can be computed.
+pub fn mean_baseline(splits: &[Split]) -> Result<Metrics> {
+    let found = splits.iter().map(|split| baseline(&split.train, &split.test)).collect::<Result<Vec<Metrics>>>()?;
+    Ok(Metrics::mean(&found))
 }
 
 fn known(data: &Dataset, target: &Target) -> Vec<f64> {

@@ -3,21 +3,17 @@
 use std::collections::BTreeMap;
 
 use crate::dataset::Target;
-use crate::metric::{Metrics, ORDER, Scored, score};
+use crate::metric::{Metric, Metrics};
 use crate::random::Stream;
+use crate::score::{Scored, score};
 
 /// Resamples of the judged items.
 const RESAMPLES: u64 = 400;
 /// Share beyond each end of a 95 % interval.
 pub const TAIL: f64 = 0.025;
 
-/// The 95 % percentile interval of every metric over resamples of the items (bootstrap), by name.
-pub fn intervals(
-    scored: &Scored<'_>,
-    targets: &[Target],
-    items: &[u32],
-    seed: u64,
-) -> BTreeMap<&'static str, [f64; 2]> {
+/// The 95 % percentile interval of every metric over resamples of the items (bootstrap).
+pub fn intervals(scored: &Scored<'_>, targets: &[Target], items: &[u32], seed: u64) -> BTreeMap<Metric, [f64; 2]> {
     let resample = |index: u64| -> Metrics {
         let mut random = Stream::named(seed, "confidence", index);
         let mut outputs = Vec::with_capacity(scored.outputs.len());
@@ -34,22 +30,20 @@ pub fn intervals(
         return BTreeMap::new();
     }
     let found: Vec<Metrics> = (0..RESAMPLES).map(resample).collect();
-    let interval = |name: &'static str| {
-        let mut values: Vec<f64> = found.iter().filter_map(|metrics| metrics.get(name)).collect();
+    let interval = |metric: Metric| {
+        let mut values: Vec<f64> = found.iter().filter_map(|metrics| metrics.get(metric)).collect();
         values.sort_by(f64::total_cmp);
-        (!values.is_empty()).then(|| (name, [quantile(&values, TAIL), quantile(&values, 1.0 - TAIL)]))
+        (!values.is_empty()).then(|| (metric, [quantile(&values, TAIL), quantile(&values, 1.0 - TAIL)]))
     };
-    ORDER.into_iter().filter_map(interval).collect()
+    Metric::ALL.into_iter().filter_map(interval).collect()
 }
 
-/// A quantile of sorted values, on the line between the two nearest.
-///
-/// # Panics
-/// If there are no values.
+/// A quantile of sorted values, on the line between the two nearest; not a number where there are no values.
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let place = share.clamp(0.0, 1.0) * last as f64;
     let (below, rest) = (place.floor() as usize, place.fract());
-    let above = (below + 1).min(sorted.len() - 1);
+    let above = (below + 1).min(last);
     sorted[below] + rest * (sorted[above] - sorted[below])
 }
 
@@ -62,6 +56,7 @@ mod tests {
     fn quantiles_lie_on_the_line_between_neighbours() {
         let sorted = [1.0, 2.0, 4.0];
         assert_eq!([0.0, 0.25, 0.5, 0.75, 1.0].map(|share| quantile(&sorted, share)), [1.0, 1.5, 2.0, 3.0, 4.0]);
+        assert!(quantile(&[], 0.5).is_nan());
     }
 
     /// The standard error of a share of one half over 400 items is sqrt(0.25 / 400) = 0.025, so 95 % lie within 0.049.
@@ -76,7 +71,7 @@ mod tests {
             values: vec![1.0; 400],
         };
         let scored = Scored { outcome: Outcome::Binary, width: 1, outputs: &outputs };
-        let [low, high] = intervals(&scored, &[target], &items, 0)["accuracy"];
+        let [low, high] = intervals(&scored, &[target], &items, 0)[&Metric::Accuracy];
         assert!((low - 0.451).abs() < 0.012 && (high - 0.549).abs() < 0.012, "{low} {high}");
     }
 }

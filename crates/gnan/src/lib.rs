@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! files -> dataset -> graph -> distance -> lens -> statistics -> shape -> model -> predict, explain -> certificate -> train, plan
-//!       -> model file -> evaluate, bootstrap, selftest                    judged by: metric, confidence, baseline
+//!       -> model file -> evaluate, bootstrap, selftest                    judged by: metric, score, confidence, baseline
 //! ```
 //!
 //! - [`files`] turn whatever is on disk into tables; [`dataset`] says what they mean: features, targets, splits.
@@ -13,7 +13,7 @@
 //!   [`statistics`]: everything training needs to know of that, summed up once.
 //! - [`shape`]: the univariate networks and splines, and their gradients. [`model`]: features, distances and functions
 //!   bound together by the engine. [`train`]: from a data set to a model. [`plan`]: what that would take. [`model_file`]: from a model to a file and back.
-//! - [`predict`] and [`evaluate`] use models; [`metric`], [`confidence`] and [`baseline`] judge them.
+//! - [`predict`] and [`evaluate`] use models; [`score`], [`confidence`] and [`baseline`] judge them by [`metric`]s.
 //! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up. [`certificate`]:
 //!   what a model promises, checked on the finished model. [`bootstrap`]: how far its numbers can be trusted.
 //!   [`selftest`]: plants truths and recovers them.
@@ -27,6 +27,9 @@ pub mod checksum;
 pub mod workers;
 pub mod progress;
 pub mod run;
+pub mod metric;
+pub mod names;
+mod named;
 
 pub mod spec;
 pub mod files;
@@ -38,7 +41,7 @@ pub mod lens;
 pub mod statistics;
 pub mod shape;
 pub mod model;
-pub mod metric;
+pub mod score;
 pub mod confidence;
 pub mod baseline;
 pub mod predict;
@@ -57,7 +60,7 @@ pub use dataset::{Dataset, DatasetOptions};
 pub use error::{Error, ErrorKind, Result};
 pub use explain::Explanation;
 pub use limits::Limits;
-pub use metric::Metrics;
+pub use metric::{Metric, Metrics};
 pub use model::Model;
 pub use run::Run;
 pub use spec::Spec;

@@ -1,267 +1,229 @@
-//! Metrics: how good outputs are, in the words users know.
+//! Metrics by name: which measures of quality there are, what they are called, and in which direction they improve.
 //!
-//! A metric is computed on items with known targets only. With several targets it is the mean over targets.
+//! How they are computed stands in [`score`](crate::score).
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::dataset::{Outcome, Target};
+use crate::error::{Error, Result};
 
-/// Outputs to be judged: logits or values in the units of the target.
-#[derive(Clone, Copy, Debug)]
-pub struct Scored<'a> {
-    /// What was asked for.
-    pub outcome: Outcome,
-    /// Outputs per item.
-    pub width: usize,
-    /// `[items, width]`
-    pub outputs: &'a [f32],
+/// A measure of how good outputs are; declared, and so ordered in files, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Metric {
+    /// The share of items whose most probable class is the actual one.
+    Accuracy,
+    /// The mean precision at the positives, ranked by probability.
+    AveragePrecision,
+    /// The mean over classes of the share of their items that is recognised.
+    BalancedAccuracy,
+    /// The harmonic mean of precision and recall.
+    F1,
+    /// The mean negative logarithm of the probability of the actual class.
+    LogLoss,
+    /// The mean absolute error.
+    Mae,
+    /// The share of the variance that is explained.
+    R2,
+    /// The root of the mean squared error.
+    Rmse,
+    /// The probability that a positive is ranked above a negative.
+    RocAuc,
 }
 
-/// Metrics by name.
+impl Metric {
+    /// Every metric, in the order in which they are shown; the first one present is the chief one.
+    pub const ALL: [Metric; 9] = [
+        Metric::Accuracy,
+        Metric::BalancedAccuracy,
+        Metric::RocAuc,
+        Metric::AveragePrecision,
+        Metric::F1,
+        Metric::LogLoss,
+        Metric::R2,
+        Metric::Mae,
+        Metric::Rmse,
+    ];
+
+    /// Its name in options and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Metric::Accuracy => "accuracy",
+            Metric::AveragePrecision => "average_precision",
+            Metric::BalancedAccuracy => "balanced_accuracy",
+            Metric::F1 => "f1",
+            Metric::LogLoss => "log_loss",
+            Metric::Mae => "mae",
+            Metric::R2 => "r2",
+            Metric::Rmse => "rmse",
+            Metric::RocAuc => "roc_auc",
+        }
+    }
+
+    /// Its short name for people, for the heads of tables.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Metric::Accuracy => "accuracy",
+            Metric::AveragePrecision => "average precision",
+            Metric::BalancedAccuracy => "balanced accuracy",
+            Metric::F1 => "F1",
+            Metric::LogLoss => "log loss",
+            Metric::Mae => "MAE",
+            Metric::R2 => "R2",
+            Metric::Rmse => "RMSE",
+            Metric::RocAuc => "ROC-AUC",
+        }
+    }
+
+    /// Its long name for people, for sentences and reports.
+    pub const fn long_name(self) -> &'static str {
+        match self {
+            Metric::Mae => "mean absolute error",
+            Metric::R2 => "R²",
+            Metric::Rmse => "root mean square error",
+            _ => self.label(),
+        }
+    }
+
+    /// Whether it measures errors.
+    pub const fn smaller_is_better(self) -> bool {
+        matches!(self, Metric::LogLoss | Metric::Mae | Metric::Rmse)
+    }
+
+    /// Whether it is a share or a probability, which tables print in per cent.
+    pub const fn is_share(self) -> bool {
+        !matches!(self, Metric::LogLoss | Metric::R2 | Metric::Mae | Metric::Rmse)
+    }
+
+    fn named(name: &str) -> Option<Metric> {
+        Metric::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+}
+
+impl FromStr for Metric {
+    type Err = Error;
+
+    /// A metric by its name, in which `-` may stand for `_`.
+    fn from_str(word: &str) -> Result<Metric> {
+        Metric::named(&word.replace('-', "_")).ok_or_else(|| {
+            Error::usage(format!("\"{word}\" is not a metric"))
+                .remedy(format!("choose from {}", Metric::ALL.map(Metric::name).join(", ")))
+        })
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Metric {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Metric, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Metric::named(&name).ok_or_else(|| serde::de::Error::custom(format!("\"{name}\" is not a metric")))
+    }
+}
+
+/// Values of metrics; one that cannot be computed (ROC-AUC of one class) is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Metrics {
-    /// Name and value; a metric that cannot be computed (ROC-AUC of one class) is absent.
-    pub values: BTreeMap<&'static str, f64>,
-}
-
-/// The order in which metrics are shown; the first one present is the chief one.
-pub const ORDER: [&str; 9] =
-    ["accuracy", "balanced_accuracy", "roc_auc", "average_precision", "f1", "log_loss", "r2", "mae", "rmse"];
+pub struct Metrics(BTreeMap<Metric, f64>);
 
 impl Metrics {
     /// The metric that a progress bar shows.
-    pub fn chief(&self) -> Option<(&'static str, f64)> {
+    pub fn chief(&self) -> Option<(Metric, f64)> {
         self.in_order().next()
     }
 
-    /// Metrics in the order of [`ORDER`].
-    pub fn in_order(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
-        ORDER.iter().filter_map(|name| self.values.get(name).map(|value| (*name, *value)))
+    /// Metrics in the order in which they are shown.
+    pub fn in_order(&self) -> impl Iterator<Item = (Metric, f64)> + '_ {
+        Metric::ALL.into_iter().filter_map(|metric| self.get(metric).map(|value| (metric, value)))
     }
 
-    /// A metric by name.
-    pub fn get(&self, name: &str) -> Option<f64> {
-        self.values.get(name).copied()
+    /// The value of a metric.
+    pub fn get(&self, metric: Metric) -> Option<f64> {
+        self.0.get(&metric).copied()
+    }
+
+    /// Adds the value of a metric.
+    pub fn insert(&mut self, metric: Metric, value: f64) {
+        self.0.insert(metric, value);
+    }
+
+    /// Every metric's mean over those of `all` that have it.
+    pub fn mean<'a>(all: impl IntoIterator<Item = &'a Metrics>) -> Metrics {
+        let all: Vec<&Metrics> = all.into_iter().collect();
+        let mean = |metric: Metric| {
+            let found: Vec<f64> = all.iter().filter_map(|metrics| metrics.get(metric)).collect();
+            (!found.is_empty()).then(|| (metric, found.iter().sum::<f64>() / found.len() as f64))
+        };
+        Metric::ALL.into_iter().filter_map(mean).collect()
+    }
+
+    /// Whether nothing could be computed.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<(Metric, f64)> for Metrics {
+    fn from_iter<I: IntoIterator<Item = (Metric, f64)>>(values: I) -> Metrics {
+        Metrics(values.into_iter().collect())
     }
 }
 
 impl<'de> Deserialize<'de> for Metrics {
-    /// Names that are not among [`ORDER`] are passed over.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Metrics, D::Error> {
+    /// Names of unknown metrics are passed over.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Metrics, D::Error> {
         let found: BTreeMap<String, f64> = BTreeMap::deserialize(deserializer)?;
-        let known = |name: &'static str| found.get(name).map(|value| (name, *value));
-        Ok(Metrics { values: ORDER.into_iter().filter_map(known).collect() })
+        Ok(found.into_iter().filter_map(|(name, value)| Metric::named(&name).map(|metric| (metric, value))).collect())
     }
 }
 
 impl fmt::Display for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (name, value)) in self.in_order().enumerate() {
+        for (index, (metric, value)) in self.in_order().enumerate() {
             let end = if index == 0 { "" } else { "\n" };
-            write!(f, "{end}{:<18} {value:>8.4}", name.replace('_', " "))?;
+            write!(f, "{end}{:<18} {value:>8.4}", metric.label())?;
         }
         Ok(())
     }
-}
-
-/// Probabilities of the classes from logits: softmax, or sigmoid of one logit as (1 - p, p).
-pub fn probabilities(logits: &[f32]) -> Vec<f64> {
-    if let [logit] = logits {
-        let p = 1.0 / (1.0 + (-f64::from(*logit)).exp());
-        return vec![1.0 - p, p];
-    }
-    let largest = logits.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
-    let exps: Vec<f64> = logits.iter().map(|y| f64::from(y - largest).exp()).collect();
-    let sum: f64 = exps.iter().sum();
-    exps.into_iter().map(|e| e / sum).collect()
-}
-
-/// Judges outputs for `items`, in their order; the values of `targets` are indexed by item.
-pub fn score(scored: &Scored<'_>, targets: &[Target], items: &[u32]) -> Metrics {
-    let per_target = |k: usize| -> BTreeMap<&'static str, f64> {
-        let values = &targets[k].values;
-        let rows = scored.outputs.chunks_exact(scored.width.max(1)).zip(items);
-        let known = rows.map(|(row, item)| (row, values[*item as usize])).filter(|(_, target)| !target.is_nan());
-        match scored.outcome {
-            Outcome::Binary | Outcome::Multiclass => {
-                let classes = targets[k].classes.as_ref().map_or(0, Vec::len);
-                let judged = known.map(|(row, target)| (probabilities(row), target as usize)).collect::<Vec<_>>();
-                classification(&judged, classes)
-            }
-            Outcome::MultiLabel => {
-                let judged =
-                    known.map(|(row, target)| (probabilities(&row[k..=k]), target as usize)).collect::<Vec<_>>();
-                classification(&judged, 2)
-            }
-            Outcome::Regression | Outcome::MultiRegression => {
-                regression(&known.map(|(row, target)| (f64::from(row[k]), target)).collect::<Vec<_>>())
-            }
-        }
-    };
-    let count = if matches!(scored.outcome, Outcome::Binary | Outcome::Multiclass) { 1 } else { targets.len() };
-    let all: Vec<_> = (0..count.min(targets.len())).map(per_target).collect();
-    let mut values = BTreeMap::new();
-    for name in ORDER {
-        let found: Vec<f64> = all.iter().filter_map(|metrics| metrics.get(name).copied()).collect();
-        if !found.is_empty() {
-            values.insert(name, found.iter().sum::<f64>() / found.len() as f64);
-        }
-    }
-    Metrics { values }
-}
-
-/// The class with the largest probability; the first of several.
-pub fn most_probable(probabilities: &[f64]) -> usize {
-    let mut best = 0;
-    for (class, p) in probabilities.iter().enumerate() {
-        if *p > probabilities[best] {
-            best = class;
-        }
-    }
-    best
-}
-
-fn classification(judged: &[(Vec<f64>, usize)], classes: usize) -> BTreeMap<&'static str, f64> {
-    let mut metrics = BTreeMap::new();
-    if judged.is_empty() {
-        return metrics;
-    }
-    let (mut hits, mut actual, mut claimed) = (vec![0.0; classes], vec![0.0; classes], vec![0.0; classes]);
-    let mut log_loss = 0.0;
-    for (p, target) in judged {
-        let class = most_probable(p);
-        actual[*target] += 1.0;
-        claimed[class] += 1.0;
-        hits[class] += f64::from(u8::from(class == *target));
-        log_loss -= p[*target].max(1e-15).ln();
-    }
-    let count = judged.len() as f64;
-    metrics.insert("accuracy", hits.iter().sum::<f64>() / count);
-    metrics.insert("log_loss", log_loss / count);
-    let present: Vec<usize> = (0..classes).filter(|class| actual[*class] > 0.0).collect();
-    let recall: f64 = present.iter().map(|class| hits[*class] / actual[*class]).sum();
-    metrics.insert("balanced_accuracy", recall / present.len() as f64);
-    let f1 = |class: usize| {
-        let sum = actual[class] + claimed[class];
-        if sum > 0.0 { 2.0 * hits[class] / sum } else { 0.0 }
-    };
-    // Of the positive class for two classes; for more the mean over classes that occur or are claimed.
-    let judged_classes: Vec<usize> = match classes {
-        2 => vec![1],
-        _ => (0..classes).filter(|class| actual[*class] + claimed[*class] > 0.0).collect(),
-    };
-    let sum: f64 = judged_classes.iter().map(|class| f1(*class)).sum();
-    metrics.insert("f1", sum / judged_classes.len() as f64);
-    if classes == 2
-        && let Some(precision) = average_precision(judged.iter().map(|(p, target)| (p[1], *target == 1)).collect())
-    {
-        metrics.insert("average_precision", precision);
-    }
-    // Two classes: of the positive one; more: the mean of one class against the rest.
-    let wanted: Vec<usize> = if classes == 2 { vec![1] } else { present };
-    let aucs: Vec<f64> = wanted
-        .into_iter()
-        .filter_map(|class| roc_auc(judged.iter().map(|(p, target)| (p[class], *target == class)).collect()))
-        .collect();
-    if !aucs.is_empty() {
-        metrics.insert("roc_auc", aucs.iter().sum::<f64>() / aucs.len() as f64);
-    }
-    metrics
-}
-
-/// The probability that a positive is ranked above a negative, ties counting half.
-pub fn roc_auc(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
-    let positives = ranked.iter().filter(|(_, positive)| *positive).count() as f64;
-    let negatives = ranked.len() as f64 - positives;
-    if positives == 0.0 || negatives == 0.0 {
-        return None;
-    }
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut below, mut wins) = (0.0, 0.0);
-    for tie in ranked.chunk_by(|a, b| a.0 == b.0) {
-        let positive = tie.iter().filter(|(_, positive)| *positive).count() as f64;
-        let negative = tie.len() as f64 - positive;
-        wins += positive * (below + 0.5 * negative);
-        below += negative;
-    }
-    Some(wins / (positives * negatives))
-}
-
-/// The mean over the positives of the precision among what is ranked at least as high as they are.
-pub fn average_precision(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
-    let positives = ranked.iter().filter(|(_, positive)| *positive).count() as f64;
-    if positives == 0.0 || positives == ranked.len() as f64 {
-        return None;
-    }
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let (mut above, mut hits, mut sum) = (0.0, 0.0, 0.0);
-    for tie in ranked.chunk_by(|a, b| a.0 == b.0) {
-        let positive = tie.iter().filter(|(_, positive)| *positive).count() as f64;
-        above += tie.len() as f64;
-        hits += positive;
-        sum += positive * hits / above;
-    }
-    Some(sum / positives)
-}
-
-fn regression(judged: &[(f64, f64)]) -> BTreeMap<&'static str, f64> {
-    let mut metrics = BTreeMap::new();
-    if judged.is_empty() {
-        return metrics;
-    }
-    let count = judged.len() as f64;
-    let mean = judged.iter().map(|(_, target)| target).sum::<f64>() / count;
-    let total: f64 = judged.iter().map(|(_, target)| (target - mean).powi(2)).sum();
-    let squares: f64 = judged.iter().map(|(y, target)| (y - target).powi(2)).sum();
-    metrics.insert("mae", judged.iter().map(|(y, target)| (y - target).abs()).sum::<f64>() / count);
-    metrics.insert("rmse", (squares / count).sqrt());
-    if total > 0.0 {
-        metrics.insert("r2", 1.0 - squares / total);
-    }
-    metrics
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Pairs (positive above negative): 0.4<0.6 y, 0.4=0.4 tie, 0.4>0.1 y, 0.9 above all: (1 + 0.5 + 0 + 3) / 6.
     #[test]
-    fn auc_counts_pairs_with_ties_half() {
-        let ranked = vec![(0.4, true), (0.9, true), (0.6, false), (0.4, false), (0.1, false)];
-        assert!((roc_auc(ranked).unwrap() - 4.5 / 6.0).abs() < 1e-12);
-        assert_eq!(roc_auc(vec![(0.1, true)]), None);
-    }
-
-    /// Ranked 0.9 y, 0.6 n, then y and n tied at 0.4: (1/1 + 2/4) / 2.
-    #[test]
-    fn average_precision_by_hand() {
-        let ranked = vec![(0.4, true), (0.9, true), (0.6, false), (0.4, false), (0.1, false)];
-        assert!((average_precision(ranked).unwrap() - 0.75).abs() < 1e-12);
-        assert_eq!(average_precision(vec![(0.1, true)]), None);
+    fn every_metric_is_found_by_its_name() {
+        for metric in Metric::ALL {
+            assert_eq!(metric.name().parse::<Metric>().unwrap(), metric);
+            assert_eq!(metric.name().replace('_', "-").parse::<Metric>().unwrap(), metric);
+            let written = serde_json::to_string(&metric).unwrap();
+            assert_eq!(serde_json::from_str::<Metric>(&written).unwrap(), metric);
+        }
+        let refusal = "beauty".parse::<Metric>().unwrap_err().to_string();
+        assert!(refusal.contains("accuracy, balanced_accuracy, roc_auc"), "{refusal}");
     }
 
     #[test]
-    fn a_confusion_matrix_by_hand() {
-        // Targets 0 0 0 1 1, claimed 0 0 1 1 0: accuracy 3/5, recalls 2/3 and 1/2, F1 of class 1: 2*1/(2+2).
-        let p = |class: usize| if class == 1 { vec![0.2, 0.8] } else { vec![0.7, 0.3] };
-        let judged = vec![(p(0), 0), (p(0), 0), (p(1), 0), (p(1), 1), (p(0), 1)];
-        let metrics = classification(&judged, 2);
-        assert!((metrics["accuracy"] - 0.6).abs() < 1e-12);
-        assert!((metrics["balanced_accuracy"] - 7.0 / 12.0).abs() < 1e-12);
-        assert!((metrics["f1"] - 0.5).abs() < 1e-12);
+    fn a_mean_is_over_those_that_have_a_metric() {
+        let (one, two) = (Metrics::from_iter([(Metric::Mae, 1.0), (Metric::R2, 0.5)]), [(Metric::Mae, 3.0)]);
+        let mean = Metrics::mean(&[one, Metrics::from_iter(two)]);
+        assert_eq!(mean, Metrics::from_iter([(Metric::Mae, 2.0), (Metric::R2, 0.5)]));
     }
 
     #[test]
-    fn regression_by_hand() {
-        // Errors 1, -1, 0 around targets 1, 2, 3: MAE 2/3, RMSE sqrt(2/3), R2 = 1 - 2/2.
-        let metrics = regression(&[(2.0, 1.0), (1.0, 2.0), (3.0, 3.0)]);
-        assert!((metrics["mae"] - 2.0 / 3.0).abs() < 1e-12);
-        assert!((metrics["rmse"] - (2.0f64 / 3.0).sqrt()).abs() < 1e-12);
-        assert!(metrics["r2"].abs() < 1e-12);
+    fn files_list_metrics_by_name_and_pass_over_unknown_ones() {
+        let metrics: Metrics = Metric::ALL.into_iter().zip([0.5; 9]).collect();
+        let mut names = Metric::ALL.map(Metric::name);
+        names.sort_unstable();
+        let lines: Vec<String> = names.iter().map(|name| format!("\"{name}\":0.5")).collect();
+        assert_eq!(serde_json::to_string(&metrics).unwrap(), format!("{{{}}}", lines.join(",")));
+        let read: Metrics = serde_json::from_str("{\"mae\":1.5,\"beauty\":2.0}").unwrap();
+        assert_eq!(read, Metrics::from_iter([(Metric::Mae, 1.5)]));
     }
 }

@@ -3,6 +3,8 @@
 //! Nothing is fitted. Distances are looked at from few receivers, one batch of them is searched for and stepped over on
 //! this machine, and the rest is proportion. Everything here is an estimate.
 
+mod way;
+
 use std::time::Instant;
 
 use serde::Serialize;
@@ -16,6 +18,7 @@ use crate::model::Rho;
 use crate::spec::Spec;
 use crate::statistics::{Keeping, Sample, Shells, Statistics, Surroundings};
 use crate::train::{Probe, ProbeSetup};
+pub use way::Way;
 
 /// Items from which distances are looked at.
 const LOOKED_FROM: usize = 128;
@@ -25,8 +28,6 @@ const BATCH: usize = 256;
 const FEW: usize = 8;
 /// The sample that is planned where none is asked for.
 const USUAL_SAMPLE: u32 = 16;
-/// The way in which all but the largest shell of a receiver is listed.
-const LISTED: &str = "the nodes of all but the largest shell listed";
 /// Memory in which a cache file is read, in bytes.
 const FILE_BYTES: u64 = 64 << 20;
 
@@ -64,7 +65,7 @@ pub struct Plan {
     /// What the data take already.
     pub in_use: Option<u64>,
     /// The ways of running, those that are exact first.
-    pub ways: Vec<Way>,
+    pub ways: Vec<Estimate>,
     /// Why the chosen one is chosen.
     pub why: String,
 }
@@ -80,11 +81,12 @@ pub struct Distances {
     pub looked_from: usize,
 }
 
-/// A way of running.
+/// What a way of running would take.
 #[derive(Clone, Debug, Serialize)]
-pub struct Way {
+pub struct Estimate {
     /// What is done with distances.
-    pub name: String,
+    #[serde(rename = "name")]
+    pub way: Way,
     /// Whether it is exact, or on a sample of every shell.
     pub exact: bool,
     /// Memory at the peak, in bytes, data included.
@@ -110,6 +112,29 @@ struct Common {
     memory: u64,
     /// Steps of an epoch.
     steps: f64,
+}
+
+/// Seconds of a step in any case, of every item in an epoch, and to make the rows of a batch.
+struct Costs {
+    fixed: f64,
+    each: f64,
+    made: f64,
+}
+
+impl Common {
+    /// A way that takes so many more bytes and so many more seconds to start.
+    fn estimate(&self, way: Way, bytes: u64, start: f64, costs: &Costs) -> Estimate {
+        Estimate {
+            way,
+            exact: way.is_exact(),
+            memory: self.memory + bytes,
+            start_seconds: self.start + start,
+            epoch_seconds: self.steps * costs.fixed + costs.each * self.items as f64,
+            redraw_seconds: (!way.is_exact()).then_some(start),
+            fits: true,
+            chosen: false,
+        }
+    }
 }
 
 impl Spec {
@@ -155,7 +180,7 @@ impl Spec {
             steps: resolved.batch.map_or(1.0, |batch| train.len().div_ceil(batch) as f64),
         };
         let mut ways = match far.surroundings().first() {
-            None => vec![cells_way(&mut probe, &common)],
+            None => vec![common.estimate(Way::GraphSums, 0, 0.0, &costs(&mut probe, |_, _| Vec::new()))],
             Some(_) => shell_ways(self, &mut probe, &common, &far, &train, side_by_side),
         };
         let limit = memory::limit();
@@ -211,29 +236,15 @@ fn near_items(spec: &Spec, data: &Dataset) -> Result<Dataset> {
     Ok(data.subset(&near[start..near.len().min(start + BATCH)]))
 }
 
-/// What a step costs in any case and for every item, and what it costs to make the rows of a batch, in seconds.
-fn costs(probe: &mut Probe<'_>, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> (f64, f64, f64) {
+/// What is measured with rows that are made in one way.
+fn costs(probe: &mut Probe<'_>, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> Costs {
     let (mut few, _) = probe.rows(FEW, &make);
     let (mut many, made) = probe.rows(BATCH, &make);
     let fixed = probe.step_seconds(&mut few);
     let (little, much) = (probe.sweep_seconds(&mut few), probe.sweep_seconds(&mut many));
     let more = many.len().saturating_sub(few.len());
     let each = if more == 0 { much / many.len().max(1) as f64 } else { (much - little).max(0.0) / more as f64 };
-    (fixed, each, made)
-}
-
-fn cells_way(probe: &mut Probe<'_>, common: &Common) -> Way {
-    let (fixed, each, _) = costs(probe, |_, _| Vec::new());
-    Way {
-        name: "sums over the graphs".to_owned(),
-        exact: true,
-        memory: common.memory,
-        start_seconds: common.start,
-        epoch_seconds: common.steps * fixed + each * common.items as f64,
-        redraw_seconds: None,
-        fits: true,
-        chosen: false,
-    }
+    Costs { fixed, each, made }
 }
 
 fn shell_ways(
@@ -243,7 +254,7 @@ fn shell_ways(
     far: &Statistics,
     train: &Dataset,
     side_by_side: f64,
-) -> Vec<Way> {
+) -> Vec<Estimate> {
     let slots = far.surroundings().iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
     let sources = train.graphs().into_iter().map(|graph| train.sources_of(graph).len()).max().unwrap_or(0) as u64;
     let pairs = common.items as u64 * sources * far.surroundings().len() as u64;
@@ -260,20 +271,14 @@ fn shell_ways(
         let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
             statistics.surroundings().iter().map(|of_lens| Shells::kept(of_lens, rows, &keeping)).collect()
         };
-        let (fixed, each, made) = costs(probe, make);
-        let written = if keeping == Keeping::Recomputed { 0.0 } else { made * batches / side_by_side };
-        // A batch is searched for on one thread; the batches of an epoch are side by side.
-        let each = if keeping == Keeping::Recomputed { each / side_by_side } else { each };
-        ways.push(Way {
-            name: format!("distances as {}", keeping.name()).replace("as searched", "searched").replace("as a", "in a"),
-            exact: true,
-            memory: common.memory + bytes,
-            start_seconds: common.start + written,
-            epoch_seconds: common.steps * fixed + each * common.items as f64,
-            redraw_seconds: None,
-            fits: true,
-            chosen: false,
-        });
+        let mut costs = costs(probe, make);
+        let mut written = costs.made * batches / side_by_side;
+        if keeping == Keeping::Recomputed {
+            // A batch is searched for on one thread; the batches of an epoch are side by side.
+            costs.each /= side_by_side;
+            written = 0.0;
+        }
+        ways.push(common.estimate(Way::from(&keeping), bytes, written, &costs));
     }
     let looked = far.items().len().max(1);
     // What lists take for an item, if so many sources of a shell are listed.
@@ -287,85 +292,64 @@ fn shell_ways(
         let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
             statistics.surroundings().iter().map(|of_lens| Shells::listed(of_lens, rows)).collect()
         };
-        let (fixed, each, made) = costs(probe, make);
+        let costs = costs(probe, make);
         let but_largest = |counts: &[u32]| -> u64 {
             let sizes = || counts.iter().map(|count| u64::from(*count));
             sizes().sum::<u64>() - sizes().max().unwrap_or(0)
         };
-        ways.push(Way {
-            name: LISTED.to_owned(),
-            exact: true,
-            memory: common.memory + common.items as u64 * list_bytes(&but_largest),
-            start_seconds: common.start + made * batches / side_by_side,
-            epoch_seconds: common.steps * fixed + each * common.items as f64,
-            redraw_seconds: None,
-            fits: true,
-            chosen: false,
-        });
+        let bytes = common.items as u64 * list_bytes(&but_largest);
+        ways.push(common.estimate(Way::Listed, bytes, costs.made * batches / side_by_side, &costs));
     }
     let size = spec.statistics.shell_sample.unwrap_or(USUAL_SAMPLE);
     let sample = Sample { size, seed: spec.fit.seed, draw: 0 };
     let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
         statistics.surroundings().iter().map(|of_lens| Shells::new(of_lens, rows, Some(sample), None)).collect()
     };
-    let (fixed, each, made) = costs(probe, make);
+    let costs = costs(probe, make);
     let per_item = list_bytes(&|counts: &[u32]| counts.iter().map(|count| u64::from((*count).min(size))).sum::<u64>());
-    let redraw = made * batches / side_by_side;
-    ways.push(Way {
-        name: format!("a sample of {size} from every shell"),
-        exact: false,
-        memory: common.memory + common.items as u64 * per_item,
-        start_seconds: common.start + redraw,
-        epoch_seconds: common.steps * fixed + each * common.items as f64,
-        redraw_seconds: Some(redraw),
-        fits: true,
-        chosen: false,
-    });
+    let bytes = common.items as u64 * per_item;
+    ways.push(common.estimate(Way::Sampled(size), bytes, costs.made * batches / side_by_side, &costs));
     ways
 }
 
 /// Marks the way that training would choose, and says why.
 fn choose(
     spec: &Spec,
-    ways: &mut [Way],
+    ways: &mut [Estimate],
     common: &Common,
     surroundings: &[std::sync::Arc<Surroundings>],
     train: &Dataset,
 ) -> String {
-    let [only] = ways else {
-        let slots = surroundings.iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
-        let left = memory::limit().map(|limit| limit.saturating_sub(common.memory));
-        let keeping = Keeping::choose(train.pairs(), slots, left, train.run().cache.as_ref());
-        let sampled = spec.statistics.shell_sample.is_some();
-        let listed = !sampled && ways.iter().any(|way| way.name == LISTED);
-        let wanted = |way: &&mut Way| match (sampled, listed) {
-            (true, _) => !way.exact,
-            (_, true) => way.name == LISTED,
-            _ => way.name.ends_with(keeping.name()),
-        };
-        let Some(way) = ways.iter_mut().find(wanted) else { return "there is no way to run this".to_owned() };
-        way.chosen = true;
-        if !way.fits {
-            return format!(
-                "nothing fits: about {} are needed; allow more with --memory, label fewer items, or train on a sample with \
-                 --shell-sample",
-                memory::in_words(way.memory)
-            );
+    let slots = surroundings.iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
+    let left = memory::limit().map(|limit| limit.saturating_sub(common.memory));
+    let keeping = Keeping::choose(train.pairs(), slots, left, train.run().cache.as_ref());
+    let is_there = |way: Way| ways.iter().any(|estimate| estimate.way == way);
+    let (way, why) = match (spec.statistics.shell_sample, &keeping) {
+        _ if is_there(Way::GraphSums) => (Way::GraphSums, "it is the only way"),
+        (Some(size), _) => (Way::Sampled(size), "--shell-sample requests it"),
+        _ if is_there(Way::Listed) => {
+            (Way::Listed, "nearly all nodes are in the largest shell, which follows from the others")
         }
-        return match keeping {
-            _ if sampled => "--shell-sample asks for it".to_owned(),
-            _ if listed => "nearly all nodes are in the largest shell, which follows from the others".to_owned(),
-            Keeping::Bytes => "it is the fastest exact way, and it fits".to_owned(),
-            Keeping::HalfBytes => "bytes do not fit, half bytes do".to_owned(),
-            Keeping::File(_) => "neither bytes nor half bytes fit, and --cache names a folder for a file".to_owned(),
-            Keeping::Recomputed => "distances do not fit; with --cache FOLDER they would be kept in a file".to_owned(),
-        };
+        (None, Keeping::Bytes) => (Way::Bytes, "it is the fastest exact way, and it fits"),
+        (None, Keeping::HalfBytes) => (Way::HalfBytes, "bytes do not fit, half bytes do"),
+        (None, Keeping::File(_)) => {
+            (Way::CacheFile, "neither bytes nor half bytes fit, and --cache names a folder for a file")
+        }
+        (None, Keeping::Recomputed) => {
+            (Way::Recomputed, "distances do not fit; with --cache FOLDER they would be kept in a file")
+        }
     };
-    only.chosen = true;
-    match only.fits {
-        true => "it is the only way".to_owned(),
-        false => {
-            format!("it does not fit: about {} are needed; allow more with --memory", memory::in_words(only.memory))
-        }
+    let Some(chosen) = ways.iter_mut().find(|estimate| estimate.way == way) else {
+        return "there is no way to run this".to_owned();
+    };
+    chosen.chosen = true;
+    let needed = memory::in_words(chosen.memory);
+    match (chosen.fits, way) {
+        (true, _) => why.to_owned(),
+        (false, Way::GraphSums) => format!("it does not fit: about {needed} are needed; allow more with --memory"),
+        (false, _) => format!(
+            "nothing fits: about {needed} are needed; allow more with --memory, label fewer items, or train on a sample with \
+             --shell-sample"
+        ),
     }
 }

@@ -1,6 +1,11 @@
 //! Prediction: from a model and data to outputs, probabilities and classes, and to metrics where targets are known.
 
+mod lines;
+mod scorer;
+
 use std::sync::Arc;
+
+pub use scorer::Scorer;
 
 use crate::dataset::{
     Dataset, DatasetOptions, LinkOptions, LinkQuestion, LinkSchema, OneHot, Outcome, Problem, Target,
@@ -9,8 +14,9 @@ use crate::distance::RECEIVERS_AT_ONCE;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::memory;
-use crate::metric::{Metrics, Scored, most_probable, probabilities, score};
+use crate::metric::Metrics;
 use crate::model::{Definition, Engine, Model, Novelty};
+use crate::score::{Scored, most_probable, probabilities, score};
 use crate::statistics::Statistics;
 
 /// Most memory for what the nodes hear that are predicted at a time, in bytes.

@@ -52,7 +52,7 @@ fn named(first: &str, second: &str) -> Spec {
 }
 
 fn accuracy(model: &Model, data: &Dataset) -> f64 {
-    model.evaluate(data).expect("metrics").get("accuracy").expect("accuracy")
+    model.evaluate(data).expect("metrics").get(gnan::Metric::Accuracy).expect("accuracy")
 }
 
 #[test]

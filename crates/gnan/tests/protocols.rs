@@ -10,7 +10,7 @@ use gnan::evaluate::{
 };
 use gnan::files::{Column, Part, Tables, Task, Values};
 use gnan::random::Stream;
-use gnan::{Dataset, DatasetOptions};
+use gnan::{Dataset, DatasetOptions, Metric};
 
 const GRAPHS: usize = 60;
 
@@ -74,7 +74,7 @@ fn evaluate(data: &Dataset, division: Division, search: &Search) -> Evaluation {
 
 #[test]
 fn test_labels_do_not_change_what_is_chosen() {
-    for criterion in [Criterion::Loss, Criterion::Metric("accuracy")] {
+    for criterion in [Criterion::Loss, Criterion::Metric(Metric::Accuracy)] {
         let search = Search { criterion: Some(criterion), ..search() };
         let [one, other] = [false, true].map(|shuffled| evaluate(&data(shuffled), Division::GivenSplits, &search));
         assert!(one.folds[0].chosen.is_some());

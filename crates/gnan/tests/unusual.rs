@@ -112,7 +112,8 @@ fn a_model_needs_no_features() {
         for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
             let training = quick().learning_rate(0.05).epochs(100).rho(rho);
             fit_and_predict(&training, &data);
-            let accuracy = training.fit(&data).expect("a model").evaluate(&data).expect("metrics").get("accuracy");
+            let accuracy =
+                training.fit(&data).expect("a model").evaluate(&data).expect("metrics").get(gnan::Metric::Accuracy);
             assert_eq!(accuracy, Some(1.0), "graph task {graph_task}, {rho:?}");
         }
     }

@@ -84,16 +84,7 @@ impl SearchArgs {
     }
 
     fn criterion(&self) -> Result<Option<Criterion>> {
-        let Some(word) = self.select_by.as_deref() else { return Ok(None) };
-        if word == "loss" {
-            return Ok(Some(Criterion::Loss));
-        }
-        let word = word.replace('-', "_");
-        match gnan::metric::ORDER.into_iter().find(|name| *name == word) {
-            Some(name) => Ok(Some(Criterion::Metric(name))),
-            None => Err(Error::usage(format!("\"{word}\" is not a metric"))
-                .remedy(format!("choose from loss, {}", gnan::metric::ORDER.join(", ")))),
-        }
+        self.select_by.as_deref().map(str::parse).transpose()
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gnan::explain::{By, Canonical, Explanation};
+use gnan::explain::{By, Canonical, Explanation, RhoByDistance};
 use gnan::files::Task;
-use gnan::metric::Metrics;
+use gnan::metric::{Metric, Metrics};
 use gnan::output::write_atomically;
 use gnan::spec::RhoChoice;
 use gnan::{Dataset, Error, Model, Spec};
@@ -18,16 +18,15 @@ use gnan_report::words;
 use serde::Serialize;
 
 use super::report;
-use super::train::{Outcome, Parts, fit};
+use super::train::{Outcome, fit};
 use crate::amounts::{Nouns, amounts_table, level_rows, strongest};
 use crate::args::ForceArgs;
 use crate::args::heading::{OUTPUT, TRAINING};
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
-use crate::findings::{RhoCurve, rho_curves, rho_table};
+use crate::findings::rho_table;
 use crate::ledger::LedgerTable;
 use crate::metric_table::metric_table;
-use crate::prediction_lines::csv_lines;
 use crate::progress::working;
 use crate::screen::{print, print_json};
 use crate::style::{DIM, count, dim, duration, heading};
@@ -80,7 +79,7 @@ struct Document<'a> {
     model: PathBuf,
     predictions: PathBuf,
     report: PathBuf,
-    rho: Vec<RhoCurve>,
+    rho: Vec<RhoByDistance>,
     explanation: ExplanationDocument<'a>,
 }
 
@@ -121,16 +120,15 @@ impl<'a> ExplanationDocument<'a> {
 pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
     check_folder(&args.output, args.force.force)?;
     let data = working("reading the molecules", || Dataset::open(DATA))?;
-    let parts = Parts::of(&data, None, args.seed)?;
+    let (split, _) = data.parts(None, args.seed)?;
     // One rho for all features tells the simplest story.
     let spec = Spec::default().seed(args.seed).rho(RhoChoice::Shared);
-    let outcome = fit(&spec, &parts, |_| Ok(()))?;
+    let outcome = fit(&spec, &split, |_| Ok(()))?;
     let model = &outcome.fitted.model;
-    let (Some(test), Some(test_metrics), Some(baseline)) =
-        (&parts.test, &outcome.metrics.test, &outcome.metrics.baseline)
-    else {
+    let (Some(test_metrics), Some(baseline)) = (&outcome.metrics.test, &outcome.metrics.baseline) else {
         return Err(Error::input("the built-in data have no test part").into());
     };
+    let test = &split.test;
     let explained = explain(model, test)?;
     let document = Document {
         test: test_metrics,
@@ -142,7 +140,7 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
         model: args.output.join(MODEL_FILE),
         predictions: args.output.join(PREDICTIONS_FILE),
         report: args.output.join(REPORT_FILE),
-        rho: rho_curves(&model.canonical()),
+        rho: model.canonical().rhos_by_distance(),
         explanation: ExplanationDocument::of(&explained),
     };
     write_outputs(&args.output, model, test, &document)?;
@@ -198,7 +196,7 @@ fn write_outputs(folder: &Path, model: &Model, test: &Dataset, document: &Docume
     write_atomically(&folder.join(DOCUMENT_FILE), &text)?;
     model.save(&document.model)?;
     let predictions = model.predict(test)?;
-    write_atomically(&document.predictions, &csv_lines(&predictions.items, model.definition(), true)?)?;
+    write_atomically(&document.predictions, &model.csv_lines(&predictions.items, true)?)?;
     Ok(())
 }
 
@@ -224,7 +222,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     let (test_metrics, baseline) = (part(&outcome.metrics.test), part(&outcome.metrics.baseline));
     let columns = [("test".to_owned(), &test_metrics), ("always the mean".to_owned(), &baseline)];
     text.push_str(&metric_table(&columns).render());
-    let mae = |metrics: &Metrics| metrics.get("mae").unwrap_or(f64::NAN);
+    let mae = |metrics: &Metrics| metrics.get(Metric::Mae).unwrap_or(f64::NAN);
     text.push_str(&format!(
         "  On molecules it has never seen it is off by {:.2} on average; always saying the mean is off by {:.2}.\n",
         mae(&test_metrics),
@@ -260,7 +258,7 @@ fn learned(canonical: &Canonical) -> String {
     let receivers = &canonical.definition().learned.receivers;
     let mut text = format!("\n{}\n", heading("3. What did it learn?"));
     text.push_str("  How far an atom is heard (rho, by the number of bonds between two atoms):\n");
-    text.push_str(&rho_table(&rho_curves(canonical), receivers, DISTANCES, "atom").render());
+    text.push_str(&rho_table(&canonical.rhos_by_distance(), receivers, DISTANCES, "atom").render());
     if let Some(elements) = canonical.features().into_iter().find(|feature| feature.name == ELEMENT) {
         text.push_str("\n  What an atom says about itself (+ dissolves better, - worse than the average atom):\n");
         let (mut rows, _) =

@@ -1,11 +1,12 @@
 //! `gnan evaluate`: how good models of these data are, over folds, given splits and seeds.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use gnan::evaluate::{Division, Evaluation, Journal, Protocol, Trial, Tuning};
+use gnan::baseline::{self, mean_baseline};
+use gnan::evaluate::{Division, Evaluation, Journal, Protocol, Tuning};
+use gnan::metric::{Metric, Metrics};
 use gnan::reproduce::{PaperProtocol, Variant};
 use gnan::{Dataset, Error, Spec, catalogue};
 use serde::Serialize;
@@ -18,9 +19,8 @@ use crate::interrupt;
 use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
 use crate::screen::{print, print_json};
-use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric, metric_name};
+use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric};
 use crate::table::{Align, Table};
-use gnan::baseline::{self, baseline};
 
 /// Folds where the data bring no split and none are asked for.
 const FOLDS: usize = 10;
@@ -93,7 +93,7 @@ enum TuneArg {
 struct Document<'a> {
     #[serde(flatten)]
     evaluation: &'a Evaluation,
-    baseline: &'a BTreeMap<&'static str, f64>,
+    baseline: &'a Metrics,
     protocol: &'a str,
     options: OptionsDocument<'a>,
 }
@@ -123,7 +123,11 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     let evaluated = args.evaluated()?;
     let (data, Protocol { division, .. }) = &evaluated[0];
     let outcome = data.outcome()?;
-    let baseline = mean_baseline(&evaluated)?;
+    let mut splits = Vec::new();
+    for (data, protocol) in &evaluated {
+        splits.extend(protocol.splits(data, protocol.seed)?);
+    }
+    let baseline = mean_baseline(&splits)?;
     let journal = args.open_journal()?;
     let progress = EvaluationProgress::titled("evaluating");
     interrupt::listen("stopping the evaluation")?;
@@ -285,59 +289,32 @@ impl EvaluateArgs {
 
 /// What was tried, each candidate over the splits, the lowest mean loss first.
 fn tried(evaluation: &Evaluation) -> Table {
-    let mut candidates: Vec<(&str, Vec<&Trial>)> = Vec::new();
-    for trial in &evaluation.tried {
-        match candidates.iter_mut().find(|(words, _)| *words == trial.candidate) {
-            Some((_, trials)) => trials.push(trial),
-            None => candidates.push((&trial.candidate, vec![trial])),
-        }
-    }
-    let mean = |trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>| {
-        let values: Vec<f64> = trials.iter().filter_map(|trial| value(trial)).collect();
-        values.iter().sum::<f64>() / values.len().max(1) as f64
-    };
-    let loss = |trials: &[&Trial]| mean(trials, &|trial| Some(trial.valid_loss));
-    candidates.sort_by(|a, b| loss(&a.1).total_cmp(&loss(&b.1)));
-    let chief = evaluation.tried.first().and_then(|trial| trial.valid.chief()).map_or("accuracy", |(name, _)| name);
+    let chief =
+        evaluation.tried.first().and_then(|trial| trial.valid.chief()).map_or(Metric::Accuracy, |(chief, _)| chief);
     let columns = [Align::Left, Align::Right, Align::Right, Align::Right];
-    let name = format!("validation {}", metric_name(chief));
+    let name = format!("validation {}", chief.label());
     let mut table =
         Table::new(&columns).header(["options".to_owned(), "validation loss".to_owned(), name, "chosen".to_owned()]);
-    for (words, trials) in candidates {
-        let chosen = trials.iter().filter(|trial| trial.chosen).count();
+    for found in evaluation.by_candidate() {
         table.row([
-            words.to_owned(),
-            metric(loss(&trials)),
-            metric(mean(&trials, &|trial| trial.valid.get(chief))),
-            if chosen == 0 { String::new() } else { count(chosen) },
+            found.candidate,
+            metric(found.valid_loss),
+            found.valid.get(chief).map(metric).unwrap_or_default(),
+            if found.chosen == 0 { String::new() } else { count(found.chosen) },
         ]);
     }
     table
 }
 
-/// The baseline's metrics, each the mean over folds or splits.
-fn mean_baseline(evaluated: &[(Dataset, Protocol)]) -> Result<BTreeMap<&'static str, f64>> {
-    let mut lists: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
-    for (data, protocol) in evaluated {
-        for split in protocol.splits(data, protocol.seed)? {
-            for (name, value) in baseline(&split.train, &split.test)?.values {
-                lists.entry(name).or_default().push(value);
-            }
-        }
-    }
-    Ok(lists.into_iter().map(|(name, values)| (name, values.iter().sum::<f64>() / values.len() as f64)).collect())
-}
-
-fn table(evaluation: &Evaluation, baseline: &BTreeMap<&'static str, f64>) -> Table {
-    let names: Vec<&str> =
-        gnan::metric::ORDER.into_iter().filter(|name| evaluation.metrics.contains_key(name)).collect();
+fn table(evaluation: &Evaluation, baseline: &Metrics) -> Table {
+    let shown: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| evaluation.metrics.contains_key(metric)).collect();
     let chosen = evaluation.folds.iter().any(|fold| fold.chosen.is_some());
     let first = ["", "seed", "train", "test", "best epoch"];
     let mut columns = vec![Align::Left];
-    columns.extend(vec![Align::Right; first.len() - 1 + names.len()]);
+    columns.extend(vec![Align::Right; first.len() - 1 + shown.len()]);
     columns.push(Align::Left);
     let mut header: Vec<String> = first.map(str::to_owned).to_vec();
-    header.extend(names.iter().map(|name| metric_name(name)));
+    header.extend(shown.iter().map(|metric| metric.label().to_owned()));
     if chosen {
         header.push("chosen".to_owned());
     }
@@ -350,18 +327,18 @@ fn table(evaluation: &Evaluation, baseline: &BTreeMap<&'static str, f64>) -> Tab
             count(fold.test),
             count(fold.best_epoch),
         ];
-        cells.extend(names.iter().map(|name| fold.metrics.get(name).map(metric).unwrap_or_default()));
+        cells.extend(shown.iter().map(|shown| fold.metrics.get(*shown).map(metric).unwrap_or_default()));
         cells.extend(fold.chosen.clone());
         table.row(cells);
     }
-    table.rule(first.len() + names.len());
+    table.rule(first.len() + shown.len());
     let blank = || vec![String::new(); first.len() - 1];
-    let mut line = |style, name: &str, value: &dyn Fn(&str) -> String| {
-        let cells = std::iter::once(name.to_owned()).chain(blank()).chain(names.iter().map(|name| value(name)));
+    let mut line = |style, name: &str, value: &dyn Fn(Metric) -> String| {
+        let cells = std::iter::once(name.to_owned()).chain(blank()).chain(shown.iter().map(|metric| value(*metric)));
         table.styled_row(style, cells);
     };
-    line(BOLD, "mean", &|name| metric(evaluation.metrics[name].mean));
-    line(BOLD, "± std", &|name| metric(evaluation.metrics[name].std));
-    line(DIM, "baseline", &|name| baseline.get(name).copied().map(metric).unwrap_or_default());
+    line(BOLD, "mean", &|shown| metric(evaluation.metrics[&shown].mean));
+    line(BOLD, "± std", &|shown| metric(evaluation.metrics[&shown].std));
+    line(DIM, "baseline", &|shown| baseline.get(shown).map(metric).unwrap_or_default());
     table
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gnan::Model;
+use gnan::explain::RhoByDistance;
 use gnan::model::{Certificate, Definition, FeatureSchema};
 use gnan::model_file::{FORMAT_VERSION, parameter_count};
 use gnan_report::text::one_line;
@@ -14,7 +15,7 @@ use super::data::{FIRST_ROWS, NAME_WIDTH, rest};
 use crate::args::heading::OUTPUT;
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
-use crate::findings::{RhoCurve, rho_curves, rho_table};
+use crate::findings::rho_table;
 use crate::screen::{print, print_json};
 use crate::style::{count, counted, dim, heading, number, warning};
 use crate::table::{Align, Table, shorten};
@@ -46,7 +47,7 @@ struct Document<'a> {
     format_version: u32,
     parameters: usize,
     outputs: Vec<String>,
-    rho: Vec<RhoCurve>,
+    rho: Vec<RhoByDistance>,
     /// The model's certificates, checked again.
     checked: &'a [Certificate],
     definition: &'a Definition,
@@ -62,7 +63,7 @@ pub fn run(args: &InspectArgs, json: bool) -> Result<Answer> {
             format_version: FORMAT_VERSION,
             parameters: parameter_count(definition),
             outputs: definition.output_names(),
-            rho: rho_curves(&model.canonical()),
+            rho: model.canonical().rhos_by_distance(),
             checked: &checked,
             definition,
         })?;
@@ -179,7 +180,7 @@ fn levels(feature: &FeatureSchema) -> String {
 
 /// Rho by distance: bars for one, a table for several.
 fn rho_lines(model: &Model, shown: usize) -> String {
-    let curves = rho_curves(&model.canonical());
+    let curves = model.canonical().rhos_by_distance();
     let receiver = if model.definition().learned.links.is_some() { "pair" } else { "node" };
     let table = rho_table(&curves, &model.definition().learned.receivers, shown, receiver);
     let note = dim("how much is heard from each distance; 1 is the largest seen in training");

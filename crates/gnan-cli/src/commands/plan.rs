@@ -3,9 +3,8 @@
 use clap::Args;
 use gnan::files::Task;
 use gnan::memory::in_words;
-use gnan::plan::{Plan, Way};
+use gnan::plan::{Estimate, Plan};
 
-use super::train::Parts;
 use crate::args::DataArgs;
 use crate::args::heading::DATA;
 use crate::cli::examples;
@@ -39,8 +38,8 @@ pub fn run(args: &PlanArgs, json: bool) -> Result<Answer> {
     spec.check()?;
     let seed = spec.fit.seed;
     let data = args.data.open(seed, args.test_share)?;
-    let parts = Parts::of(&data, args.test_share, seed)?;
-    let plan = working("measuring", || spec.plan(&parts.train, &parts.valid))?;
+    let (split, _) = data.parts(args.test_share, seed)?;
+    let plan = working("measuring", || spec.plan(&split.train, &split.valid))?;
     if json {
         print_json(&plan)?;
     } else {
@@ -69,13 +68,8 @@ fn text(plan: &Plan) -> String {
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Left]);
     table = table.header(["way", "memory", "to start", "an epoch", ""]);
     for way in &plan.ways {
-        let cells = [
-            way.name.clone(),
-            in_words(way.memory),
-            duration(way.start_seconds),
-            epoch(way.epoch_seconds),
-            remark(way),
-        ];
+        let cells =
+            [way.way.name(), in_words(way.memory), duration(way.start_seconds), epoch(way.epoch_seconds), remark(way)];
         match (way.chosen, way.fits) {
             (true, _) => table.styled_row(BOLD, cells),
             (_, false) => table.styled_row(DIM, cells),
@@ -89,7 +83,7 @@ fn text(plan: &Plan) -> String {
     text
 }
 
-fn remark(way: &Way) -> String {
+fn remark(way: &Estimate) -> String {
     let mut words = Vec::new();
     words.extend(way.chosen.then(|| "chosen".to_owned()));
     words.extend((!way.fits).then(|| "does not fit".to_owned()));

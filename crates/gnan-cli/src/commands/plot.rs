@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use gnan::explain::{Explainer, Overview};
+use gnan::explain::{Explainer, Output, Overview};
 use gnan::files::Task;
+use gnan::names::Names;
 use gnan::output::write_atomically;
 use gnan::{Dataset, Error, Model};
 use gnan_report::album::{Album, Figure};
@@ -13,7 +14,7 @@ use gnan_report::figure::graph::By;
 use gnan_report::portrait;
 use serde::Serialize;
 
-use super::explain::{names, outputs};
+use super::explain::names;
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write};
 use crate::cli::examples;
@@ -146,29 +147,24 @@ fn album(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<F
         }
     };
     let album = Album::new(&canonical, &overview, Bands::new(intervals.as_ref()), f64::from(args.width));
-    let mut figures = album.figures();
-    if !args.feature.is_empty() {
-        let known = names::Names::new(overview.features.iter().map(|feature| feature.name.clone()).collect());
-        let wanted = names::pick(&args.feature, |name| known.find(name)).map_err(|name| {
-            Error::usage(format!("the model has no feature \"{}\"", crate::style::harmless(&name)))
-                .remedy(known.remedy(&name))
-        })?;
-        figures.retain(|figure| !figure.name.starts_with("value-by-distance") && !figure.name.starts_with("pair-"));
-        figures.extend(wanted.into_iter().filter_map(|k| album.pair_heatmap(k).or_else(|| album.value_heatmap(k))));
+    if args.feature.is_empty() {
+        return Ok(album.figures());
     }
-    Ok(figures)
+    let known = Names::new(overview.features.iter().map(|feature| feature.name.clone()));
+    let wanted = known.pick(&args.feature, "the model has no feature")?;
+    Ok(album.figures_of(&wanted))
 }
 
 /// The figures of single predictions.
 fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Figure>> {
     let definition = model.definition();
     let positions = names::items(data, &args.id, "gnan predict MODEL DATA")?;
-    let wanted = outputs::named(definition, &args.class)?;
+    let wanted = Output::named(definition, &args.class)?;
     let explainer = Explainer::new(model, data)?;
     let width = f64::from(args.width);
     let mut figures = Vec::new();
     for (position, why) in positions.iter().zip(explainer.explain(&positions)?) {
-        let chosen = wanted.clone().unwrap_or_else(|| outputs::foremost(definition, &why));
+        let chosen = wanted.clone().unwrap_or_else(|| Output::foremost(definition, &why));
         // What speaks for one of two classes speaks against the other: both are one picture.
         let mut shown: Vec<usize> = chosen.iter().map(|output| output.shown.0).collect();
         shown.dedup();

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gnan::dataset::AskedPair;
-use gnan::metric::Metrics;
-use gnan::predict::{Prediction, Remarks};
+use gnan::predict::{Prediction, Remarks, Scorer};
 use gnan::{Dataset, Error, Model};
 
 use crate::args::heading::{DATA, OUTPUT};
@@ -13,7 +12,6 @@ use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
 use crate::exit::{Answer, Failure, Result};
 use crate::metric_table::metric_table;
-use crate::prediction_lines::{csv_lines, json_lines};
 use crate::progress::PredictionProgress;
 use crate::screen::talk;
 use crate::style::{self, counted};
@@ -81,31 +79,35 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
         }
     };
     let format = if json { Format::Jsonl } else { args.format };
-    let (remarks, outputs) = predict(args, &model, &data, format)?;
+    let mut scorer = Scorer::new(&model, &data);
+    let remarks = predict(args, &model, &data, format, &mut scorer)?;
     say(&remarks);
-    if let Some(metrics) = outputs.and_then(|outputs| metrics(&model, &data, &outputs)) {
-        talk(metric_table(&[("these data".to_owned(), &metrics)]).render());
+    match scorer.finish() {
+        Ok(None) => {}
+        Ok(Some(metrics)) => talk(metric_table(&[("these data".to_owned(), &metrics)]).render()),
+        Err(error) => {
+            talk(format!("{}: the predictions are not compared with the targets: {error}", style::warning("note")));
+        }
     }
     Ok(Answer::Done)
 }
 
-/// Writes the predictions as they come. Returns what there is to say about them and, where the data hold the truth, the
-/// outputs of the items that have a target.
-fn predict(args: &PredictArgs, model: &Model, data: &Dataset, format: Format) -> Result<(Remarks, Option<Vec<f32>>)> {
-    let definition = model.definition();
-    let known = |name: &String| data.targets().iter().any(|target| target.name == *name);
-    let labelled = data.labelled();
-    let mut outputs = definition.learned.targets.iter().all(|target| known(&target.name)).then(Vec::new);
-    let mut next_labelled = labelled.items().iter().peekable();
+/// Writes the predictions as they come, and scores them. Returns what there is to say about them.
+fn predict(
+    args: &PredictArgs,
+    model: &Model,
+    data: &Dataset,
+    format: Format,
+    scorer: &mut Scorer<'_>,
+) -> Result<Remarks> {
     let mut sink = Sink::open(&args.output)?;
     let progress = PredictionProgress::new(data.len());
     let mut waiting: Vec<Prediction> = Vec::with_capacity(PREDICTIONS_AT_ONCE);
-    let mut items = data.items().iter();
     let mut done = 0;
     let mut write = |waiting: &mut Vec<Prediction>| -> Result<()> {
         sink.write(&match format {
-            Format::Csv => csv_lines(waiting, definition, done == 0)?,
-            Format::Jsonl => json_lines(waiting, definition)?,
+            Format::Csv => model.csv_lines(waiting, done == 0)?,
+            Format::Jsonl => model.json_lines(waiting)?,
         })?;
         done += waiting.len();
         waiting.clear();
@@ -116,10 +118,7 @@ fn predict(args: &PredictArgs, model: &Model, data: &Dataset, format: Format) ->
     };
     let remarks = model
         .predict_each(data, |prediction| {
-            if let (Some(outputs), true) = (&mut outputs, items.next() == next_labelled.peek().copied()) {
-                outputs.extend_from_slice(&prediction.outputs);
-                next_labelled.next();
-            }
+            scorer.add(&prediction);
             waiting.push(prediction);
             if waiting.len() == PREDICTIONS_AT_ONCE { write(&mut waiting) } else { Ok(()) }
         })
@@ -132,7 +131,7 @@ fn predict(args: &PredictArgs, model: &Model, data: &Dataset, format: Format) ->
     }
     progress.finish();
     sink.close(&args.output, &counted(data.len(), "prediction"))?;
-    Ok((remarks, outputs.filter(|_| !labelled.is_empty())))
+    Ok(remarks)
 }
 
 /// Says what was new in the data, and what was not used.
@@ -148,16 +147,5 @@ fn say(remarks: &Remarks) {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let columns = counted(remarks.ignored.len(), "column");
         talk(format!("{note}: {columns} that the model does not know: {}{more}; ignored", names.join(", ")));
-    }
-}
-
-/// How good the outputs of the items with a target are.
-fn metrics(model: &Model, data: &Dataset, outputs: &[f32]) -> Option<Metrics> {
-    match model.align_targets(data) {
-        Ok(targets) => Some(model.score(&data.labelled(), &targets, outputs)),
-        Err(error) => {
-            talk(format!("{}: the predictions are not compared with the targets: {error}", style::warning("note")));
-            None
-        }
     }
 }

@@ -176,7 +176,7 @@ fn reproduce(
 }
 
 fn line(result: &Reproduced, seconds: f64) -> String {
-    let digits = if result.metric == "mae" { 3 } else { 1 };
+    let digits = result.digits();
     let variant = if result.variant == Variant::Plain { "plain" } else { "described" };
     format!(
         "{} {variant}: {:.digits$} ± {:.digits$}  {}",

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use gnan::baseline;
 use gnan::dataset::Split;
-use gnan::evaluate::{Evaluation, EvaluationEvent, Journal};
+use gnan::evaluate::{Evaluation, EvaluationEvent, Journal, PartMetrics};
 use gnan::metric::Metrics;
 use gnan::model::{Certificate, Ended, Record};
 use gnan::model_file::parameter_count;
@@ -24,7 +25,6 @@ use crate::progress::{EvaluationProgress, TrainingProgress};
 use crate::screen::{print, print_json, talk};
 use crate::style::{self, count, counted, dim, duration, heading};
 use crate::table::Table;
-use gnan::baseline::{self, baseline};
 use gnan_report::text::one_line;
 use gnan_report::words;
 
@@ -67,31 +67,6 @@ pub struct TrainArgs {
     force: ForceArgs,
 }
 
-/// The parts of the data, each with its duty.
-pub struct Parts {
-    /// Fitted on.
-    pub train: Dataset,
-    /// Stops training.
-    pub valid: Dataset,
-    /// Looked at once, at the end.
-    pub test: Option<Dataset>,
-    /// Where the parts come from.
-    pub words: &'static str,
-}
-
-impl Parts {
-    /// The parts of data, as `bootstrap` and `report` will find them again.
-    pub fn of(data: &Dataset, test_share: Option<f64>, seed: u64) -> Result<Parts> {
-        let (split, words) = data.parts(test_share, seed)?;
-        Ok(Parts {
-            train: split.train,
-            valid: split.valid,
-            test: Some(split.test).filter(|test| !test.is_empty()),
-            words,
-        })
-    }
-}
-
 /// A model with what is known of it.
 pub struct Outcome {
     /// The model and how training ended.
@@ -100,20 +75,6 @@ pub struct Outcome {
     pub metrics: PartMetrics,
     /// How long training took.
     pub seconds: f64,
-}
-
-/// Metrics by part, and of the baseline on the last part there is.
-#[derive(Serialize)]
-pub struct PartMetrics {
-    /// On the part that stopped training.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub validation: Option<Metrics>,
-    /// On the part that was set aside.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub test: Option<Metrics>,
-    /// Of a prediction without features.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<Metrics>,
 }
 
 /// The document of `--json`.
@@ -172,9 +133,9 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
         return search(args, json);
     }
     let data = args.data.open(spec.fit.seed, args.test_share)?;
-    let parts = Parts::of(&data, args.test_share, spec.fit.seed)?;
+    let parts = data.parts(args.test_share, spec.fit.seed)?;
     interrupt::listen("stopping after this epoch; the best model so far will be saved")?;
-    let outcome = fit(spec, &parts, |fitted| fitted.model.save(&args.output))?;
+    let outcome = fit(spec, &parts.0, |fitted| fitted.model.save(&args.output))?;
     finish(args, &data, &parts, &outcome, json)
 }
 
@@ -194,18 +155,16 @@ fn search(args: &TrainArgs, json: bool) -> Result<Answer> {
     let seed = args.data.spec().fit.seed;
     let search = args.search.search(&args.data.tried(), seed)?;
     let data = args.data.open_to_try(seed, args.test_share)?;
-    let parts = Parts::of(&data, args.test_share, seed)?;
-    if parts.valid.is_empty() {
+    let (split, origin) = data.parts(args.test_share, seed)?;
+    if split.valid.is_empty() {
         return Err(Error::input("there are too few labelled items to set some aside, and a search needs them")
             .remedy("label at least 10 items, or choose the options yourself")
             .into());
     }
     interrupt::listen("stopping")?;
     let progress = EvaluationProgress::titled("searching");
-    // The runs that choose must not see the test part, so it is not even passed on.
-    let split = Split { train: parts.train.clone(), valid: parts.valid.clone(), test: parts.train.subset(&[]) };
     let monitor = |event: EvaluationEvent<'_>| progress.show(event);
-    let found = Evaluation::search(&data, split, &search, seed, &Journal::in_memory(), &monitor);
+    let found = Evaluation::search(&data, split.without_test(), &search, seed, &Journal::in_memory(), &monitor);
     progress.finish();
     if interrupt::asked() && found.is_err() {
         let (done, runs) = progress.done();
@@ -214,27 +173,29 @@ fn search(args: &TrainArgs, json: bool) -> Result<Answer> {
     let (candidate, tried, notes) = found?;
     notes.iter().for_each(talk);
     let data = data.described(&candidate.data.describe)?;
-    let parts = Parts {
-        train: data.view_of(&parts.train),
-        valid: data.view_of(&parts.valid),
-        test: parts.test.as_ref().map(|test| data.view_of(test)),
-        ..parts
-    };
+    let split = split.view_in(&data);
     let mut tried: Vec<(String, f64)> = tried.into_iter().map(|trial| (trial.candidate, trial.valid_loss)).collect();
     tried.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut outcome = fit(&candidate, &parts, |_| Ok(()))?;
+    let mut outcome = fit(&candidate, &split, |_| Ok(()))?;
     outcome.fitted.model = outcome.fitted.model.with_record(|record| record.tried = tried.clone());
     outcome.fitted.tried = tried;
     outcome.fitted.model.save(&args.output)?;
-    finish(args, &data, &parts, &outcome, json)
+    finish(args, &data, &(split, origin), &outcome, json)
 }
 
 /// Says what came of it.
-fn finish(args: &TrainArgs, data: &Dataset, parts: &Parts, outcome: &Outcome, json: bool) -> Result<Answer> {
+fn finish(
+    args: &TrainArgs,
+    data: &Dataset,
+    parts: &(Split, &'static str),
+    outcome: &Outcome,
+    json: bool,
+) -> Result<Answer> {
+    let (split, origin) = parts;
     if json {
-        print_json(&document(args, data, parts, outcome))?;
+        print_json(&document(args, data, &split.test, outcome))?;
     } else {
-        print(summary(data, parts, outcome, &args.output))?;
+        print(summary(data, origin, &split.test, outcome, &args.output))?;
     }
     Ok(answer(outcome.fitted.ended, outcome.fitted.model.definition().record.best_epoch))
 }
@@ -253,25 +214,18 @@ fn answer(ended: Ended, best_epoch: usize) -> Answer {
 }
 
 /// Fits and judges; `save` is called as soon as there is a model.
-pub fn fit(spec: &Spec, parts: &Parts, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
-    if let Some(note) = spec.knots_note(&parts.train.union(&parts.valid)) {
+pub fn fit(spec: &Spec, split: &Split, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
+    if let Some(note) = spec.knots_note(&split.train.union(&split.valid)) {
         talk(note);
     }
     let progress = TrainingProgress::new();
     let start = Instant::now();
-    let fitted = spec.fit_watched(&parts.train, Some(&parts.valid), &mut |report| progress.epoch(report));
+    let fitted = spec.fit_watched(&split.train, Some(&split.valid), &mut |report| progress.epoch(report));
     progress.finish();
     let fitted = fitted?;
     let seconds = start.elapsed().as_secs_f64();
     save(&fitted)?;
-    let valid = Some(&fitted.valid).filter(|valid| !valid.is_empty());
-    let judge = |part: Option<&Dataset>| part.map(|part| fitted.model.evaluate(part)).transpose();
-    let last = parts.test.as_ref().or(valid);
-    let metrics = PartMetrics {
-        validation: judge(valid)?,
-        test: judge(parts.test.as_ref())?,
-        baseline: last.map(|part| baseline(&fitted.train, part)).transpose()?,
-    };
+    let metrics = PartMetrics::of(&fitted, &split.test)?;
     Ok(Outcome { fitted, metrics, seconds })
 }
 
@@ -287,17 +241,17 @@ fn metrics_of(metrics: &PartMetrics, baseline_words: &str) -> Table {
     metric_table(&present)
 }
 
-fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> String {
+fn summary(data: &Dataset, origin: &str, test: &Dataset, outcome: &Outcome, path: &Path) -> String {
     let definition = outcome.fitted.model.definition();
     let record = &definition.record;
     let mut text = format!("{}  {}\n\n", heading(format!("trained on {}", data.name())), dim(data.format()));
     let mut facts = Table::facts();
     facts.fact("predicts", words::prediction(definition));
-    let mut sizes = format!("{}: {} to train", parts.words, count(record.train_items));
+    let mut sizes = format!("{origin}: {} to train", count(record.train_items));
     if record.valid_items > 0 {
         sizes.push_str(&format!(", {} to validate", count(record.valid_items)));
     }
-    if let Some(test) = &parts.test {
+    if !test.is_empty() {
         sizes.push_str(&format!(", {} to test", count(test.len())));
     }
     facts.fact("data", sizes);
@@ -337,7 +291,7 @@ fn summary(data: &Dataset, parts: &Parts, outcome: &Outcome, path: &Path) -> Str
     text
 }
 
-fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, parts: &Parts, outcome: &'a Outcome) -> Document<'a> {
+fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, test: &Dataset, outcome: &'a Outcome) -> Document<'a> {
     let definition = outcome.fitted.model.definition();
     let record = &definition.record;
     Document {
@@ -346,7 +300,7 @@ fn document<'a>(args: &'a TrainArgs, data: &'a Dataset, parts: &Parts, outcome: 
             format: data.format(),
             train: record.train_items,
             valid: record.valid_items,
-            test: parts.test.as_ref().map_or(0, Dataset::len),
+            test: test.len(),
         },
         options: OptionsDocument { data: &args.data.data, spec: args.data.spec() },
         model: ModelDocument {

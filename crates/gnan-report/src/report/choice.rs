@@ -2,7 +2,7 @@
 
 use gnan::dataset::Outcome;
 use gnan::explain::Explainer;
-use gnan::metric::{most_probable, probabilities};
+use gnan::score::{most_probable, probabilities};
 use gnan::{Model, Result};
 
 use super::judged::Judged;

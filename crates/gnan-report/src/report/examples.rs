@@ -2,8 +2,8 @@
 
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explainer, Explanation, Ledger};
-use gnan::metric::most_probable;
 use gnan::model::Definition;
+use gnan::score::most_probable;
 use gnan::{Dataset, Result};
 
 use super::choice::{Example, choose};

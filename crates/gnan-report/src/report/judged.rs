@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use gnan::baseline::{self, baseline};
 use gnan::confidence::intervals;
 use gnan::dataset::{Outcome, Split, Target};
-use gnan::metric::{Metrics, Scored, most_probable, probabilities, score};
+use gnan::metric::{Metric, Metrics};
 use gnan::predict::Outputs;
+use gnan::score::{Scored, most_probable, probabilities, score};
 use gnan::{Dataset, Model, Result};
 
 use super::html::{Cell, paragraph, table};
@@ -42,7 +43,7 @@ pub(super) struct Judged {
     /// Why targets that are there could not be used.
     problem: Option<String>,
     pub metrics: Metrics,
-    confidence: BTreeMap<&'static str, [f64; 2]>,
+    confidence: BTreeMap<Metric, [f64; 2]>,
     baseline: Metrics,
     outcome: Outcome,
 }
@@ -145,7 +146,7 @@ impl Judged {
 
     /// The section.
     pub(super) fn html(&self) -> String {
-        if self.metrics.values.is_empty() {
+        if self.metrics.is_empty() {
             return match &self.problem {
                 None => paragraph("These data hold no known targets, so that the model cannot be judged on them."),
                 Some(problem) => paragraph(&format!("The model cannot be judged on these data: {problem}.")),
@@ -154,9 +155,9 @@ impl Judged {
         let mut html = paragraph(&format!("Judged on {}. {}", self.part_words(), self.part_remark()));
         let rows = self.metrics.in_order().map(|(name, value)| {
             let interval =
-                self.confidence.get(name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
+                self.confidence.get(&name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
             vec![
-                Cell::Words(metric_name(name)),
+                Cell::Words(name.long_name().to_owned()),
                 Cell::Number(metric(value)),
                 Cell::Number(interval.unwrap_or_default()),
                 Cell::Number(self.baseline.get(name).map(metric).unwrap_or_default()),
@@ -219,9 +220,9 @@ impl Judged {
     /// Whether the chief metric is clearly better than saying always the same; `None` without metrics.
     pub(super) fn beats_baseline(&self) -> Option<bool> {
         let (name, _) = self.metrics.chief()?;
-        let [low, high] = *self.confidence.get(name)?;
+        let [low, high] = *self.confidence.get(&name)?;
         let reference = self.baseline.get(name)?;
-        Some(if matches!(name, "log_loss" | "mae" | "rmse") { high < reference } else { low > reference })
+        Some(if name.smaller_is_better() { high < reference } else { low > reference })
     }
 }
 
@@ -229,16 +230,4 @@ impl Judged {
 pub(super) fn metric(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 || (1e-3..1e5).contains(&size) { format!("{value:.3}") } else { text::number(value, 3) }
-}
-
-/// The name of a metric, for people.
-pub(super) fn metric_name(name: &str) -> String {
-    match name {
-        "roc_auc" => "ROC-AUC".to_owned(),
-        "f1" => "F1".to_owned(),
-        "r2" => "R²".to_owned(),
-        "mae" => "mean absolute error".to_owned(),
-        "rmse" => "root mean square error".to_owned(),
-        other => other.replace('_', " "),
-    }
 }

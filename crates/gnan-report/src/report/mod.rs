@@ -27,7 +27,7 @@ use crate::words;
 use html::{Cell, facts, list, paragraph, section, table, text};
 pub use reproduce::quoted;
 
-use judged::{Judged, metric, metric_name};
+use judged::{Judged, metric};
 
 /// Style of the page around the figures.
 const PAGE_STYLE: &str = include_str!("../../assets/report.css");
@@ -103,7 +103,7 @@ impl Report<'_> {
         let mut lead = format!("This model predicts {}.", words::prediction(definition));
         if let Some((name, value)) = judged.metrics.chief() {
             let remark = judged.part_remark();
-            lead += &format!(" Its {} is {} on {}. {remark}", metric_name(name), metric(value), judged.part_words());
+            lead += &format!(" Its {} is {} on {}. {remark}", name.long_name(), metric(value), judged.part_words());
         }
         let names: Vec<String> = album.order().iter().take(3).map(|k| one_line(&overview.features[*k].name)).collect();
         if !names.is_empty() {

@@ -7,6 +7,7 @@
 
 mod describe;
 mod feature;
+mod ids;
 pub mod links;
 mod molecule;
 mod options;

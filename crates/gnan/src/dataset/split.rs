@@ -23,6 +23,18 @@ pub struct Split {
     pub test: Dataset,
 }
 
+impl Split {
+    /// The same split without its test items, for runs that must not see them.
+    pub fn without_test(&self) -> Split {
+        Split { test: self.test.subset(&[]), ..self.clone() }
+    }
+
+    /// The same items of data that have the same items as these.
+    pub fn view_in(&self, data: &Dataset) -> Split {
+        Split { train: data.view_of(&self.train), valid: data.view_of(&self.valid), test: data.view_of(&self.test) }
+    }
+}
+
 impl Dataset {
     /// Two random parts, the first with `share` of the labelled items, stratified by class.
     pub fn split(&self, share: f64, seed: u64) -> Result<(Dataset, Dataset)> {

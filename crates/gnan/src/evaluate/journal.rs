@@ -117,6 +117,7 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::Metric;
 
     #[test]
     fn a_journal_that_was_cut_short_keeps_its_whole_lines() {
@@ -124,8 +125,8 @@ mod tests {
         let path = folder.path().join("deep/runs.jsonl");
         let outcome = |loss| Outcome {
             valid_loss: loss,
-            valid: Metrics { values: [("accuracy", 0.1 + 0.2)].into_iter().collect() },
-            test: Some(Metrics { values: [("mae", 0.3)].into_iter().collect() }),
+            valid: Metrics::from_iter([(Metric::Accuracy, 0.1 + 0.2)]),
+            test: Some(Metrics::from_iter([(Metric::Mae, 0.3)])),
             ..Outcome::default()
         };
         let journal = Journal::open(&path).unwrap();

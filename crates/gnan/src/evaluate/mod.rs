@@ -9,6 +9,7 @@
 
 mod choice;
 mod journal;
+mod parts;
 mod protocol;
 mod run;
 mod space;
@@ -18,14 +19,15 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-pub use choice::{Criterion, Trial};
+pub use choice::{CandidateSummary, Criterion, Trial};
 pub use journal::Journal;
+pub use parts::PartMetrics;
 pub use protocol::{Division, Protocol, Tuning};
 pub use space::{Search, Space, Strategy};
 
 use crate::dataset::{Dataset, Split};
 use crate::error::Result;
-use crate::metric::{Metrics, ORDER};
+use crate::metric::{Metric, Metrics};
 use crate::spec::Spec;
 use crate::train::EpochReport;
 use run::Runs;
@@ -67,7 +69,7 @@ pub struct Spread {
 #[derive(Clone, Debug, Serialize)]
 pub struct Evaluation {
     /// Mean and spread by metric.
-    pub metrics: BTreeMap<&'static str, Spread>,
+    pub metrics: BTreeMap<Metric, Spread>,
     /// Every fold, split and seed.
     pub folds: Vec<FoldResult>,
     /// Every candidate that was tried on every split, where there was a choice.
@@ -138,6 +140,11 @@ impl Evaluation {
         Ok((choice.chosen[0].0.clone(), choice.tried, choice.notes))
     }
 
+    /// Every candidate that was tried, over all splits, the lowest mean validation loss first.
+    pub fn by_candidate(&self) -> Vec<CandidateSummary> {
+        CandidateSummary::of(&self.tried)
+    }
+
     /// The candidate that most splits chose; of several, the first that was tried.
     pub fn most_chosen(&self) -> Option<&str> {
         let mut counts: Vec<(&str, usize)> = Vec::new();
@@ -151,10 +158,10 @@ impl Evaluation {
     }
 }
 
-fn spreads(folds: &[FoldResult]) -> BTreeMap<&'static str, Spread> {
+fn spreads(folds: &[FoldResult]) -> BTreeMap<Metric, Spread> {
     let mut metrics = BTreeMap::new();
-    for name in ORDER {
-        let values: Vec<f64> = folds.iter().filter_map(|fold| fold.metrics.get(name)).collect();
+    for metric in Metric::ALL {
+        let values: Vec<f64> = folds.iter().filter_map(|fold| fold.metrics.get(metric)).collect();
         if values.is_empty() {
             continue;
         }
@@ -162,7 +169,7 @@ fn spreads(folds: &[FoldResult]) -> BTreeMap<&'static str, Spread> {
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let std = if count > 1.0 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
-        metrics.insert(name, Spread { mean, std });
+        metrics.insert(metric, Spread { mean, std });
     }
     metrics
 }

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::files::{Kind, Task, Values};
 use crate::lens::{Axis, View};
 use crate::memory;
-use crate::metric::probabilities;
 use crate::model::Model;
+use crate::score::probabilities;
 
 use super::canonical::Canonical;
 use super::explanation::Explanation;

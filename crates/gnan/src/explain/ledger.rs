@@ -62,9 +62,26 @@ impl By {
     /// Every marginal.
     pub const ALL: [By; 6] =
         [By::Feature, By::Node, By::Distance, By::FeatureAndDistance, By::NodeAndFeature, By::Receiver];
+
+    /// Its name in options and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Feature => "feature",
+            By::Node => "node",
+            By::Distance => "distance",
+            By::FeatureAndDistance => "feature-distance",
+            By::NodeAndFeature => "node-feature",
+            By::Receiver => "receiver",
+        }
+    }
 }
 
 impl Explanation {
+    /// Whether there is such a marginal: a node task has one receiver alone, the item itself.
+    pub fn has(&self, by: By) -> bool {
+        by != By::Receiver || !self.by_receiver.is_empty()
+    }
+
     /// The probability that goes with an output, where the model predicts classes.
     pub fn probability(&self, output: usize) -> Option<f64> {
         // A binary task shows one output, that of its second class.

@@ -2,24 +2,34 @@
 
 mod canonical;
 mod curves;
+mod document;
+mod each;
 mod explainer;
 mod explanation;
 mod importance;
 mod ledger;
+mod output;
 mod overview;
+mod overview_table;
 mod parts;
 mod pass;
 mod readout;
+mod rho;
 mod said;
 mod tables;
+mod verification;
 
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, RhoCurve, Value};
 pub use curves::{Curves, Point, Points};
+pub use document::ExplanationWriter;
 pub use explainer::Explainer;
 pub use explanation::{Contribution, Explanation, TOLERANCE};
 pub use importance::Importance;
 pub use ledger::{By, Ledger, Term};
+pub use output::Output;
 pub use overview::{Bin, FeatureOverview, LITTLE_SUPPORT, Overview, ShapeCurve};
 pub use parts::{MOST_PARTS, Unlisted};
 pub use readout::{ReadoutExplanation, ReadoutTerm};
+pub use rho::RhoByDistance;
 pub use tables::{DistanceTable, FeatureTable, LevelTable, ModelTables, ReadoutTables, RhoTable, TABLES_VERSION};
+pub use verification::{ReadoutVerification, Verification};

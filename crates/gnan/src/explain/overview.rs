@@ -135,6 +135,81 @@ impl Overview {
     }
 }
 
+impl Overview {
+    /// Features from the most to the least important for these shown outputs (`None`: all); without data, from the
+    /// largest value of their shape functions to the smallest.
+    pub fn by_importance(&self, outputs: Option<&[usize]>) -> Vec<usize> {
+        let size = |k: usize| -> f64 {
+            match (&self.importance, outputs) {
+                (Some(importance), None) => importance.by_feature[k].iter().sum(),
+                (Some(importance), Some(outputs)) => {
+                    outputs.iter().map(|output| importance.by_feature[k][*output]).sum()
+                }
+                (None, _) => self.features[k].largest_value(),
+            }
+        };
+        let sizes: Vec<f64> = (0..self.features.len()).map(size).collect();
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        order.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
+        order
+    }
+}
+
+impl FeatureOverview {
+    /// The largest absolute value of its shape function.
+    fn largest_value(&self) -> f64 {
+        let levels = self.levels.iter().flat_map(|level| &level.values);
+        let points = self.curve.iter().flat_map(|curve| &curve.points).flat_map(|(_, values)| values);
+        levels.chain(points).fold(0.0, |largest: f64, value| largest.max(value.abs()))
+    }
+}
+
+impl ShapeCurve {
+    /// The values of the curve at `x`, on the line between two points; beyond its ends, those of the nearest end.
+    pub fn value_at(&self, x: f64) -> Vec<f64> {
+        let after = self.points.partition_point(|(at, _)| *at <= x);
+        match (after.checked_sub(1).and_then(|before| self.points.get(before)), self.points.get(after)) {
+            (Some((from, low)), Some((to, high))) => {
+                let share = (x - from) / (to - from);
+                low.iter().zip(high).map(|(low, high)| low + share * (high - low)).collect()
+            }
+            (Some((_, values)), None) | (None, Some((_, values))) => values.clone(),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// `count` numbers evenly spaced over the range of the curve; one where it is a single point.
+    pub fn evenly_spaced(&self, count: usize) -> Vec<f64> {
+        let (Some((from, _)), Some((to, _))) = (self.points.first(), self.points.last()) else { return Vec::new() };
+        let steps = if from == to { 0 } else { count.saturating_sub(1) };
+        let at = |step: usize| {
+            let share = step as f64 / steps.max(1) as f64;
+            from * (1.0 - share) + to * share
+        };
+        (0..=steps).map(at).collect()
+    }
+
+    /// The bins that hold the lowest and the highest value and the quartiles between them.
+    pub fn quartile_bins(&self) -> Vec<Bin> {
+        let nodes: u64 = self.bins.iter().map(|bin| bin.support.nodes).sum();
+        let mut before = 0;
+        let mut shown = self.bins.clone();
+        shown.retain(|bin| {
+            let here = before..before + bin.support.nodes;
+            before = here.end;
+            (0..=4).any(|quarter| here.contains(&(nodes.saturating_sub(1) * quarter / 4)))
+        });
+        shown
+    }
+}
+
+impl Bin {
+    /// The middle of its values.
+    pub fn centre(&self) -> f64 {
+        self.from / 2.0 + self.to / 2.0
+    }
+}
+
 /// How the values of a feature lie over the nodes of the data's items; the zeros of a sparse feature are left out.
 fn bins(data: &Dataset, feature: &Feature, schema: &FeatureSchema) -> Vec<Bin> {
     let Some(scale) = schema.scale else { return Vec::new() };
@@ -190,5 +265,32 @@ impl Support {
     pub fn is_little(&self, task: Task) -> bool {
         let count = if task == Task::Graph { self.graphs } else { self.nodes };
         count < LITTLE_SUPPORT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve() -> ShapeCurve {
+        let bin = |from: f64, nodes| Bin { from, to: from + 1.0, support: Support { nodes, graphs: nodes } };
+        let bins = vec![bin(0.0, 1), bin(1.0, 50), bin(2.0, 0), bin(3.0, 30), bin(4.0, 20)];
+        ShapeCurve { points: vec![(0.0, vec![0.0]), (5.0, vec![10.0])], bins }
+    }
+
+    #[test]
+    fn a_curve_is_linear_between_its_points_and_ends_with_them() {
+        assert_eq!([-1.0, 0.0, 2.5, 5.0, 7.0].map(|x| curve().value_at(x)[0]), [0.0, 0.0, 5.0, 10.0, 10.0]);
+        assert_eq!(curve().evenly_spaced(5), [0.0, 1.25, 2.5, 3.75, 5.0]);
+        let point = ShapeCurve { points: vec![(2.0, vec![1.0])], bins: Vec::new() };
+        assert_eq!(point.evenly_spaced(5), [2.0]);
+        let nothing = ShapeCurve { points: Vec::new(), bins: Vec::new() };
+        assert!(nothing.value_at(1.0).is_empty() && nothing.evenly_spaced(5).is_empty());
+    }
+
+    /// Of 101 nodes the 1st, 26th, 51st, 76th and 101st: the bins from 0, 1, 1, 3 and 4.
+    #[test]
+    fn the_quartiles_are_where_values_lie() {
+        assert_eq!(curve().quartile_bins().iter().map(|bin| bin.from).collect::<Vec<_>>(), [0.0, 1.0, 3.0, 4.0]);
     }
 }

@@ -45,6 +45,19 @@ pub struct ReadoutExplanation {
 }
 
 impl ReadoutExplanation {
+    /// The `count` largest terms, largest first, and how many others there are with their sum, per output.
+    pub fn largest(&self, count: usize) -> (Vec<&ReadoutTerm>, Option<(usize, Vec<f64>)>) {
+        let size = |term: &ReadoutTerm| term.values.iter().map(|value| value.abs()).sum::<f64>();
+        let mut terms: Vec<&ReadoutTerm> = self.terms.iter().collect();
+        terms.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        let others = terms.split_off(count.min(terms.len()));
+        let mut sums = vec![0.0; self.outputs.len()];
+        for term in &others {
+            sums.iter_mut().zip(&term.values).for_each(|(sum, value)| *sum += value);
+        }
+        (terms, (!others.is_empty()).then_some((others.len(), sums)))
+    }
+
     /// Whether both stages add up: the terms to the prediction, and the parts of what is heard to what was given to the
     /// readout functions.
     pub fn adds_up(&self) -> bool {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::certificate::Certificate;
 use crate::dataset::Split;
+use crate::metric::Metric;
 use crate::spec::Spec;
 
 /// Why training ended.
@@ -124,5 +125,5 @@ pub struct SelectionStep {
     /// The validation loss of a model of these features alone.
     pub valid_loss: f64,
     /// Its chief metric on the validation items.
-    pub metric: Option<(String, f64)>,
+    pub metric: Option<(Metric, f64)>,
 }

@@ -14,11 +14,12 @@ use protocols::SEED;
 pub use protocols::{PaperProtocol, Variant};
 pub use table::markdown;
 
-use crate::baseline::baseline;
+use crate::baseline::mean_baseline;
 use crate::catalogue::{self, PaperTask};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, EvaluationMonitor, Journal, Search, Space, Spread, Strategy};
+use crate::metric::Metric;
 use crate::spec::Spec;
 
 /// What came of one column of the table.
@@ -29,7 +30,7 @@ pub struct Reproduced {
     /// Whether nodes were described by the graph around them.
     pub variant: Variant,
     /// The metric that the paper reports.
-    pub metric: &'static str,
+    pub metric: Metric,
     /// The unit of an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,
@@ -51,6 +52,13 @@ pub struct Reproduced {
     /// The whole evaluation.
     #[serde(skip)]
     pub evaluation: Evaluation,
+}
+
+impl Reproduced {
+    /// Decimals with which its figures are printed.
+    pub fn digits(&self) -> usize {
+        if self.metric.is_share() { 1 } else { 3 }
+    }
 }
 
 impl PaperProtocol {
@@ -78,21 +86,19 @@ impl PaperProtocol {
         let paper = self.paper();
         let metric = self.metric();
         let factor = self.factor(metric);
-        let Some(found) = evaluation.metrics.get(metric) else {
-            return Err(Error::input(format!("the metric {metric} cannot be computed on these data")).in_file(place));
+        let Some(found) = evaluation.metrics.get(&metric) else {
+            return Err(
+                Error::input(format!("the {} cannot be computed on these data", metric.long_name())).in_file(place)
+            );
         };
-        let splits = protocol.splits(&data, protocol.seed)?;
-        let mut baselines = Vec::new();
-        for split in &splits {
-            baselines.extend(baseline(&split.train, &split.test)?.get(metric));
-        }
+        let baseline = mean_baseline(&protocol.splits(&data, protocol.seed)?)?;
         Ok(Reproduced {
             task: self.task,
             variant,
             metric,
             unit: self.unit,
             ours: Spread { mean: found.mean * factor, std: found.std * factor },
-            baseline: factor * baselines.iter().sum::<f64>() / baselines.len().max(1) as f64,
+            baseline: factor * baseline.get(metric).unwrap_or(0.0),
             tests: evaluation.folds.len(),
             tried: evaluation.tried.len(),
             chosen: tuned_elsewhere

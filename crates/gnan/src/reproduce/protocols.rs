@@ -11,6 +11,7 @@ use crate::catalogue::{self, PaperTask};
 use crate::dataset::DatasetOptions;
 use crate::error::{Error, Result};
 use crate::evaluate::{Criterion, Division, Protocol, Tuning};
+use crate::metric::Metric;
 use crate::spec::Spec;
 
 /// Whether nodes are described by the graph around them.
@@ -109,7 +110,7 @@ const BLOCKS: PaperProtocol = PaperProtocol {
 const PLANETOID: PaperProtocol = PaperProtocol {
     words: "public split, 5 runs",
     repeats: 5,
-    criterion: Criterion::Metric("accuracy"),
+    criterion: Criterion::Metric(Metric::Accuracy),
     fixed: &[("rho", "shared"), ("dropout", "0.6")],
     plain: &["hidden=32,64", "weight-decay=0.01,0.03", "hop-cap=none,4"],
     ..USUAL
@@ -239,8 +240,8 @@ impl PaperProtocol {
     }
 
     /// The metric that the paper reports on these data.
-    pub fn metric(&self) -> &'static str {
-        self.reported().map_or("accuracy", |task| task.metric)
+    pub fn metric(&self) -> Metric {
+        self.reported().map_or(Metric::Accuracy, |task| task.metric)
     }
 
     /// What the paper reports on these data, by whichever protocol.
@@ -261,8 +262,8 @@ impl PaperProtocol {
     }
 
     /// By what a metric is multiplied before it is shown.
-    pub(super) fn factor(&self, metric: &str) -> f64 {
-        if metric == "mae" { self.scale } else { 100.0 }
+    pub(super) fn factor(&self, metric: Metric) -> f64 {
+        if metric.is_share() { 100.0 } else { self.scale }
     }
 
     /// How the data are to be opened.

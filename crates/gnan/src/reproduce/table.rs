@@ -18,7 +18,7 @@ pub fn markdown(results: &[Reproduced]) -> String {
     for task in &tasks {
         let of = |variant| results.iter().find(|result| result.task == *task && result.variant == variant);
         let Some(any) = of(Variant::Plain).or(of(Variant::Described)) else { continue };
-        let digits = if any.metric == "mae" { 3 } else { 1 };
+        let digits = any.digits();
         let ours = |variant| {
             of(variant).map_or_else(
                 || "-".to_owned(),
@@ -32,7 +32,7 @@ pub fn markdown(results: &[Reproduced]) -> String {
         };
         text.push_str(&format!(
             "| {task} | {}{unit} | {:.digits$} | {paper} | {best} | {} | {} |\n",
-            any.metric.replace('_', " "),
+            any.metric.label(),
             any.baseline,
             ours(Variant::Plain),
             ours(Variant::Described),
@@ -54,7 +54,7 @@ pub fn markdown(results: &[Reproduced]) -> String {
 
 /// The best of the paper's black boxes.
 fn best_black_box(paper: &PaperTask) -> String {
-    let sign = if paper.metric == "mae" { -1.0 } else { 1.0 };
+    let sign = if paper.metric.smaller_is_better() { -1.0 } else { 1.0 };
     let black_boxes = &paper.rows[..paper.rows.len() - 1];
     let best = black_boxes.iter().max_by(|a, b| (sign * a.mean).total_cmp(&(sign * b.mean)));
     best.map_or_else(String::new, |row| format!("{} ({})", printed(row.mean, row.std), row.model))
@@ -107,7 +107,7 @@ mod tests {
         let text = markdown(&results);
         for line in [
             "| cora | accuracy | 1.0 | 81.1 ± 1.5 | 83.1 ± 0.9 (GATv2) | 80.4 ± 0.2 | - |",
-            "| alpha | mae, Bohr^3 | 1.000 | 4.28 ± 0.9 | 4.3 ± 0.5 (GTransformer) | 1.000 ± 0.250 | 0.500 ± 0.250 |",
+            "| alpha | MAE, Bohr^3 | 1.000 | 4.28 ± 0.9 | 4.3 ± 0.5 (GTransformer) | 1.000 ± 0.250 | 0.500 ± 0.250 |",
             "| pubmed-60 | accuracy | 1.0 | - | - | 89.0 ± 0.2 | - |",
             "- **alpha, with descriptions** (1 test): defaults.",
         ] {

@@ -13,8 +13,9 @@ use super::statistics_cache::StatisticsCache;
 use super::training_loop::TrainingLoop;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::metric::{Scored, score};
+use crate::metric::Metric;
 use crate::model::{Ended, Model};
+use crate::score::{Scored, score};
 use crate::spec::Spec;
 
 /// What a fit works on.
@@ -135,7 +136,7 @@ impl Spec {
 
 impl TrainingLoop<'_> {
     /// The chief metric of the first lane on the validation items, from the outputs last computed.
-    pub(super) fn valid_metric(&self) -> Option<(&'static str, f64)> {
+    pub(super) fn valid_metric(&self) -> Option<(Metric, f64)> {
         let valid = self.valid.as_ref()?;
         let mut own_units = valid.outputs.clone();
         self.setup.scale.restore(&mut own_units);

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::dataset::Dataset;
+use crate::metric::Metric;
 use crate::model::{Ended, Model};
 use crate::spec::Spec;
 
@@ -22,7 +23,7 @@ pub struct EpochReport<'a> {
     /// The best epoch so far.
     pub best_epoch: usize,
     /// The chief metric on the validation part.
-    pub metric: Option<(&'static str, f64)>,
+    pub metric: Option<(Metric, f64)>,
 }
 
 /// Watches training and may end it: return [`ControlFlow::Break`] to stop with the best model so far.

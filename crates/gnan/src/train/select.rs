@@ -13,6 +13,7 @@ use super::statistics_cache::StatisticsCache;
 use super::training_loop::TrainingLoop;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::metric::Metric;
 use crate::model::{Ended, SelectionStep};
 use crate::spec::{Selection, Spec};
 
@@ -74,7 +75,7 @@ impl Spec {
             let (train, valid) = (cache.data().view_of(train), cache.data().view_of(valid));
             let fitted = self.fit_plain(FitItems { cache: &cache, train: &train, valid: &valid }, monitor)?;
             step.valid_loss = fitted.valid_loss;
-            step.metric = fitted.model.evaluate(&valid)?.chief().map(|(name, value)| (name.to_owned(), value));
+            step.metric = fitted.model.evaluate(&valid)?.chief();
             let interrupted = fitted.ended == Ended::Interrupted;
             fits.push(fitted);
             if interrupted {
@@ -128,7 +129,7 @@ fn refuse<T>(what: &str, remedy: &str) -> Result<T> {
 /// The last, and so smallest, of the steps that are about as good as the best.
 fn smallest_good(steps: &[SelectionStep], items: usize) -> usize {
     let share =
-        |step: &SelectionStep| step.metric.as_ref().filter(|(name, _)| name == "accuracy").map(|(_, value)| *value);
+        |step: &SelectionStep| step.metric.filter(|(metric, _)| *metric == Metric::Accuracy).map(|(_, value)| value);
     let good: Box<dyn Fn(&SelectionStep) -> bool> = match steps.iter().filter_map(share).reduce(f64::max) {
         Some(best) => {
             // One standard error of a share of right answers.
@@ -151,7 +152,7 @@ mod tests {
     fn the_smallest_set_within_a_standard_error_is_kept() {
         let step = |features, accuracy: f64| SelectionStep {
             features,
-            metric: Some(("accuracy".to_owned(), accuracy)),
+            metric: Some((Metric::Accuracy, accuracy)),
             ..SelectionStep::default()
         };
         // With 100 items the standard error of 0.8 is 0.04.

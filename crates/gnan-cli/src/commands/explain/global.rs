@@ -3,17 +3,15 @@
 use std::path::Path;
 
 use gnan::Dataset;
-use gnan::explain::{Canonical, FeatureOverview, Importance, Overview};
+use gnan::explain::{Canonical, FeatureOverview, Importance, Output, Overview, RhoByDistance};
 use gnan::files::Task;
-use gnan::model::{Definition, Rho};
+use gnan::model::Rho;
 use gnan_report::words;
 
-use super::outputs::{Output, every};
 use crate::amounts::{
-    EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, level_rows, strength, strongest, summed,
-    support_words,
+    EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, level_rows, strongest, summed, support_words,
 };
-use crate::findings::{RhoCurve, rho_curves, rho_table};
+use crate::findings::rho_table;
 use crate::style::{count, counted, counted_more, dim, harmless, heading, number};
 use crate::table::{Table, shorten};
 
@@ -36,11 +34,6 @@ pub struct Global<'a> {
     pub features: Option<Vec<usize>>,
     /// Most rows of a table.
     pub top: usize,
-}
-
-/// The outputs that rho and shape functions have.
-pub fn own_outputs(definition: &Definition) -> Vec<Output> {
-    every(definition).into_iter().filter(|output| output.own.1 > 0.0).collect()
 }
 
 impl Global<'_> {
@@ -168,20 +161,15 @@ impl Global<'_> {
     /// Rho of all features, or of one.
     fn rho(&self, feature: Option<usize>) -> String {
         let definition = self.canonical.definition();
-        let width = self.canonical.outputs();
-        let mut curves: Vec<RhoCurve> = Vec::new();
-        for (index, curve) in rho_curves(self.canonical).into_iter().enumerate() {
-            let lenses = self.canonical.axis().lenses();
-            let (rho, own) = (index / lenses / width, index / lenses % width);
+        let is_shown = |curve: &RhoByDistance| {
             // The rho of the bias is part of the structure curve.
-            let heard = match feature {
-                None => definition.learned.rho == Rho::Shared || rho > 0,
-                Some(k) => self.rhos_of(k).contains(&rho),
+            let of_feature = match feature {
+                None => definition.learned.rho == Rho::Shared || curve.rho > 0,
+                Some(k) => self.canonical.rhos_of(k).contains(&curve.rho),
             };
-            if heard && self.outputs.iter().any(|output| output.own.0 == own) {
-                curves.push(curve);
-            }
-        }
+            of_feature && self.outputs.iter().any(|output| output.own.0 == curve.output)
+        };
+        let curves: Vec<RhoByDistance> = self.canonical.rhos_by_distance().into_iter().filter(is_shown).collect();
         let table = rho_table(&curves, &definition.learned.receivers, self.top, self.receiver());
         let words = "how much is heard from each distance; 1 is the largest seen in training";
         let more = curves.len().saturating_sub(self.top);
@@ -193,14 +181,6 @@ impl Global<'_> {
         };
         let cut = if cut > 0 { more_line(cut, "distance", " (--json has them)") } else { String::new() };
         format!("{}{more}{cut}", section("rho", words, &table))
-    }
-
-    /// The rhos that a feature is heard with.
-    fn rhos_of(&self, k: usize) -> std::ops::Range<usize> {
-        let feature = &self.canonical.definition().learned.features[k];
-        let levels = feature.levels.len() + usize::from(feature.missing.is_some());
-        let first = self.canonical.rho_of(k, 0);
-        first..first + if self.canonical.has_level_rhos(k) { levels } else { 1 }
     }
 
     fn structure(&self) -> String {
@@ -235,7 +215,10 @@ impl Global<'_> {
         let features = &self.overview.features;
         let shown = match &self.features {
             Some(features) => features.clone(),
-            None => self.by_strength(),
+            None => {
+                let outputs: Vec<usize> = self.shown().iter().map(|output| output.shown.0).collect();
+                self.overview.by_importance(Some(&outputs))
+            }
         };
         let mut text = String::new();
         for k in shown.iter().copied().take(if self.features.is_some() { usize::MAX } else { self.top }) {
@@ -253,20 +236,6 @@ impl Global<'_> {
             text.push_str(&format!("\n{}", more_line(hidden.len(), "feature", &how)));
         }
         text
-    }
-
-    /// Features from the most important to the least, or without data from the largest effect to the smallest.
-    fn by_strength(&self) -> Vec<usize> {
-        let strength = |k: usize| match &self.overview.importance {
-            Some(importance) => self.shown().iter().map(|output| importance.by_feature[k][output.shown.0]).sum::<f64>(),
-            None => {
-                let rows = self.rows(k, &self.overview.features[k]);
-                rows.iter().map(strength).fold(0.0, f64::max)
-            }
-        };
-        let mut order: Vec<(f64, usize)> = (0..self.overview.features.len()).map(|k| (strength(k), k)).collect();
-        order.sort_by(|a, b| b.0.total_cmp(&a.0));
-        order.into_iter().map(|(_, k)| k).collect()
     }
 
     /// Every level and value of a feature.

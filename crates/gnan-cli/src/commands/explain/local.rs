@@ -1,12 +1,11 @@
 //! Single predictions for people: ledgers that add up, largest terms first.
 
 use gnan::dataset::Outcome;
-use gnan::explain::{By, Explanation};
+use gnan::explain::{By, Explanation, Output};
 use gnan::files::Task;
 use gnan::model::Definition;
+use gnan::score::most_probable;
 
-use super::lines::has;
-use super::outputs::{Output, every, foremost, most_probable};
 use crate::ledger::{LedgerTable, term_noun};
 use crate::style::{BOLD, count, dim, harmless, heading, number, warning};
 use crate::table::shorten;
@@ -36,7 +35,7 @@ impl Ledgers<'_> {
         for sentence in novelty {
             text.push_str(&format!("  {}: {}\n", warning("not seen in training"), harmless(sentence)));
         }
-        let outputs = self.outputs.clone().unwrap_or_else(|| foremost(self.definition, why));
+        let outputs = self.outputs.clone().unwrap_or_else(|| Output::foremost(self.definition, why));
         let by = if self.by.is_empty() { &USUAL[..] } else { &self.by };
         for output in &outputs {
             for by in by {
@@ -56,7 +55,8 @@ impl Ledgers<'_> {
         match definition.learned.outcome {
             Outcome::Binary | Outcome::Multiclass => {
                 let predicted = most_probable(&why.probabilities);
-                let class = every(definition).into_iter().nth(predicted).map(|class| class.name).unwrap_or_default();
+                let class =
+                    Output::all(definition).into_iter().nth(predicted).map(|class| class.name).unwrap_or_default();
                 let probability = percent(why.probabilities.get(predicted).copied());
                 let class = shorten(&class, NAME_WIDTH);
                 format!("{}: {class}{}", shorten(target(0), NAME_WIDTH), probability)
@@ -78,7 +78,7 @@ impl Ledgers<'_> {
 
     fn ledger(&self, why: &Explanation, output: &Output, by: By) -> String {
         let title = format!("\n{}  {}\n", heading(self.by_words(by)), dim(self.unit(output)));
-        if !has(why, by) {
+        if !why.has(by) {
             let receiver = if self.definition.learned.links.is_some() { "pair" } else { "node" };
             return format!("{title}  the {receiver} itself is the only receiver\n");
         }

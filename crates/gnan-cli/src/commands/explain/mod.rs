@@ -1,28 +1,23 @@
 //! `gnan explain`: the whole model in tables, or single predictions as ledgers that add up.
 
 mod global;
-mod global_table;
-mod lines;
 mod local;
 pub(super) mod names;
-pub(super) mod outputs;
 mod readout;
-mod stream;
-mod verify;
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gnan::explain::{By, Explainer, Explanation};
+use gnan::explain::{By, Explainer, ExplanationWriter, Output, ReadoutVerification, Verification};
+use gnan::names::Names;
 use gnan::{Dataset, Error, Model};
 use serde::Serialize;
 
-use self::lines::Wanted;
-use self::verify::Verification;
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Answer, Failure, Result};
+use crate::interrupt;
 use crate::progress::working;
 use crate::screen::{print, talk};
 use crate::style::{counted, harmless, warning};
@@ -181,13 +176,11 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
         return Ok(answer);
     }
     let definition = model.definition();
-    let outputs = outputs::named(definition, &args.class)?;
-    let names = names::Names::new(definition.learned.features.iter().map(|feature| feature.name.clone()).collect());
+    let outputs = Output::named(definition, &args.class)?;
+    let names = Names::new(definition.learned.features.iter().map(|feature| feature.name.clone()));
     let features = match args.feature.as_slice() {
         [] => None,
-        wanted => Some(names::pick(wanted, |name| names.find(name)).map_err(|name| {
-            Error::usage(format!("the model has no feature \"{}\"", harmless(&name))).remedy(names.remedy(&name))
-        })?),
+        wanted => Some(names.pick(wanted, "the model has no feature")?),
     };
     let overview = match data {
         None => model.overview(),
@@ -197,16 +190,11 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
         }
     };
     match format {
-        Format::Json => {
-            let mut text = serde_json::to_vec_pretty(&overview)
-                .map_err(|error| Error::input(format!("the result cannot be written as JSON: {error}")))?;
-            text.push(b'\n');
-            args.output.write(&text, "the overview")?;
-        }
-        Format::Csv => args.output.write(&global_table::csv(&overview)?, "the overview")?,
+        Format::Json => args.output.write(&overview.json()?, "the overview")?,
+        Format::Csv => args.output.write(&overview.csv()?, "the overview")?,
         Format::Text => {
             let canonical = model.canonical();
-            let outputs = outputs.unwrap_or_else(|| global::own_outputs(definition));
+            let outputs = outputs.unwrap_or_else(|| Output::own(definition));
             let global = global::Global {
                 path: &args.model,
                 overview: &overview,
@@ -244,7 +232,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     if definition.spec.model.readout {
         return readout::predictions(args, model, data, &positions, format);
     }
-    let chosen = outputs::named(definition, &args.class)?;
+    let chosen = Output::named(definition, &args.class)?;
     let by: Vec<By> = args.by.iter().map(|by| By::from(*by)).collect();
     if format == Format::Text && !args.all && !args.verify {
         let wanted = local::Ledgers { definition, outputs: chosen, by, top: args.top };
@@ -260,28 +248,33 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     }
     let outputs = working("predicting", || model.outputs_on(&data.subset(&positions)))?;
     if args.verify {
-        let all = Wanted { definition, outputs: outputs::usual(definition), by: By::ALL.to_vec() };
+        let all = ExplanationWriter { definition, outputs: Output::shown(definition), by: By::ALL.to_vec() };
         let mut found = Verification::new();
-        let make = |why: &Explanation| verify(&all, why);
-        stream::each(&explainer, &positions, &outputs, make, |one| {
-            found.merge(one);
-            Ok(())
-        })?;
+        explainer.explain_each(
+            &positions,
+            &outputs,
+            |why| all.verify(why),
+            |one| {
+                found.merge(one);
+                go_on()
+            },
+        )?;
         return answer(args, &found, format);
     }
     let by = if by.is_empty() { By::ALL.to_vec() } else { by };
-    let wanted = Wanted { definition, outputs: chosen.unwrap_or_else(|| outputs::usual(definition)), by };
+    let outputs_shown = chosen.unwrap_or_else(|| Output::shown(definition));
+    let writer = ExplanationWriter { definition, outputs: outputs_shown, by };
     let mut sink = Sink::open(&args.output)?;
     if format == Format::Csv {
-        sink.write(Wanted::CSV_HEADER)?;
+        sink.write(ExplanationWriter::CSV_HEADER)?;
     }
     let single = positions.len() == 1 && !args.all;
     let make = |why: &_| match format {
-        Format::Csv => wanted.csv_rows(why),
-        _ if single => wanted.json_document(why),
-        _ => wanted.json_line(why),
+        Format::Csv => writer.csv_rows(why),
+        _ if single => writer.json_document(why),
+        _ => writer.json_line(why),
     };
-    stream::each(&explainer, &positions, &outputs, make, |bytes| sink.write(&bytes))?;
+    explainer.explain_each(&positions, &outputs, make, |bytes| sink.write(&bytes).and_then(|()| go_on()))?;
     sink.close(&args.output, &counted(positions.len(), "explanation"))?;
     for sentence in &outputs.novelty {
         talk(format!("{}: {}", warning("note"), harmless(sentence)));
@@ -289,31 +282,44 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     Ok(Answer::Done)
 }
 
-/// Adds an explanation up again; a large one output by output, because its text is large too.
-fn verify(all: &Wanted<'_>, why: &Explanation) -> gnan::Result<Verification> {
-    if why.unlisted.is_none() {
-        return Verification::of_line(&all.json_line(why)?);
-    }
-    let mut found = Verification::new();
-    for output in &all.outputs {
-        let one = Wanted { definition: all.definition, outputs: vec![output.clone()], by: all.by.clone() };
-        found.merge(Verification::of_line(&one.json_line(why)?)?);
-    }
-    found.predictions = 1;
-    Ok(found)
+/// Whether nobody has interrupted the work.
+fn go_on() -> Result<()> {
+    if interrupt::asked() { Err(Failure::Interrupted("nothing was written".to_owned())) } else { Ok(()) }
 }
 
 /// What verification has found.
-trait Answered: Serialize {
+trait Verified: Serialize {
     /// In a sentence.
     fn sentence(&self) -> String;
     /// Whether every sum is right.
     fn adds_up(&self) -> bool;
 }
 
-impl Answered for Verification {
+impl Verified for Verification {
     fn sentence(&self) -> String {
-        Verification::sentence(self)
+        let what = format!("{} in {}", counted(self.sums, "sum"), counted(self.predictions, "prediction"));
+        let deviation = format!(
+            "the largest deviation is {:.2} % of what is tolerated (1e-5 of the sizes of the terms, at least 1e-5)",
+            100.0 * self.largest_deviation
+        );
+        if self.adds_up {
+            return format!("everything adds up: {what}; {deviation}");
+        }
+        let worst = self.worst.as_deref().map(harmless).unwrap_or_default();
+        format!("the parts of \"{worst}\" do not add up: {what}; {deviation}")
+    }
+
+    fn adds_up(&self) -> bool {
+        self.adds_up
+    }
+}
+
+impl Verified for ReadoutVerification {
+    fn sentence(&self) -> String {
+        match self.wrong {
+            0 => format!("{}: both stages add up", counted(self.checked, "explanation")),
+            wrong => format!("{wrong} of {} do not add up", counted(self.checked, "explanation")),
+        }
     }
 
     fn adds_up(&self) -> bool {
@@ -322,7 +328,7 @@ impl Answered for Verification {
 }
 
 /// Prints what verification has found.
-fn answer(args: &ExplainArgs, found: &impl Answered, format: Format) -> Result<Answer> {
+fn answer(args: &ExplainArgs, found: &impl Verified, format: Format) -> Result<Answer> {
     match format {
         Format::Text | Format::Csv => write_text(args, &format!("{}\n", found.sentence()), "the answer")?,
         Format::Json => {
@@ -333,4 +339,17 @@ fn answer(args: &ExplainArgs, found: &impl Answered, format: Format) -> Result<A
         }
     }
     Ok(if found.adds_up() { Answer::Done } else { Answer::No })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_add_up_is_named() {
+        let good = Verification { predictions: 1, sums: 17, ..Verification::new() };
+        assert!(good.sentence().starts_with("everything adds up: 17 sums in 1 prediction;"), "{}", good.sentence());
+        let bad = Verification { adds_up: false, worst: Some("g\n7".to_owned()), ..good };
+        assert!(bad.sentence().starts_with("the parts of \"g\\n7\" do not add up"), "{}", bad.sentence());
+    }
 }

@@ -1,8 +1,7 @@
 //! Models with a readout, for people and programs: what its functions make of what is heard, and what that is made of.
 
-use gnan::explain::{By, ReadoutExplanation};
+use gnan::explain::{By, ReadoutExplanation, ReadoutVerification};
 use gnan::{Dataset, Error, Model};
-use serde::Serialize;
 
 use super::local::Ledgers;
 use super::{ExplainArgs, Format, answer, write_text};
@@ -50,9 +49,7 @@ pub fn predictions(
     }
     let found = working("explaining", || model.explain_readout(data, positions))?;
     if args.verify {
-        let wrong = found.iter().filter(|why| !why.adds_up()).count();
-        let checked = found.len();
-        return answer(args, &Verified { adds_up: wrong == 0, checked, wrong }, format);
+        return answer(args, &ReadoutVerification::of(&found), format);
     }
     if format == Format::Text && !args.all {
         let text: Vec<String> = found.iter().map(|why| ledger(model, why, args.top)).collect();
@@ -70,47 +67,21 @@ pub fn predictions(
     Ok(Answer::Done)
 }
 
-/// Whether all sums of both stages are right.
-#[derive(Serialize)]
-struct Verified {
-    adds_up: bool,
-    checked: usize,
-    wrong: usize,
-}
-
-impl super::Answered for Verified {
-    fn sentence(&self) -> String {
-        match self.wrong {
-            0 => format!("{}: both stages add up", counted(self.checked, "explanation")),
-            wrong => format!("{wrong} of {} do not add up", counted(self.checked, "explanation")),
-        }
-    }
-
-    fn adds_up(&self) -> bool {
-        self.adds_up
-    }
-}
-
 fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     let mut columns = vec![Align::Left, Align::Right];
     columns.extend(vec![Align::Right; why.outputs.len()]);
     let mut header = vec!["part".to_owned(), "heard".to_owned()];
     header.extend(why.outputs.iter().map(|output| shorten(output, NAME_WIDTH)));
     let mut table = Table::new(&columns).header(header);
-    let mut terms: Vec<_> = why.terms.iter().collect();
-    terms.sort_by(|a, b| size(&b.values).total_cmp(&size(&a.values)));
+    let (largest, rest) = why.largest(top);
     let row = |name: String, heard: String, values: &[f64]| {
         [name, heard].into_iter().chain(values.iter().map(|value| contribution(*value))).collect::<Vec<_>>()
     };
-    for term in terms.iter().take(top) {
+    for term in largest {
         table.row(row(shorten(&term.part, NAME_WIDTH), number(term.heard), &term.values));
     }
-    if terms.len() > top {
-        let mut rest = vec![0.0; why.outputs.len()];
-        for term in &terms[top..] {
-            rest.iter_mut().zip(&term.values).for_each(|(sum, value)| *sum += value);
-        }
-        table.row(row(format!("{} more", terms.len() - top), String::new(), &rest));
+    if let Some((others, sums)) = rest {
+        table.row(row(format!("{others} more"), String::new(), &sums));
     }
     table.row(row("base".to_owned(), String::new(), &why.base));
     table.row(row("prediction".to_owned(), String::new(), &why.prediction));
@@ -130,8 +101,4 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     let words =
         dim("second stage: what is heard, by feature and distance and by source; in spreads, not in the units above");
     format!("{first}\n{words}\n{}", ledgers.text(&why.heard, &[]))
-}
-
-fn size(values: &[f64]) -> f64 {
-    values.iter().map(|value| value.abs()).sum()
 }

@@ -6,7 +6,7 @@ mod quiet;
 use std::path::Path;
 
 use bytes::Bytes;
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result as ParquetResult};
@@ -44,7 +44,7 @@ pub fn parse(bytes: Vec<u8>, path: &Path, limits: &Limits) -> Result<Table> {
             }
             Ok(table)
         }
-        Err(Trouble::Parquet(error)) if error.to_string().contains("Disabled feature") => {
+        Err(Trouble::Compression) => {
             Err(refuse("it is compressed in another way than snappy, zstd or gzip")
                 .remedy("write it with one of these"))
         }
@@ -63,6 +63,7 @@ struct Content {
 enum Trouble {
     Parquet(ParquetError),
     Claim(&'static str),
+    Compression,
     Limit(Error),
 }
 
@@ -98,6 +99,10 @@ fn read(bytes: Bytes, limits: &Limits) -> std::result::Result<Content, Trouble> 
         Limits::check(total.saturating_mul(places.len() as u64), most_cells, "cells").map_err(Trouble::Limit)?;
         let reader = file.get_row_group(number)?;
         for (&place, cells) in places.iter().zip(&mut content.columns) {
+            use Compression::{GZIP, SNAPPY, UNCOMPRESSED, ZSTD};
+            if !matches!(group.column(place).compression(), UNCOMPRESSED | SNAPPY | GZIP(_) | ZSTD(_)) {
+                return Err(Trouble::Compression);
+            }
             let (start, length) = group.column(place).byte_range();
             let pages = usize::try_from(start).ok().zip(usize::try_from(start.saturating_add(length)).ok());
             let pages = pages.and_then(|(start, end)| bytes.get(start..end));
@@ -184,4 +189,36 @@ fn push_all<T: DataType>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parquet::data_type::DoubleType;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::*;
+
+    /// After the column's name the footer has a header (0x15) and the code of the compression, twice as large as in the
+    /// format's list: SNAPPY is 1, LZ4_RAW 7.
+    #[test]
+    fn another_compression_is_named() {
+        let schema = Arc::new(parse_message_type("message table { required double x; }").unwrap());
+        let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&[1.0, 2.0], None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        let mut bytes = writer.into_inner().unwrap();
+        assert!(parse(bytes.clone(), Path::new("x.parquet"), &Limits::default()).is_ok());
+        let code = bytes.windows(3).rposition(|window| window == [b'x', 0x15, 2]).unwrap() + 2;
+        bytes[code] = 14;
+        let refusal = parse(bytes, Path::new("x.parquet"), &Limits::default()).err().unwrap().to_string();
+        assert!(refusal.contains("another way than snappy, zstd or gzip"), "{refusal}");
+    }
 }

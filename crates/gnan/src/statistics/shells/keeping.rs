@@ -43,16 +43,6 @@ impl Keeping {
     pub(super) fn in_memory(surroundings: &Surroundings, words: usize) -> Keeping {
         Keeping::choose((words * OCTET) as u64, surroundings.slots(), memory::left(), None)
     }
-
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Keeping::Bytes => "bytes in memory",
-            Keeping::HalfBytes => "half bytes in memory",
-            Keeping::File(_) => "a cache file",
-            Keeping::Recomputed => "searched again for every pass",
-        }
-    }
 }
 
 #[cfg(test)]

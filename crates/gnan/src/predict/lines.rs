@@ -6,26 +6,42 @@
 //! | several yes-or-no targets | `id`, then `<target>`, `probability:<target>` for each | `id`, `classes`, `probabilities` by target |
 //! | quantities | `id`, `<target>` ... | `id`, `values` by target |
 
-use gnan::dataset::Outcome;
-use gnan::model::Definition;
-use gnan::predict::Prediction;
-use gnan::{Error, Result};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::Prediction;
+use crate::dataset::Outcome;
+use crate::error::{Error, Result};
+use crate::model::{Definition, Model};
 use crate::named::Named;
 
-/// Rows of a CSV table, under its header where it is wanted.
-pub fn csv_lines(items: &[Prediction], definition: &Definition, with_header: bool) -> Result<Vec<u8>> {
-    let broken = |error: csv::Error| Error::input(format!("the predictions cannot be written: {error}"));
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    if with_header {
-        writer.write_record(header(definition)).map_err(broken)?;
+impl Model {
+    /// Predictions as rows of a CSV table, under its header where it is wanted.
+    pub fn csv_lines(&self, predictions: &[Prediction], with_header: bool) -> Result<Vec<u8>> {
+        let definition = self.definition();
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        if with_header {
+            writer.write_record(header(definition)).map_err(broken)?;
+        }
+        for item in predictions {
+            writer.write_record(record(item, definition)).map_err(broken)?;
+        }
+        writer.into_inner().map_err(broken)
     }
-    for item in items {
-        writer.write_record(record(item, definition)).map_err(broken)?;
+
+    /// Predictions as one JSON object per line.
+    pub fn json_lines(&self, predictions: &[Prediction]) -> Result<Vec<u8>> {
+        let mut lines = Vec::new();
+        for item in predictions {
+            serde_json::to_writer(&mut lines, &Line { item, definition: self.definition() }).map_err(broken)?;
+            lines.push(b'\n');
+        }
+        Ok(lines)
     }
-    writer.into_inner().map_err(|error| Error::input(format!("the predictions cannot be written: {error}")))
+}
+
+fn broken(error: impl std::fmt::Display) -> Error {
+    Error::input(format!("the predictions cannot be written: {error}"))
 }
 
 fn header(definition: &Definition) -> Vec<String> {
@@ -64,17 +80,6 @@ fn record(item: &Prediction, definition: &Definition) -> Vec<String> {
         Outcome::Regression | Outcome::MultiRegression => cells.extend(item.outputs.iter().map(f32::to_string)),
     }
     cells
-}
-
-/// One JSON object per line.
-pub fn json_lines(items: &[Prediction], definition: &Definition) -> Result<Vec<u8>> {
-    let mut lines = Vec::new();
-    for item in items {
-        serde_json::to_writer(&mut lines, &Line { item, definition })
-            .map_err(|error| Error::input(format!("the predictions cannot be written: {error}")))?;
-        lines.push(b'\n');
-    }
-    Ok(lines)
 }
 
 struct Line<'a> {

@@ -3,19 +3,22 @@
 //! Everything is called by its name: outputs, features, nodes, distances (`0`, `1`, ..., `unreachable`). For every output
 //! `base + structure + the sum of any marginal = prediction`.
 
-use gnan::dataset::Outcome;
-use gnan::explain::{By, Contribution, Explanation};
-use gnan::model::Definition;
-use gnan::{Error, Result};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::outputs::{Output, most_probable};
+use super::explanation::{Contribution, Explanation};
+use super::ledger::By;
+use super::output::Output;
+use super::verification::Verification;
+use crate::dataset::Outcome;
+use crate::error::{Error, Result};
+use crate::model::Definition;
 use crate::named::Named;
-use crate::style::counted_more;
+use crate::score::most_probable;
 
-/// What is written of every explanation.
-pub struct Wanted<'a> {
+/// Writes explanations: what the model is, and which outputs and marginals are written.
+#[derive(Clone, Debug)]
+pub struct ExplanationWriter<'a> {
     /// What the model is.
     pub definition: &'a Definition,
     /// Which outputs.
@@ -24,20 +27,34 @@ pub struct Wanted<'a> {
     pub by: Vec<By>,
 }
 
-impl Wanted<'_> {
+impl ExplanationWriter<'_> {
     /// An explanation as one JSON object on one line.
     pub fn json_line(&self, why: &Explanation) -> Result<Vec<u8>> {
         let mut line = Vec::new();
-        serde_json::to_writer(&mut line, &Document { wanted: self, why }).map_err(broken)?;
+        serde_json::to_writer(&mut line, &Document { writer: self, why }).map_err(broken)?;
         line.push(b'\n');
         Ok(line)
     }
 
     /// An explanation as one JSON object for people.
     pub fn json_document(&self, why: &Explanation) -> Result<Vec<u8>> {
-        let mut text = serde_json::to_vec_pretty(&Document { wanted: self, why }).map_err(broken)?;
+        let mut text = serde_json::to_vec_pretty(&Document { writer: self, why }).map_err(broken)?;
         text.push(b'\n');
         Ok(text)
+    }
+
+    /// Adds an explanation up again from its own JSON text; a large one output by output, because its text is large too.
+    pub fn verify(&self, why: &Explanation) -> Result<Verification> {
+        if why.unlisted.is_none() {
+            return Verification::of_line(&self.json_line(why)?);
+        }
+        let mut found = Verification::new();
+        for output in &self.outputs {
+            let one = ExplanationWriter { outputs: vec![output.clone()], ..self.clone() };
+            found.merge(Verification::of_line(&one.json_line(why)?)?);
+        }
+        found.predictions = 1;
+        Ok(found)
     }
 
     /// The header of the CSV table.
@@ -53,13 +70,13 @@ impl Wanted<'_> {
             let whole = output.ledger(why, By::Feature);
             write("base", "", whole.base)?;
             write("structure", "", whole.structure)?;
-            for by in self.by.iter().filter(|by| has(why, **by)) {
+            for by in self.by.iter().filter(|by| why.has(**by)) {
                 let ledger = output.ledger(why, *by);
                 for term in ledger.terms {
-                    write(by_name(*by), &term.name, term.amount)?;
+                    write(by.name(), &term.name, term.amount)?;
                 }
                 if let Some((others, sum)) = ledger.rest {
-                    write(by_name(*by), &counted_more(others, "part"), sum)?;
+                    write(by.name(), &more_parts(others), sum)?;
                 }
             }
             write("total", "", whole.total)?;
@@ -74,36 +91,32 @@ fn broken(error: impl std::fmt::Display) -> Error {
     Error::input(format!("the explanations cannot be written: {error}"))
 }
 
-/// The name of a marginal, as `--by` takes it.
-pub fn by_name(by: By) -> &'static str {
-    match by {
-        By::Feature => "feature",
-        By::Node => "node",
-        By::Distance => "distance",
-        By::FeatureAndDistance => "feature-distance",
-        By::NodeAndFeature => "node-feature",
-        By::Receiver => "receiver",
+/// How many parts are not listed: "1 more part", "1,282 more parts".
+fn more_parts(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
     }
-}
-
-/// Whether an explanation has a marginal: a node task has one receiver alone, the item itself.
-pub fn has(why: &Explanation, by: By) -> bool {
-    by != By::Receiver || !why.by_receiver.is_empty()
+    format!("{text} more part{}", if count == 1 { "" } else { "s" })
 }
 
 struct Document<'a> {
-    wanted: &'a Wanted<'a>,
+    writer: &'a ExplanationWriter<'a>,
     why: &'a Explanation,
 }
 
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let (why, definition) = (self.why, self.wanted.definition);
+        let (why, definition) = (self.why, self.writer.definition);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &why.id)?;
         map.serialize_entry("unit", &definition.shown_unit())?;
         if !why.probabilities.is_empty() {
-            let every = super::outputs::every(definition);
+            let every = Output::all(definition);
             if definition.learned.outcome != Outcome::MultiLabel {
                 map.serialize_entry("class", &every.get(most_probable(&why.probabilities)).map(|class| &class.name))?;
             }
@@ -116,7 +129,7 @@ impl Serialize for Document<'_> {
         let slots = why.structure_by_distance.len();
         let distances: Vec<(usize, String)> =
             (0..slots).filter(|slot| why.receivers[*slot] > 0).map(|slot| (slot, why.axis.key(slot))).collect();
-        let outputs = self.wanted.outputs.iter();
+        let outputs = self.writer.outputs.iter();
         let parts =
             outputs.map(|output| (output.name.as_str(), Parts { document: self, output, distances: &distances }));
         map.serialize_entry("outputs", &Named(parts.collect()))?;
@@ -156,7 +169,7 @@ impl Serialize for Parts<'_> {
         map.serialize_entry("structure", &(sign * why.structure(shown)))?;
         let structure = self.by_distance(|slot| output.of_shown(&why.structure_by_distance[slot]));
         map.serialize_entry("structure_by_distance", &structure)?;
-        for by in self.document.wanted.by.iter().filter(|by| has(why, **by)) {
+        for by in self.document.writer.by.iter().filter(|by| why.has(**by)) {
             match by {
                 By::Feature => {
                     let amounts = signed(why.by_feature(shown));
@@ -195,7 +208,7 @@ impl Serialize for Parts<'_> {
 }
 
 /// Where the parts by node and feature stand that are not listed.
-pub const OTHERS: &str = "other_nodes_and_features";
+pub(super) const OTHERS: &str = "other_nodes_and_features";
 
 /// Parts that are not listed: how many, their sum, and the sum of their sizes.
 #[derive(Serialize)]
@@ -205,7 +218,7 @@ struct Others {
     size: f64,
 }
 
-/// What the features of every node did, by node.
+/// The contributions of the features of every node, by node.
 struct NodeFeatures<'a> {
     why: &'a Explanation,
     output: &'a Output,
@@ -219,5 +232,18 @@ impl Serialize for NodeFeatures<'_> {
             (&self.why.nodes[parts[0].node], Named(amounts.collect()))
         });
         serializer.collect_map(nodes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::more_parts;
+
+    #[test]
+    fn what_is_not_listed_is_counted() {
+        assert_eq!(
+            [1, 999, 1282, 1_000_000].map(more_parts),
+            ["1 more part", "999 more parts", "1,282 more parts", "1,000,000 more parts"]
+        );
     }
 }

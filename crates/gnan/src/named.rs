@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 /// Names and values as a JSON object that keeps their order.
-pub struct Named<'a, T>(pub Vec<(&'a str, T)>);
+pub(crate) struct Named<'a, T>(pub Vec<(&'a str, T)>);
 
 impl<T: Serialize> Serialize for Named<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,0 +1,207 @@
+//! Scores: the metrics of outputs whose targets are known.
+//!
+//! A metric is computed on items with known targets only. With several targets it is the mean over targets.
+
+use crate::dataset::{Outcome, Target};
+use crate::metric::{Metric, Metrics};
+
+/// Outputs to be judged: logits or values in the units of the target.
+#[derive(Clone, Copy, Debug)]
+pub struct Scored<'a> {
+    /// What was asked for.
+    pub outcome: Outcome,
+    /// Outputs per item.
+    pub width: usize,
+    /// `[items, width]`
+    pub outputs: &'a [f32],
+}
+
+/// Probabilities of the classes from logits: softmax, or sigmoid of one logit as (1 - p, p).
+pub fn probabilities(logits: &[f32]) -> Vec<f64> {
+    if let [logit] = logits {
+        let p = 1.0 / (1.0 + (-f64::from(*logit)).exp());
+        return vec![1.0 - p, p];
+    }
+    let largest = logits.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
+    let exps: Vec<f64> = logits.iter().map(|y| f64::from(y - largest).exp()).collect();
+    let sum: f64 = exps.iter().sum();
+    exps.into_iter().map(|e| e / sum).collect()
+}
+
+/// Judges outputs for `items`, in their order; the values of `targets` are indexed by item.
+pub fn score(scored: &Scored<'_>, targets: &[Target], items: &[u32]) -> Metrics {
+    let per_target = |k: usize| -> Metrics {
+        let values = &targets[k].values;
+        let rows = scored.outputs.chunks_exact(scored.width.max(1)).zip(items);
+        let known = rows.map(|(row, item)| (row, values[*item as usize])).filter(|(_, target)| !target.is_nan());
+        match scored.outcome {
+            Outcome::Binary | Outcome::Multiclass => {
+                let classes = targets[k].classes.as_ref().map_or(0, Vec::len);
+                let judged = known.map(|(row, target)| (probabilities(row), target as usize)).collect::<Vec<_>>();
+                classification(&judged, classes)
+            }
+            Outcome::MultiLabel => {
+                let judged =
+                    known.map(|(row, target)| (probabilities(&row[k..=k]), target as usize)).collect::<Vec<_>>();
+                classification(&judged, 2)
+            }
+            Outcome::Regression | Outcome::MultiRegression => {
+                regression(&known.map(|(row, target)| (f64::from(row[k]), target)).collect::<Vec<_>>())
+            }
+        }
+    };
+    let count = if matches!(scored.outcome, Outcome::Binary | Outcome::Multiclass) { 1 } else { targets.len() };
+    Metrics::mean(&(0..count.min(targets.len())).map(per_target).collect::<Vec<_>>())
+}
+
+/// The class with the largest probability; the first of several.
+pub fn most_probable(probabilities: &[f64]) -> usize {
+    let mut best = 0;
+    for (class, p) in probabilities.iter().enumerate() {
+        if *p > probabilities[best] {
+            best = class;
+        }
+    }
+    best
+}
+
+fn classification(judged: &[(Vec<f64>, usize)], classes: usize) -> Metrics {
+    let mut metrics = Metrics::default();
+    if judged.is_empty() {
+        return metrics;
+    }
+    let (mut hits, mut actual, mut claimed) = (vec![0.0; classes], vec![0.0; classes], vec![0.0; classes]);
+    let mut log_loss = 0.0;
+    for (p, target) in judged {
+        let class = most_probable(p);
+        actual[*target] += 1.0;
+        claimed[class] += 1.0;
+        hits[class] += f64::from(u8::from(class == *target));
+        log_loss -= p[*target].max(1e-15).ln();
+    }
+    let count = judged.len() as f64;
+    metrics.insert(Metric::Accuracy, hits.iter().sum::<f64>() / count);
+    metrics.insert(Metric::LogLoss, log_loss / count);
+    let present: Vec<usize> = (0..classes).filter(|class| actual[*class] > 0.0).collect();
+    let recall: f64 = present.iter().map(|class| hits[*class] / actual[*class]).sum();
+    metrics.insert(Metric::BalancedAccuracy, recall / present.len() as f64);
+    let f1 = |class: usize| {
+        let sum = actual[class] + claimed[class];
+        if sum > 0.0 { 2.0 * hits[class] / sum } else { 0.0 }
+    };
+    // Of the positive class for two classes; for more the mean over classes that occur or are claimed.
+    let judged_classes: Vec<usize> = match classes {
+        2 => vec![1],
+        _ => (0..classes).filter(|class| actual[*class] + claimed[*class] > 0.0).collect(),
+    };
+    let sum: f64 = judged_classes.iter().map(|class| f1(*class)).sum();
+    metrics.insert(Metric::F1, sum / judged_classes.len() as f64);
+    if classes == 2
+        && let Some(precision) = average_precision(judged.iter().map(|(p, target)| (p[1], *target == 1)).collect())
+    {
+        metrics.insert(Metric::AveragePrecision, precision);
+    }
+    // Two classes: of the positive one; more: the mean of one class against the rest.
+    let wanted: Vec<usize> = if classes == 2 { vec![1] } else { present };
+    let aucs: Vec<f64> = wanted
+        .into_iter()
+        .filter_map(|class| roc_auc(judged.iter().map(|(p, target)| (p[class], *target == class)).collect()))
+        .collect();
+    if !aucs.is_empty() {
+        metrics.insert(Metric::RocAuc, aucs.iter().sum::<f64>() / aucs.len() as f64);
+    }
+    metrics
+}
+
+/// The probability that a positive is ranked above a negative, ties counting half.
+pub fn roc_auc(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
+    let positives = ranked.iter().filter(|(_, positive)| *positive).count() as f64;
+    let negatives = ranked.len() as f64 - positives;
+    if positives == 0.0 || negatives == 0.0 {
+        return None;
+    }
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut below, mut wins) = (0.0, 0.0);
+    for tie in ranked.chunk_by(|a, b| a.0 == b.0) {
+        let positive = tie.iter().filter(|(_, positive)| *positive).count() as f64;
+        let negative = tie.len() as f64 - positive;
+        wins += positive * (below + 0.5 * negative);
+        below += negative;
+    }
+    Some(wins / (positives * negatives))
+}
+
+/// The mean over the positives of the precision among what is ranked at least as high as they are.
+pub fn average_precision(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
+    let positives = ranked.iter().filter(|(_, positive)| *positive).count() as f64;
+    if positives == 0.0 || positives == ranked.len() as f64 {
+        return None;
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (mut above, mut hits, mut sum) = (0.0, 0.0, 0.0);
+    for tie in ranked.chunk_by(|a, b| a.0 == b.0) {
+        let positive = tie.iter().filter(|(_, positive)| *positive).count() as f64;
+        above += tie.len() as f64;
+        hits += positive;
+        sum += positive * hits / above;
+    }
+    Some(sum / positives)
+}
+
+fn regression(judged: &[(f64, f64)]) -> Metrics {
+    let mut metrics = Metrics::default();
+    if judged.is_empty() {
+        return metrics;
+    }
+    let count = judged.len() as f64;
+    let mean = judged.iter().map(|(_, target)| target).sum::<f64>() / count;
+    let total: f64 = judged.iter().map(|(_, target)| (target - mean).powi(2)).sum();
+    let squares: f64 = judged.iter().map(|(y, target)| (y - target).powi(2)).sum();
+    metrics.insert(Metric::Mae, judged.iter().map(|(y, target)| (y - target).abs()).sum::<f64>() / count);
+    metrics.insert(Metric::Rmse, (squares / count).sqrt());
+    if total > 0.0 {
+        metrics.insert(Metric::R2, 1.0 - squares / total);
+    }
+    metrics
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs (positive above negative): 0.4<0.6 y, 0.4=0.4 tie, 0.4>0.1 y, 0.9 above all: (1 + 0.5 + 0 + 3) / 6.
+    #[test]
+    fn auc_counts_pairs_with_ties_half() {
+        let ranked = vec![(0.4, true), (0.9, true), (0.6, false), (0.4, false), (0.1, false)];
+        assert!((roc_auc(ranked).unwrap() - 4.5 / 6.0).abs() < 1e-12);
+        assert_eq!(roc_auc(vec![(0.1, true)]), None);
+    }
+
+    /// Ranked 0.9 y, 0.6 n, then y and n tied at 0.4: (1/1 + 2/4) / 2.
+    #[test]
+    fn average_precision_by_hand() {
+        let ranked = vec![(0.4, true), (0.9, true), (0.6, false), (0.4, false), (0.1, false)];
+        assert!((average_precision(ranked).unwrap() - 0.75).abs() < 1e-12);
+        assert_eq!(average_precision(vec![(0.1, true)]), None);
+    }
+
+    #[test]
+    fn a_confusion_matrix_by_hand() {
+        // Targets 0 0 0 1 1, claimed 0 0 1 1 0: accuracy 3/5, recalls 2/3 and 1/2, F1 of class 1: 2*1/(2+2).
+        let p = |class: usize| if class == 1 { vec![0.2, 0.8] } else { vec![0.7, 0.3] };
+        let judged = vec![(p(0), 0), (p(0), 0), (p(1), 0), (p(1), 1), (p(0), 1)];
+        let metrics = classification(&judged, 2);
+        assert!((metrics.get(Metric::Accuracy).unwrap() - 0.6).abs() < 1e-12);
+        assert!((metrics.get(Metric::BalancedAccuracy).unwrap() - 7.0 / 12.0).abs() < 1e-12);
+        assert!((metrics.get(Metric::F1).unwrap() - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn regression_by_hand() {
+        // Errors 1, -1, 0 around targets 1, 2, 3: MAE 2/3, RMSE sqrt(2/3), R2 = 1 - 2/2.
+        let metrics = regression(&[(2.0, 1.0), (1.0, 2.0), (3.0, 3.0)]);
+        assert!((metrics.get(Metric::Mae).unwrap() - 2.0 / 3.0).abs() < 1e-12);
+        assert!((metrics.get(Metric::Rmse).unwrap() - (2.0f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert!(metrics.get(Metric::R2).unwrap().abs() < 1e-12);
+    }
+}
