@@ -19,8 +19,8 @@
 //!   [`selftest`]: plants truths and recovers them.
 
 pub mod error;
-pub mod limits;
 pub mod memory;
+pub mod limits;
 pub mod random;
 pub mod output;
 pub mod checksum;
@@ -34,8 +34,8 @@ mod named;
 pub mod spec;
 pub mod files;
 pub mod catalogue;
-pub mod dataset;
 pub mod graph;
+pub mod dataset;
 pub mod distance;
 pub mod lens;
 pub mod statistics;
