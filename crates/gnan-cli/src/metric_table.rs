@@ -1,8 +1,9 @@
 //! Metrics side by side: one row per metric, one column per part of the data.
 
 use gnan::metric::Metrics;
+use gnan::numbers::metric;
 
-use crate::style::{metric, metric_name};
+use crate::style::metric_name;
 use crate::table::{Align, Table};
 
 /// A table of metrics; a metric that a part does not have is left empty.

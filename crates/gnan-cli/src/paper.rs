@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gnan::catalogue::{self, Entry};
+use gnan::numbers::fixed;
 use gnan::reproduce::{Reproduced, Variant};
 use gnan::{Error, Result};
 
@@ -47,7 +48,7 @@ pub fn locate(data: &str) -> Result<Located> {
 /// The paper's rows with ours below them.
 pub fn beside_the_paper(result: &Reproduced) -> Table {
     let digits = if result.metric == "mae" { 3 } else { 1 };
-    let number = |value: f64| format!("{value:.digits$}");
+    let number = |value: f64| fixed(value, digits);
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
     let unit = result.unit.unwrap_or(if result.metric == "mae" { "" } else { "%" });
     let heading = format!("{} {unit}", crate::style::metric_name(result.metric));

@@ -20,6 +20,7 @@
 
 pub mod error;
 pub mod limits;
+pub mod numbers;
 pub mod memory;
 pub mod random;
 pub mod output;

@@ -13,6 +13,7 @@ use crate::files::Task;
 use crate::lens::View;
 use crate::memory;
 use crate::model::Rho;
+use crate::numbers;
 use crate::statistics::{Keeping, Sample, Shells, Statistics, Surroundings};
 use crate::train::{Probe, Training};
 
@@ -346,7 +347,7 @@ fn choose(
             return format!(
                 "nothing fits: about {} are needed; allow more with --memory, label fewer items, or train on a sample with \
                  --shell-sample",
-                memory::in_words(way.memory)
+                numbers::bytes(way.memory)
             );
         }
         return match keeping {
@@ -362,7 +363,7 @@ fn choose(
     match only.fits {
         true => "it is the only way".to_owned(),
         false => {
-            format!("it does not fit: about {} are needed; allow more with --memory", memory::in_words(only.memory))
+            format!("it does not fit: about {} are needed; allow more with --memory", numbers::bytes(only.memory))
         }
     }
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use gnan::explain::{By, Canonical, Explanation};
 use gnan::files::Task;
 use gnan::metric::Metrics;
+use gnan::numbers::{count, duration};
 use gnan::output::write_atomically;
 use gnan::train::RhoChoice;
 use gnan::{Dataset, Error, Model, Training};
@@ -30,7 +31,7 @@ use crate::metric_table::metric_table;
 use crate::prediction_lines::csv_lines;
 use crate::progress::working;
 use crate::screen::{print, print_json};
-use crate::style::{DIM, count, dim, duration, heading};
+use crate::style::{DIM, dim, heading};
 use crate::table::Table;
 
 /// The built-in set.

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use gnan::evaluate::{Candidate, Division, Evaluation, Journal, Protocol, Trial, Tuning};
+use gnan::numbers::{count, counted, duration, metric};
 use gnan::reproduce::{PaperProtocol, Variant};
 use gnan::{Dataset, Error, Training, catalogue};
 use serde::Serialize;
@@ -18,7 +19,7 @@ use crate::interrupt;
 use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
 use crate::screen::{print, print_json};
-use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric, metric_name};
+use crate::style::{BOLD, DIM, dim, heading, metric_name};
 use crate::table::{Align, Table};
 use gnan::baseline::{self, baseline};
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gnan::dataset::AskedPair;
 use gnan::metric::Metrics;
+use gnan::numbers::counted;
 use gnan::predict::{Prediction, Remarks};
 use gnan::{Dataset, Error, Model};
 
@@ -16,7 +17,7 @@ use crate::metric_table::metric_table;
 use crate::prediction_lines::{csv_lines, json_lines};
 use crate::progress::PredictionProgress;
 use crate::screen::talk;
-use crate::style::{self, counted};
+use crate::style;
 
 const EXAMPLES: &str = examples!(
     "gnan predict model.gnan new-data/ > predictions.csv",

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::{Layout, OptimiserState, Rho, StepSettings};
+use crate::numbers::number;
 use crate::shape::Adam;
 
 use super::fit::Fit;
@@ -32,7 +33,7 @@ impl Fit<'_> {
         self.group_penalty = strength as f32;
         let mut gradient = vec![0.0; self.train.outputs.len()];
         let together = self.settled.dropout == 0.0;
-        let candidate = format!("penalty {strength:.3e}");
+        let candidate = format!("penalty {}", number(strength));
         for epoch in 0..epochs {
             self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
             self.engine.tables(&self.parameters, together);

@@ -6,6 +6,7 @@ use gnan::Dataset;
 use gnan::explain::{Canonical, FeatureOverview, Importance, Overview};
 use gnan::files::Task;
 use gnan::model::{Description, Rho};
+use gnan::numbers::{count, counted, counted_more, number};
 use gnan_report::words;
 
 use super::outputs::{Output, every};
@@ -14,7 +15,7 @@ use crate::amounts::{
     support_words,
 };
 use crate::findings::{RhoCurve, rho_curves, rho_table};
-use crate::style::{count, counted, counted_more, dim, harmless, heading, number};
+use crate::style::{dim, harmless, heading};
 use crate::table::{Table, shorten};
 
 /// Widest name in a heading.

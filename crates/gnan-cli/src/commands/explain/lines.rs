@@ -6,13 +6,13 @@
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Contribution, Explanation};
 use gnan::model::Description;
+use gnan::numbers::counted_more;
 use gnan::{Error, Result};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::outputs::{Output, most_probable};
 use crate::named::Named;
-use crate::style::counted_more;
 
 /// What is written of every explanation.
 pub struct Wanted<'a> {

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gnan::explain::{By, Explainer, Explanation};
+use gnan::numbers::counted;
 use gnan::{Dataset, Error, Model};
 use serde::Serialize;
 
@@ -25,7 +26,7 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::progress::working;
 use crate::screen::{print, talk};
-use crate::style::{counted, harmless, warning};
+use crate::style::{harmless, warning};
 
 const EXAMPLES: &str = examples!(
     "gnan explain model.gnan                                 the model alone",

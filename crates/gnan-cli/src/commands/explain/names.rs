@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use gnan::files::Task;
+use gnan::numbers::count;
 use gnan::{Dataset, Error, Result};
 use strsim::normalized_damerau_levenshtein as likeness;
 
-use crate::style::{count, harmless};
+use crate::style::harmless;
 use crate::table::shorten;
 
 /// Near names that a message lists.

@@ -1,6 +1,7 @@
 //! Models with a readout, for people and programs: what its functions make of what is heard, and what that is made of.
 
 use gnan::explain::{By, ReadoutExplanation};
+use gnan::numbers::{counted, number, with_sign};
 use gnan::{Dataset, Error, Model};
 use serde::Serialize;
 
@@ -9,7 +10,7 @@ use super::{ExplainArgs, Format, answer, write_text};
 use crate::args::Sink;
 use crate::exit::{Answer, Result};
 use crate::progress::working;
-use crate::style::{contribution, counted, dim, heading, number};
+use crate::style::{dim, heading};
 use crate::table::{Align, Table, shorten};
 
 /// Widest name of a part.
@@ -28,7 +29,7 @@ pub fn functions(model: &Model, top: usize) -> String {
     for (name, curve) in model.readout_curves().into_iter().take(top.saturating_add(1)) {
         for (c, output) in outputs.iter().enumerate() {
             let mut row = vec![shorten(&name, NAME_WIDTH), shorten(output, NAME_WIDTH)];
-            row.extend(SHOWN_AT.map(|at| contribution(model.description().shown(&curve.evaluate(at))[c])));
+            row.extend(SHOWN_AT.map(|at| with_sign(model.description().shown(&curve.evaluate(at))[c], 2)));
             table.row(row);
         }
     }
@@ -100,7 +101,7 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     let mut terms: Vec<_> = why.terms.iter().collect();
     terms.sort_by(|a, b| size(&b.values).total_cmp(&size(&a.values)));
     let row = |name: String, heard: String, values: &[f64]| {
-        [name, heard].into_iter().chain(values.iter().map(|value| contribution(*value))).collect::<Vec<_>>()
+        [name, heard].into_iter().chain(values.iter().map(|value| with_sign(*value, 2))).collect::<Vec<_>>()
     };
     for term in terms.iter().take(top) {
         table.row(row(shorten(&term.part, NAME_WIDTH), number(term.heard), &term.values));

@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 
 use gnan::explain::TOLERANCE;
+use gnan::numbers::{counted, percent};
 use gnan::{Error, Result};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::lines::OTHERS;
-use crate::style::{counted, harmless};
+use crate::style::harmless;
 
 /// What came out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -112,8 +113,8 @@ impl Verification {
     pub fn sentence(&self) -> String {
         let what = format!("{} in {}", counted(self.sums, "sum"), counted(self.predictions, "prediction"));
         let deviation = format!(
-            "the largest deviation is {:.2} % of what is tolerated (1e-5 of the sizes of the terms, at least 1e-5)",
-            100.0 * self.largest_deviation
+            "the largest deviation is {} of what is tolerated (1e-5 of the sizes of the terms, at least 1e-5)",
+            percent(self.largest_deviation, 2)
         );
         if self.adds_up {
             return format!("everything adds up: {what}; {deviation}");
