@@ -1,26 +1,27 @@
-//! What a model is, in words: used by the report and the command line alike.
+//! Descriptions of a model in words, for the report and the command line alike.
 
 use gnan::dataset::Outcome;
 use gnan::files::Task;
 use gnan::lens::{Direction, Lens, Pool};
 use gnan::model::{Description, PairRank, Rho, SelectionStep};
 use gnan::model_file::parameter_count;
+use gnan::numbers::{count, counted, metric, number, percent};
 use gnan::shape::ShapeKind;
 
-use crate::text::{count, one_line};
+use crate::text::one_line;
 
-/// What kind of prediction it is: "one of two classes".
+/// What kind of prediction it is: "binary classification".
 pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Binary => "one of two classes",
-        Outcome::Multiclass => "one of several classes",
-        Outcome::Regression => "a quantity",
-        Outcome::MultiLabel => "several yes-or-no targets",
-        Outcome::MultiRegression => "several quantities",
+        Outcome::Binary => "binary classification",
+        Outcome::Multiclass => "classification into several classes",
+        Outcome::Regression => "regression",
+        Outcome::MultiLabel => "multi-label classification",
+        Outcome::MultiRegression => "multi-target regression",
     }
 }
 
-/// What is predicted of what: "toxic of graphs, one of two classes".
+/// What is predicted of what: "toxic of graphs (binary classification)".
 pub fn prediction(description: &Description) -> String {
     let targets: Vec<String> = description
         .targets
@@ -33,24 +34,28 @@ pub fn prediction(description: &Description) -> String {
         .collect();
     let more = description.targets.len().saturating_sub(targets.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let of = match description.task {
-        _ if description.links.is_some() => "pairs of nodes",
-        Task::Graph => "graphs",
-        Task::Node => "nodes",
-    };
-    format!("{}{more} of {of}, {}", targets.join(", "), outcome(description.outcome))
+    format!("{}{more} of {} ({})", targets.join(", "), items(description), outcome(description.outcome))
 }
 
-/// Whether rho is "shared", "per feature" or "per group of features".
-pub fn rho(rho: Rho) -> &'static str {
-    match rho {
-        Rho::Shared => "shared",
-        Rho::PerFeature => "per feature",
-        Rho::Grouped => "per group of features",
+/// What the model predicts something of: "graphs", "nodes" or "node pairs".
+pub fn items(description: &Description) -> &'static str {
+    match description.task {
+        _ if description.links.is_some() => "node pairs",
+        Task::Graph => "graphs",
+        Task::Node => "nodes",
     }
 }
 
-/// The ways in which distance is measured, where they are not the usual one: ", distance along and against edges".
+/// Whether there is one distance function (rho), one per feature or one per group of features.
+pub fn rho(rho: Rho) -> &'static str {
+    match rho {
+        Rho::Shared => "one distance function (rho)",
+        Rho::PerFeature => "a distance function (rho) per feature",
+        Rho::Grouped => "a distance function (rho) per group of features",
+    }
+}
+
+/// How distance is measured, unless in the usual way: ", distance along and against edges".
 fn lenses(description: &Description) -> String {
     let lenses = &description.lenses;
     let one = |lens: &Lens| {
@@ -81,7 +86,7 @@ fn lenses(description: &Description) -> String {
     }
 }
 
-/// How the pairs of features did among the candidates, the best first, and which of them the model has.
+/// The candidate feature pairs, the best first: how much each explains, and whether the model has it.
 pub fn pairs(description: &Description) -> Vec<String> {
     let has = |features: &[String; 2]| {
         let pairs = description.features.iter().filter_map(|feature| feature.pair.as_ref());
@@ -92,12 +97,12 @@ pub fn pairs(description: &Description) -> Vec<String> {
     let line = |rank: &PairRank| {
         let name = rank.features.each_ref().map(|name| one_line(name)).join(" × ");
         let taken = if has(&rank.features) { "" } else { ", left out" };
-        format!("{name}: explains {:.2} % of what the features alone leave{taken}", 100.0 * rank.score)
+        format!("{name}: explains {} of the residual of the additive model{taken}", percent(rank.score, 2))
     };
     description.record.pairs.iter().map(line).collect()
 }
 
-/// What the model looks like: "rho per feature, one logit, 3 layers of 64, 52,000 parameters".
+/// The architecture: "a distance function (rho) per feature, one logit, networks of 3 layers of 64, 52,000 parameters".
 pub fn architecture(description: &Description) -> String {
     let size = description.architecture;
     let logits = match (description.outcome, size.outputs) {
@@ -106,26 +111,30 @@ pub fn architecture(description: &Description) -> String {
         _ => "",
     };
     let cap = match description.hop_cap {
-        Some(cap) => format!(", nothing beyond distance {cap}"),
-        None if description.silent_unreachable => ", nothing from unreachable nodes".to_owned(),
+        Some(cap) => format!(", no influence beyond distance {cap}"),
+        None if description.silent_unreachable => ", no influence of unreachable nodes".to_owned(),
         None => String::new(),
     };
-    let normalise = if description.normalise { "" } else { ", not normalised" };
+    let normalise = if description.normalise { "" } else { ", sums instead of means over nodes at one distance" };
     let readout = if description.readout { ", readout" } else { "" };
     format!(
-        "rho {}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
+        "{}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
         rho(description.rho),
         lenses(description),
         shapes(description),
-        count(parameter_count(description) as u64)
+        count(parameter_count(description))
     )
 }
 
-/// What shape functions and rhos are made of: "3 layers of 64", "splines", "splines with rho of 3 layers of 64".
+/// What shape functions and distance functions are made of: "networks of 3 layers of 64", "splines", "splines with rho of
+/// networks of 3 layers of 64".
 fn shapes(description: &Description) -> String {
     let size = description.architecture;
-    let networks =
-        if size.layers == 1 { "lines".to_owned() } else { format!("{} layers of {}", size.layers, size.hidden) };
+    let networks = if size.layers == 1 {
+        "straight lines".to_owned()
+    } else {
+        format!("networks of {} layers of {}", size.layers, size.hidden)
+    };
     match (description.shape, description.rho_shape()) {
         (ShapeKind::Network, ShapeKind::Network) => networks,
         (ShapeKind::Spline, ShapeKind::Spline) => "splines".to_owned(),
@@ -139,41 +148,42 @@ pub fn settings(description: &Description) -> String {
     let record = &description.record;
     let mut words = vec![
         format!("{} loss", record.loss),
-        format!("learning rate {}", short(record.learning_rate)),
-        format!("weight decay {}", short(record.weight_decay)),
+        format!("learning rate {}", number(record.learning_rate)),
+        format!("weight decay {}", number(record.weight_decay)),
     ];
     if record.smooth > 0.0 {
-        words.push(format!("smoothness {}", short(record.smooth)));
+        words.push(format!("smoothness {}", number(record.smooth)));
     }
     if record.dropout > 0.0 {
-        words.push(format!("dropout {}", short(record.dropout)));
+        words.push(format!("dropout {}", number(record.dropout)));
     }
     if record.batch > 0 {
-        words.push(format!("batches of {}", count(record.batch as u64)));
+        words.push(format!("batches of {}", count(record.batch)));
     }
     if record.shell_sample > 0 {
-        let sources = count(u64::from(record.shell_sample));
-        let moved =
-            record.sample_error.map(|error| format!("which move an output by {:.1} % of its spread; ", 100.0 * error));
+        let sources = count(record.shell_sample as usize);
+        let moved = record
+            .sample_error
+            .map(|error| format!("which change an output by {} of its standard deviation; ", percent(error, 1)));
         let moved = moved.unwrap_or_default();
-        words.push(format!("on samples of {sources} sources of every shell ({moved}predictions are exact)"));
+        words.push(format!("on samples of {sources} sources of every shell ({moved}predictions use all sources)"));
     }
     words.push(format!("seed {}", record.seed));
     words.join(", ")
 }
 
 /// Which features were trained on knots: "3 features were trained on 256 quantile knots, an approximation; predictions
-/// are exact". `None`: none was.
+/// are exact"; `None` if none was.
 pub fn knots(description: &Description) -> Option<String> {
     let counts: Vec<usize> = description.features.iter().filter_map(|feature| feature.knots).collect();
     let (fewest, most) = (counts.iter().min()?, counts.iter().max()?);
     let what = match counts.len() {
         1 => "1 feature was".to_owned(),
-        features => format!("{} features were", count(features as u64)),
+        features => format!("{} features were", count(features)),
     };
     let knots = match fewest == most {
-        true => count(*most as u64),
-        false => format!("{} to {}", count(*fewest as u64), count(*most as u64)),
+        true => count(*most),
+        false => format!("{} to {}", count(*fewest), count(*most)),
     };
     Some(format!("{what} trained on {knots} quantile knots, an approximation; predictions are exact"))
 }
@@ -181,34 +191,29 @@ pub fn knots(description: &Description) -> Option<String> {
 /// How training went: "345 epochs, the best was 245: the validation loss stopped improving".
 pub fn ending(description: &Description) -> String {
     let record = &description.record;
-    let epochs =
-        if record.epochs == 1 { "1 epoch".to_owned() } else { format!("{} epochs", count(record.epochs as u64)) };
-    format!("{epochs}, the best was {}: {}", count(record.best_epoch as u64), record.ended)
+    let epochs = counted(record.epochs, "epoch");
+    format!("{epochs}, the best was {}: {}", count(record.best_epoch), record.ended)
 }
 
-/// A setting without needless zeros.
-fn short(value: f64) -> String {
-    format!("{value:.3e}").parse::<f64>().map_or_else(|_| value.to_string(), |rounded| rounded.to_string())
-}
-
-/// The path over strengths by which features were selected, a line each; the kept one is marked.
+/// The penalties by which features were selected, a line each; the kept one is marked.
 pub fn selection(description: &Description) -> Vec<String> {
     let record = &description.record;
     let line = |step: &SelectionStep| {
-        let metric = step.metric.as_ref().map(|(name, value)| format!(", {name} {value:.4}")).unwrap_or_default();
+        let metric_words =
+            step.metric.as_ref().map(|(name, value)| format!(", {name} {}", metric(*value))).unwrap_or_default();
         let kept = if step.features == description.features.len() { "  <- kept" } else { "" };
-        let features = count(step.features as u64);
+        let features = count(step.features);
         format!(
-            "{features} features (penalty {}): validation loss {:.4}{metric}{kept}",
-            short(step.strength),
-            step.valid_loss
+            "{features} features (penalty {}): validation loss {}{metric_words}{kept}",
+            number(step.strength),
+            metric(step.valid_loss)
         )
     };
     let mut lines: Vec<String> = record.selection.iter().map(line).collect();
     if !record.removed.is_empty() {
         let named: Vec<&str> = record.removed.iter().map(String::as_str).take(8).collect();
         let more = record.removed.len() - named.len();
-        let more = if more > 0 { format!(" and {} more", count(more as u64)) } else { String::new() };
+        let more = if more > 0 { format!(" and {} more", count(more)) } else { String::new() };
         lines.push(format!("removed: {}{more}", one_line(&named.join(", "))));
     }
     lines

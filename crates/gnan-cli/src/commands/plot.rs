@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use gnan::explain::{Explainer, Overview};
 use gnan::files::Task;
+use gnan::numbers::counted;
 use gnan::output::write_atomically;
 use gnan::{Dataset, Error, Model};
-use gnan_report::album::{Album, Figure};
 use gnan_report::bands::Bands;
-use gnan_report::figure::graph::By;
-use gnan_report::portrait;
+use gnan_report::figure::graph::NodeRole;
+use gnan_report::model_figures::{Figure, ModelFigures};
+use gnan_report::prediction_figures;
 use serde::Serialize;
 
 use super::explain::{names, outputs};
@@ -21,13 +22,13 @@ use crate::exit::{Answer, Result};
 use crate::intervals;
 use crate::progress::working;
 use crate::screen::{print, print_json};
-use crate::style::{counted, heading};
+use crate::style::heading;
 
 const EXAMPLES: &str = examples!(
     "gnan plot model.gnan                                       the curves alone",
     "gnan plot model.gnan my-data/ -o figures/                  with importances and densities",
-    "gnan plot model.gnan solubility --id caffeine -o caffeine/ its waterfall and its picture",
-    "gnan plot model.gnan my-data/ --figure rho --format svg --width 500",
+    "gnan plot model.gnan solubility --id caffeine -o caffeine/ its waterfall and its graph",
+    "gnan plot model.gnan my-data/ --figure influence --format svg --width 500",
 );
 
 /// A file format.
@@ -71,7 +72,7 @@ pub struct PlotArgs {
     #[arg(long, value_name = "NAME", requires = "id")]
     class: Vec<String>,
 
-    /// Only the figures whose name begins so (rho, shape, features, value, importance, structure, graph, waterfall)
+    /// Only the figures whose name begins so (influence, effects, features, value, importance, structure, graph, waterfall)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     figure: Vec<String>,
 
@@ -119,8 +120,8 @@ pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
     let model = model.before_readout().unwrap_or(model);
     let data = args.data.as_ref().map(|data| args.read.open_for_ids(&model, data, &args.id)).transpose()?;
     let figures = match &data {
-        Some(data) if !args.id.is_empty() => predictions(args, &model, data)?,
-        data => album(args, &model, data.as_ref())?,
+        Some(data) if !args.id.is_empty() => of_predictions(args, &model, data)?,
+        data => of_model(args, &model, data.as_ref())?,
     };
     let chosen = choose(figures, &args.figure)?;
     let files = write(args, &chosen)?;
@@ -135,7 +136,7 @@ pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
 }
 
 /// The model's own figures.
-fn album(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<Figure>> {
+fn of_model(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<Figure>> {
     let intervals = intervals::beside(&args.model, model);
     let (canonical, overview): (_, Overview) = match data {
         None => (model.canonical(), model.overview()),
@@ -145,22 +146,24 @@ fn album(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<F
             (explainer.canonical().clone(), overview)
         }
     };
-    let album = Album::new(&canonical, &overview, Bands::new(intervals.as_ref()), f64::from(args.width));
-    let mut figures = album.figures();
+    let drawn = ModelFigures::new(&canonical, &overview, Bands::new(intervals.as_ref()), f64::from(args.width));
+    let mut figures = drawn.all();
     if !args.feature.is_empty() {
         let known = names::Names::new(overview.features.iter().map(|feature| feature.name.clone()).collect());
         let wanted = names::pick(&args.feature, |name| known.find(name)).map_err(|name| {
             Error::usage(format!("the model has no feature \"{}\"", crate::style::harmless(&name)))
                 .remedy(known.remedy(&name))
         })?;
-        figures.retain(|figure| !figure.name.starts_with("value-by-distance") && !figure.name.starts_with("pair-"));
-        figures.extend(wanted.into_iter().filter_map(|k| album.pair_heatmap(k).or_else(|| album.value_heatmap(k))));
+        figures.retain(|figure| {
+            !figure.name.starts_with("value-by-distance") && !figure.name.starts_with("feature-pair-")
+        });
+        figures.extend(wanted.into_iter().filter_map(|k| drawn.pair_heatmap(k).or_else(|| drawn.value_by_distance(k))));
     }
     Ok(figures)
 }
 
 /// The figures of single predictions.
-fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Figure>> {
+fn of_predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Figure>> {
     let description = model.description();
     let positions = names::items(data, &args.id, "gnan predict MODEL DATA")?;
     let wanted = outputs::named(description, &args.class)?;
@@ -169,7 +172,7 @@ fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Fig
     let mut figures = Vec::new();
     for (position, why) in positions.iter().zip(explainer.explain(&positions)?) {
         let chosen = wanted.clone().unwrap_or_else(|| outputs::foremost(description, &why));
-        // What speaks for one of two classes speaks against the other: both are one picture.
+        // What raises one of two classes lowers the other: both are one picture.
         let mut shown: Vec<usize> = chosen.iter().map(|output| output.shown.0).collect();
         shown.dedup();
         for output in &shown {
@@ -178,12 +181,14 @@ fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Fig
                 let class = if shown.len() > 1 { format!("-class-{}", output + 1) } else { String::new() };
                 figures.push(Figure { name: format!("{name}{item}{class}"), ..figure });
             };
-            let picture = |by: By| portrait::picture(description, data, *position, &why, *output, by, width);
-            add("graph", picture(By::Source));
+            let drawing = |role: NodeRole| {
+                prediction_figures::graph_drawing(description, data, *position, &why, *output, role, width)
+            };
+            add("graph", drawing(NodeRole::Source));
             if description.task == Task::Graph {
-                add("graph-receivers", picture(By::Receiver));
+                add("graph-receivers", drawing(NodeRole::Receiver));
             }
-            add("waterfall", portrait::waterfall(description, &why, *output, width));
+            add("waterfall", prediction_figures::waterfall(description, &why, *output, width));
         }
     }
     Ok(figures)
