@@ -5,11 +5,11 @@ use anstyle::Style;
 use gnan::explain::{Bin, CanonicalLevel, ShapeCurve};
 use gnan::files::Task;
 use gnan::model::Support;
+use gnan::numbers::{Precision, counted, counted_more, number};
 
 use crate::bars::Bars;
-use crate::style::{DIM, counted, counted_more, number};
+use crate::style::DIM;
 use crate::table::{Align, Table, shorten};
-use gnan_report::precision::Precision;
 
 /// Cells of the longest bar.
 const BAR_WIDTH: usize = 16;

@@ -2,9 +2,10 @@
 
 use anstyle::Style;
 use gnan::explain::RhoByDistance;
+use gnan::numbers::{counted, with_sign};
 
 use crate::bars::Bars;
-use crate::style::{DIM, contribution, counted};
+use crate::style::DIM;
 use crate::table::{Align, Table, shorten};
 
 /// Cells of the longest bar.
@@ -37,7 +38,7 @@ fn one_curve(curve: &RhoByDistance, receivers: &[f64], shown: usize, node: &str)
     let bars = Bars::new(rows.iter().map(|(_, value, _)| *value), BAR_WIDTH);
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right]);
     for (words, value, support) in rows {
-        let number = (contribution(value), Style::new());
+        let number = (with_sign(value, 2), Style::new());
         table.painted_row(vec![(words, DIM), number, bars.bar(value), (support, DIM)]);
     }
     table
@@ -52,7 +53,7 @@ fn many_curves(curves: &[RhoByDistance], shown: usize) -> Table {
     header.extend((0..distances).map(|distance| distance.to_string()));
     header.extend(unreachable.then(|| "unreachable".to_owned()));
     let mut table = Table::new(&columns).header(header);
-    let cell = |value: Option<f64>| value.map(contribution).unwrap_or_default();
+    let cell = |value: Option<f64>| value.map(|value| with_sign(value, 2)).unwrap_or_default();
     for curve in curves.iter().take(shown) {
         let mut cells = vec![shorten(&curve.name, NAME_WIDTH)];
         cells.extend((0..distances).map(|distance| cell(curve.values.get(distance).copied().flatten())));

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use gnan::bootstrap::Replicates;
+use gnan::numbers::counted;
 use gnan::{Intervals, Model};
 
 use crate::screen::talk;
-use crate::style::{counted, warning};
+use crate::style::warning;
 
 /// The intervals beside a model file, if there are any that belong to it.
 pub fn beside(path: &Path, model: &Model) -> Option<Intervals> {

@@ -2,11 +2,11 @@
 
 use anstyle::Style;
 use gnan::explain::{By, Ledger};
+use gnan::numbers::{Precision, counted_more};
 
 use crate::bars::Waterfall;
-use crate::style::{BOLD, DIM, counted_more, signed};
+use crate::style::{BOLD, DIM, signed};
 use crate::table::{Align, Table, shorten};
-use gnan_report::precision::Precision;
 
 /// Lines that every ledger of a prediction has in common: base and structure.
 const COMMON: usize = 2;

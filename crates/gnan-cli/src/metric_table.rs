@@ -2,8 +2,8 @@
 
 use gnan::metric::{Metric, Metrics};
 
-use crate::style::metric;
 use crate::table::{Align, Table};
+use gnan::numbers::metric;
 
 /// A table of metrics; a metric that a part does not have is left empty.
 pub fn metric_table(columns: &[(String, &Metrics)]) -> Table {

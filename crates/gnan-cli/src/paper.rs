@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gnan::catalogue::{self, Entry};
+use gnan::numbers::fixed;
 use gnan::reproduce::{Reproduced, Variant};
 use gnan::{Error, Result};
 

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use gnan::bootstrap::BootstrapEvent;
 use gnan::evaluate::EvaluationEvent;
+use gnan::numbers::{metric, number};
 use gnan::selftest::Progress;
 use gnan::train::EpochReport;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt;
-use crate::style::{metric, number};
 
 const LETTERS: &str = "━╸╌";
 const TICK: Duration = Duration::from_millis(100);

@@ -1,4 +1,4 @@
-// Tooltips and legends of all figures of the page. Without it the figures are complete, only silent.
+// Tooltips and legends of all figures of the page. Without it the figures are complete, but not interactive.
 (() => {
   "use strict";
   const tip = document.createElement("div");

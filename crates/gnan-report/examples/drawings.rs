@@ -10,8 +10,8 @@ use std::time::Instant;
 use gnan::files::{Molecule, ReadOptions};
 use gnan::graph::Graph;
 use gnan::{Dataset, DatasetOptions};
-use gnan_report::drawing::{self, Words};
-use gnan_report::figure::graph::{By, GraphFigure};
+use gnan_report::drawing::{self, DrawingLabels};
+use gnan_report::figure::graph::{GraphFigure, NodeRole};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -31,14 +31,14 @@ const MOLECULES: [(&str, &str); 10] = [
     ("adamantane-azide", "N#[N+][N-]C12CC3CC(C1)CC(C3)C2C#N"),
 ];
 
-struct Album {
+struct Drawings {
     folder: PathBuf,
-    wanted: Vec<String>,
+    requested: Vec<String>,
 }
 
-impl Album {
-    fn wants(&self, name: &str) -> bool {
-        self.wanted.is_empty() || self.wanted.iter().any(|wanted| name.contains(wanted.as_str()))
+impl Drawings {
+    fn is_requested(&self, name: &str) -> bool {
+        self.requested.is_empty() || self.requested.iter().any(|part| name.contains(part.as_str()))
     }
 
     fn add(&self, name: &str, figure: GraphFigure, started: Instant) -> Outcome {
@@ -51,8 +51,8 @@ impl Album {
     }
 }
 
-fn words(title: &str, by: By) -> Words {
-    Words { title: title.into(), output: "log-odds of mutagenic".into(), unit: "log-odds".into(), by }
+fn labels(title: &str, role: NodeRole) -> DrawingLabels {
+    DrawingLabels { title: title.into(), output: "log-odds of mutagenic".into(), unit: "log-odds".into(), role }
 }
 
 /// Contributions that change smoothly and have both signs.
@@ -60,20 +60,20 @@ fn made_up(nodes: usize) -> Vec<f64> {
     (0..nodes).map(|node| (0.9 * node as f64 + 0.5).sin() * (0.2 + (0.37 * node as f64).cos().abs())).collect()
 }
 
-fn molecules(album: &Album) -> Outcome {
-    for (name, smiles) in MOLECULES.iter().filter(|(name, _)| album.wants(name)) {
+fn molecules(drawings: &Drawings) -> Outcome {
+    for (name, smiles) in MOLECULES.iter().filter(|(name, _)| drawings.is_requested(name)) {
         let started = Instant::now();
         let molecule = Molecule::parse(smiles)?;
         let mut figure = drawing::of_molecule(&molecule, &made_up(molecule.atoms.len()), |atom| atom.to_string());
-        let Words { title, output, unit, by } = words(name, By::Receiver);
-        figure = GraphFigure { title, output, unit, by, ..figure };
-        album.add(name, figure, started)?;
+        let DrawingLabels { title, output, unit, role } = labels(name, NodeRole::Receiver);
+        figure = GraphFigure { title, output, unit, role, ..figure };
+        drawings.add(name, figure, started)?;
     }
     Ok(())
 }
 
-fn real_graphs(album: &Album, folder: &Path, set: &str, graphs: &[usize]) -> Outcome {
-    if !album.wants(set) {
+fn real_graphs(drawings: &Drawings, folder: &Path, set: &str, graphs: &[usize]) -> Outcome {
+    if !drawings.is_requested(set) {
         return Ok(());
     }
     let data = Dataset::open(folder.join("tu").join(format!("{set}.zip")))?;
@@ -81,14 +81,14 @@ fn real_graphs(album: &Album, folder: &Path, set: &str, graphs: &[usize]) -> Out
         let started = Instant::now();
         let contributions = made_up(data.nodes_of(graph).len());
         let title = format!("{set}, graph {}", data.graph_id(graph));
-        let figure = drawing::graph(&data, graph, &contributions, words(&title, By::Source));
-        album.add(&format!("{set}-{graph}"), figure, started)?;
+        let figure = drawing::graph(&data, graph, &contributions, labels(&title, NodeRole::Source));
+        drawings.add(&format!("{set}-{graph}"), figure, started)?;
     }
     Ok(())
 }
 
-fn neighbourhoods(album: &Album, folder: &Path) -> Outcome {
-    if !album.wants("cora") {
+fn neighbourhoods(drawings: &Drawings, folder: &Path) -> Outcome {
+    if !drawings.is_requested("cora") {
         return Ok(());
     }
     let read = ReadOptions { largest_component: true, ..ReadOptions::default() };
@@ -100,13 +100,13 @@ fn neighbourhoods(album: &Album, folder: &Path) -> Outcome {
         let decay = |node: usize| 1.0 / (1.0 + (node as f64 - receiver as f64).abs().sqrt());
         let contributions: Vec<f64> = made_up(nodes).iter().enumerate().map(|(node, x)| x * decay(node)).collect();
         let title = format!("Cora, paper {}", data.node_id(receiver));
-        let figure = drawing::neighbourhood(&data, receiver, &contributions, words(&title, By::Source));
-        album.add(&format!("cora-{receiver}"), figure, started)?;
+        let figure = drawing::neighbourhood(&data, receiver, &contributions, labels(&title, NodeRole::Source));
+        drawings.add(&format!("cora-{receiver}"), figure, started)?;
     }
     Ok(())
 }
 
-fn shapes(album: &Album) -> Outcome {
+fn shapes(drawings: &Drawings) -> Outcome {
     let side = 20u32;
     let right = (0..side * side).filter(|node| node % side + 1 < side).map(|node| [node, node + 1]);
     let down = (0..side * (side - 1)).map(|node| [node, node + side]);
@@ -119,11 +119,11 @@ fn shapes(album: &Album) -> Outcome {
         ("path-5000", Graph::new(5_000, (1..5_000u32).map(|node| [node - 1, node]), false)),
         ("fragments-60", Graph::new(60, (0..60u32).filter(|n| n % 7 < 5).map(|n| [n, (n + 1).min(59)]), false)),
     ];
-    for (name, graph) in graphs.iter().filter(|(name, _)| album.wants(name)) {
+    for (name, graph) in graphs.iter().filter(|(name, _)| drawings.is_requested(name)) {
         let started = Instant::now();
         let figure = drawing::of_graph(graph, &made_up(graph.len()), |node| node.to_string(), "log-odds");
-        let Words { title, output, unit, by } = words(name, By::Source);
-        album.add(name, GraphFigure { title, output, unit, by, ..figure }, started)?;
+        let DrawingLabels { title, output, unit, role } = labels(name, NodeRole::Source);
+        drawings.add(name, GraphFigure { title, output, unit, role, ..figure }, started)?;
     }
     Ok(())
 }
@@ -132,16 +132,16 @@ fn main() -> Outcome {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "drawings".into()));
     std::fs::create_dir_all(&folder)?;
-    let album = Album { folder, wanted: arguments.collect() };
-    molecules(&album)?;
-    shapes(&album)?;
+    let drawings = Drawings { folder, requested: arguments.collect() };
+    molecules(&drawings)?;
+    shapes(&drawings)?;
     match std::env::var_os("GNAN_DATA").map(PathBuf::from) {
         None => println!("set GNAN_DATA to draw real graphs too"),
         Some(data) => {
-            real_graphs(&album, &data, "Mutagenicity", &[0, 2, 17, 41, 100, 4000])?;
-            real_graphs(&album, &data, "PTC_MR", &[3, 40])?;
-            real_graphs(&album, &data, "PROTEINS", &[0, 5, 100])?;
-            neighbourhoods(&album, &data)?;
+            real_graphs(&drawings, &data, "Mutagenicity", &[0, 2, 17, 41, 100, 4000])?;
+            real_graphs(&drawings, &data, "PTC_MR", &[3, 40])?;
+            real_graphs(&drawings, &data, "PROTEINS", &[0, 5, 100])?;
+            neighbourhoods(&drawings, &data)?;
         }
     }
     Ok(())

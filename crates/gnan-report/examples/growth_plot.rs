@@ -5,6 +5,7 @@
 
 use std::error::Error;
 
+use gnan::numbers::count;
 use gnan_report::{Anchor, Colour, Element, Scene, text};
 use serde_json::Value;
 
@@ -81,7 +82,7 @@ fn panel(scene: &mut Scene, x: f64, unit: &str, measured: &[Value], lines: &[Lin
     }
     for tick in across.ticks() {
         scene.push(Element::line([across.at(tick), bottom], [across.at(tick), TOP]).stroke(Colour::Grid, 1.0));
-        let label = Element::text([across.at(tick), bottom + 18.0], text::count(tick as u64)).size(11.0);
+        let label = Element::text([across.at(tick), bottom + 18.0], count(tick as usize)).size(11.0);
         scene.push(label.anchor(Anchor::Middle).fill(Colour::Muted));
     }
     let middle = left + PANEL[0] / 2.0;

@@ -1,5 +1,7 @@
 //! Axes: from numbers to pixels, ticks at round numbers, a zero line, the unit beside the numbers.
 
+use gnan::numbers;
+
 use crate::colour::Colour;
 use crate::scene::{Anchor, Element};
 use crate::text;
@@ -65,7 +67,7 @@ impl Scale {
         self.low + (pixel - self.from) / (self.to - self.from) * (self.high - self.low)
     }
 
-    /// Round numbers within the scale, about as many as asked for or fewer.
+    /// Round numbers within the scale, about as many as requested or fewer.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
         let step = self.step(most);
         let first = (self.low / step).ceil();
@@ -97,7 +99,7 @@ impl Scale {
             return text::number(tick, 2);
         }
         let decimals = (-step.log10().floor()).clamp(0.0, 10.0) as usize;
-        format!("{tick:.decimals$}").replace('-', "−")
+        text::with_minus(&numbers::fixed(tick, decimals))
     }
 
     /// How wide the widest tick label is.

@@ -1,5 +1,5 @@
-//! The bands of a model's figures: its bootstrap intervals, found by what they belong to. Without a bootstrap there are
-//! none, and figures show the estimate alone.
+//! The 95 % intervals of a model's figures, found by what they belong to. Without a bootstrap there are none, and figures
+//! show the estimate alone.
 
 use gnan::Intervals;
 use gnan::bootstrap::Band;
@@ -26,7 +26,7 @@ impl<'a> Bands<'a> {
     }
 
     /// Whether there are intervals.
-    pub fn are_there(&self) -> bool {
+    pub fn are_known(&self) -> bool {
         self.intervals.is_some()
     }
 
@@ -74,30 +74,30 @@ impl<'a> Bands<'a> {
         only(&self.intervals?.importance.structure)
     }
 
-    /// What a caption says of bands.
+    /// The sentence of a caption about bands.
     pub(crate) fn words(&self) -> String {
-        let words = |resamples| format!(" Bands and whiskers: 95 % of {resamples} bootstrap replicates.");
+        let words = |resamples| format!(" Bands and whiskers: 95 % intervals from {resamples} bootstrap replicates.");
         self.resamples().map(words).unwrap_or_default()
     }
 
-    /// What a caption says of the cells of a heatmap.
+    /// The sentence of a caption about the cells of a heatmap.
     pub(crate) fn cell_words(&self) -> String {
-        let words = |n| format!(" Marked: the 95 % interval of {n} bootstrap replicates holds zero.");
+        let words = |n| format!(" Marked corner: the 95 % interval ({n} bootstrap replicates) contains 0.");
         self.resamples().map(words).unwrap_or_default()
     }
 
-    /// What can be told of a feature's shape function.
+    /// The verdict on the effect of a feature.
     pub(crate) fn verdict(&self, k: usize, overview: &Overview) -> Option<String> {
         named(self.intervals?.shape_verdicts.get(k)?, &overview.shown_outputs)
     }
 
-    /// What can be told of every rho: its name and the verdict.
+    /// The verdict on every influence curve, with its name.
     pub(crate) fn rho_verdicts(&self, overview: &Overview) -> Vec<String> {
         let Some(intervals) = self.intervals else { return Vec::new() };
-        // With one rho per feature the first is the bias's, which is part of the structure curve.
+        // With one rho per feature the first is that of the bias, which is part of the structure term.
         let rhos = overview.rho.iter().zip(&intervals.rho_verdicts).skip(usize::from(overview.rho.len() > 1));
         let words = rhos.filter_map(|(rho, verdicts)| {
-            Some(format!("Rho of {}: {}.", one_line(&rho.name), named(verdicts, &overview.outputs)?))
+            Some(format!("Influence of {} by distance: {}.", one_line(&rho.name), named(verdicts, &overview.outputs)?))
         });
         words.collect()
     }

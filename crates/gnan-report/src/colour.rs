@@ -1,6 +1,6 @@
-//! Colours by meaning. A figure says what a colour stands for; which colour that is, is decided when the scene is
-//! written: a literal one in SVG and PNG (light), a CSS variable in HTML, so that light and dark both work. Signs are
-//! blue and orange unless asked otherwise, classes a sequence that colour-blind readers can tell apart.
+//! Colours by meaning. A figure names what a colour stands for; the colour itself is chosen when the scene is written: a
+//! literal one in SVG and PNG (light), a CSS variable in HTML, so that light and dark both work. Signs are blue and orange
+//! unless requested otherwise, classes a sequence that colour-blind readers can distinguish.
 
 /// What a colour stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,78 +3,87 @@
 use gnan::Dataset;
 use gnan::files::{BondOrder, Molecule};
 use gnan::graph::Graph;
+use gnan::numbers;
 
-use crate::figure::graph::{By, Edge, GraphFigure, Label, Node, Ring};
+use crate::figure::graph::{Edge, GraphFigure, Label, Node, NodeRole, Ring};
 use crate::placement::{MOST_NODES, line, molecule, part, rings, stress};
 use crate::text;
 
-/// What a drawing is called and what its contributions are.
+/// The title of a drawing and what its contributions are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct DrawingLabels {
     /// Title of the figure.
     pub title: String,
     /// What contributions raise or lower, for instance "log-odds of mutagenic".
     pub output: String,
     /// The unit of contributions, for instance "log-odds".
     pub unit: String,
-    /// Whether contributions are those of sources or of receivers.
-    pub by: By,
+    /// Whether contributions are those of nodes as sources or as receivers.
+    pub role: NodeRole,
 }
 
-/// A graph of the data set with what each of its nodes contributes, in their order.
+/// A graph of the data set with the contribution of each of its nodes, in their order.
 ///
 /// Molecules are drawn as such, other graphs by their distances; of a graph of more than [`MOST_NODES`] nodes a part is
-/// drawn, and a note says so. A node without a contribution is shown as unknown.
-pub fn graph(data: &Dataset, graph: usize, contributions: &[f64], words: Words) -> GraphFigure {
+/// drawn, with a note about the rest. A node without a contribution is shown as unknown.
+pub fn graph(data: &Dataset, graph: usize, contributions: &[f64], labels: DrawingLabels) -> GraphFigure {
     let nodes = data.nodes_of(graph);
     let id = |node: usize| data.node_id(nodes.start + node);
     let found = if nodes.len() <= MOST_NODES { data.molecule(graph) } else { None };
     let figure = match found {
         Some(found) => of_molecule(&found, contributions, id),
-        None => of_graph(&data.graph(graph), contributions, id, &words.unit),
+        None => of_graph(&data.graph(graph), contributions, id, &labels.unit),
     };
-    named(figure, words)
+    labelled(figure, labels)
 }
 
-/// The neighbourhood of a node (counted over the whole data set) with what each node of its graph contributes to it.
+/// The neighbourhood of a receiver (a node counted over the whole data set) with the contribution of each node of its
+/// graph.
 ///
 /// At most [`MOST_SOURCES`](rings::MOST_SOURCES) nodes are drawn; a note counts and sums the others.
-pub fn neighbourhood(data: &Dataset, receiver: usize, contributions: &[f64], words: Words) -> GraphFigure {
+pub fn neighbourhood(data: &Dataset, receiver: usize, contributions: &[f64], labels: DrawingLabels) -> GraphFigure {
     let graph = data.graph_of(receiver);
     let nodes = data.nodes_of(graph);
     let id = |node: usize| data.node_id(nodes.start + node);
     let (mut figure, arranged) =
         on_rings(&data.graph(graph), receiver - nodes.start, contributions, |node| format!("node {}", id(node)), id);
-    let others =
-        [("nodes, farther or weaker", &arranged.left_out), ("nodes without a path to it", &arranged.unreachable)];
+    let others = [
+        ("nodes that are farther away or contribute less", &arranged.left_out),
+        ("nodes without a path to it", &arranged.unreachable),
+    ];
     for (which, nodes) in others.into_iter().filter(|(_, nodes)| !nodes.is_empty()) {
-        figure.notes.push(left_out(nodes.iter().copied(), contributions, which, &words.unit));
+        figure.notes.push(left_out(nodes.iter().copied(), contributions, which, &labels.unit));
     }
-    named(figure, words)
+    labelled(figure, labels)
 }
 
-/// A pair of nodes that may be linked, with what each message edge of its graph contributes to it.
-pub fn pair(data: &Dataset, receiver: usize, contributions: &[f64], words: Words) -> GraphFigure {
+/// A node pair that may be linked, with the contribution of each message edge of its graph.
+pub fn node_pair(data: &Dataset, receiver: usize, contributions: &[f64], labels: DrawingLabels) -> GraphFigure {
     let graph = data.graph_of(receiver);
     let sources = data.sources_of(graph);
     let Some(near) = line::nearest_edges(data, receiver, contributions) else {
-        return named(GraphFigure::default(), words);
+        return labelled(GraphFigure::default(), labels);
     };
     // The pair comes after the edges.
     let middle = near.edges.len();
     let id = |place: usize| data.node_id(near.edges.get(place).map_or(receiver, |edge| sources.start + edge));
     let own: Vec<f64> = near.edges.iter().map(|edge| value(contributions, *edge)).chain([0.0]).collect();
-    let name = |place: usize| format!("{} {}", if place == middle { "pair" } else { "edge" }, id(place));
+    let name = |place: usize| format!("{} {}", if place == middle { "node pair" } else { "edge" }, id(place));
     let (mut figure, arranged) = on_rings(&near.line_graph, middle, &own, name, id);
     let drawn: Vec<usize> = arranged.nodes.iter().filter_map(|place| near.edges.get(*place).copied()).collect();
     let others: Vec<usize> = near.others(&drawn, sources.len());
     if !others.is_empty() {
-        figure.notes.push(left_out(others.into_iter(), contributions, "edges, farther or weaker", &words.unit));
+        figure.notes.push(left_out(
+            others.into_iter(),
+            contributions,
+            "edges that are farther away or contribute less",
+            &labels.unit,
+        ));
     }
-    named(figure, words)
+    labelled(figure, labels)
 }
 
-/// A receiver and its strongest sources on rings; `name` says what a node is, `id` labels it.
+/// A receiver and its strongest sources on rings; `name` is the tooltip of a node, `id` its label.
 fn on_rings(
     structure: &Graph,
     receiver: usize,
@@ -100,15 +109,15 @@ fn on_rings(
     (figure, arranged)
 }
 
-fn named(figure: GraphFigure, Words { title, output, unit, by }: Words) -> GraphFigure {
-    GraphFigure { title, output, unit, by, ..figure }
+fn labelled(figure: GraphFigure, DrawingLabels { title, output, unit, role }: DrawingLabels) -> GraphFigure {
+    GraphFigure { title, output, unit, role, ..figure }
 }
 
 fn value(contributions: &[f64], node: usize) -> f64 {
     contributions.get(node).copied().unwrap_or(f64::NAN)
 }
 
-/// A molecule with what each of its atoms contributes; `id` says what an atom is called.
+/// A molecule with the contribution of each of its atoms; `id` names an atom.
 pub fn of_molecule(found: &Molecule, contributions: &[f64], id: impl Fn(usize) -> String) -> GraphFigure {
     let depiction = molecule::depict(found);
     let nodes = found.atoms.iter().zip(&depiction.places).enumerate().map(|(row, (atom, &place))| {
@@ -130,7 +139,7 @@ pub fn of_molecule(found: &Molecule, contributions: &[f64], id: impl Fn(usize) -
     GraphFigure { molecule: true, nodes: nodes.collect(), edges: edges.collect(), ..GraphFigure::default() }
 }
 
-/// A graph by its distances, or what can be drawn of it; `id` says what a node is called.
+/// A graph by its distances, or what can be drawn of it; `id` names a node.
 pub fn of_graph(graph: &Graph, contributions: &[f64], id: impl Fn(usize) -> String, unit: &str) -> GraphFigure {
     let chosen = part::strongest_part(graph, contributions);
     let places = stress::stress(&part::subgraph(graph, &chosen));
@@ -144,8 +153,13 @@ pub fn of_graph(graph: &Graph, contributions: &[f64], id: impl Fn(usize) -> Stri
     figure.edges = plain_edges(graph, &chosen);
     if chosen.len() < graph.len() {
         let rest = (0..graph.len()).filter(|node| chosen.binary_search(node).is_err());
-        let total = text::count(graph.len() as u64);
-        figure.notes.push(left_out(rest, contributions, &format!("of {total} nodes, farther or weaker"), unit));
+        let total = numbers::count(graph.len());
+        figure.notes.push(left_out(
+            rest,
+            contributions,
+            &format!("of {total} nodes, those that are farther away or contribute less"),
+            unit,
+        ));
     }
     figure
 }
@@ -161,6 +175,6 @@ fn plain_edges(graph: &Graph, nodes: &[usize]) -> Vec<Edge> {
 fn left_out(nodes: impl Iterator<Item = usize>, contributions: &[f64], which: &str, unit: &str) -> String {
     let values: Vec<f64> = nodes.map(|node| value(contributions, node)).collect();
     let sum: f64 = values.iter().filter(|value| value.is_finite()).sum();
-    let count = text::count(values.len() as u64);
+    let count = numbers::count(values.len());
     format!("Not drawn: {count} {which}, together {} {}.", text::signed(sum, 3), text::one_line(unit))
 }

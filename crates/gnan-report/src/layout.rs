@@ -82,7 +82,7 @@ pub(crate) fn key(elements: &mut Vec<Element>, sample: Vec<Element>, words: &str
     y
 }
 
-/// The note that says what hatching means.
+/// The note about what hatching means.
 pub(crate) fn key_of_hatching(elements: &mut Vec<Element>, words: &str, y: f64, width: f64) -> f64 {
     let sample = hatched(MARGIN, y + 6.0, 14.0, 10.0, Colour::Muted);
     key(elements, sample, words, y, width)

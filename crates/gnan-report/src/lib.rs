@@ -1,21 +1,22 @@
 //! Figures of graph neural additive networks.
 //!
 //! ```text
-//! model, data -> album, portrait, drawing -> figure -> scene -> svg -> png
-//!                                                           \-> page (interactive HTML) -> report
+//! model, data -> model figures, prediction figures, drawing -> figure -> scene -> svg -> png
+//!                                                                             \-> page (interactive HTML) -> report
 //! ```
 //!
-//! A figure takes a plain struct of numbers and names and lays it out as a [`Scene`]: lines, rectangles, words, with
-//! colours that say what they mean. One scene becomes a light SVG, a PNG (with an embedded font, on any machine) and an
+//! A figure takes a plain struct of numbers and names and lays it out as a [`Scene`]: lines, rectangles and words, with
+//! colours by meaning. One scene becomes a light SVG, a PNG (with an embedded font, on any machine) and an
 //! interactive page that needs no network. The same data give the same bytes; names are only ever text; what is not
 //! finite is not drawn.
 //!
 //! ```
-//! use gnan_report::figure::importance::{Block, Importance, Item};
+//! use gnan_report::figure::importance::{Block, Importance, ImportanceRow};
 //!
-//! let rows = vec![Item { name: "N".into(), importance: 0.8.into() }, Item { name: "Cl".into(), importance: 0.3.into() }];
+//! let row = |name: &str, importance: f64| ImportanceRow { name: name.into(), importance: importance.into() };
+//! let rows = vec![row("N", 0.8), row("Cl", 0.3)];
 //! let figure = Importance {
-//!     title: "What matters".into(),
+//!     title: "Importance".into(),
 //!     unit: "mean |contribution| (log-odds)".into(),
 //!     blocks: vec![Block { name: "by feature".into(), rows }],
 //!     most: 20,
@@ -28,15 +29,14 @@
 
 pub mod colour;
 pub mod text;
-pub mod precision;
 pub mod scene;
 mod axis;
 mod layout;
 pub mod placement;
 pub mod figure;
 pub mod bands;
-pub mod album;
-pub mod portrait;
+pub mod model_figures;
+pub mod prediction_figures;
 pub mod svg;
 pub mod png;
 pub mod page;

@@ -1,38 +1,79 @@
-//! From scenes to a page: the figures' SVG inline, one style sheet and one script of ours, and nothing from the
-//! network. A larger page takes the same three parts: [`STYLE`] once, [`figure`] for every figure, [`SCRIPT`] once.
+//! From scenes to a page: the figures' SVG inline, one style sheet and one script, and nothing from the network. Markup is
+//! written by `maud`, which escapes every text, so that names from data and models stay text.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::scene::Scene;
-use crate::svg::escaped;
+use crate::text::visible;
 
-/// The style sheet of all figures of a page: put it once into a `<style>`.
-pub const STYLE: &str = include_str!("../assets/figure.css");
+/// The style sheet of all figures of a page.
+const STYLE: &str = include_str!("../assets/figure.css");
+/// The script of all figures of a page: tooltips and legends.
+const SCRIPT: &str = include_str!("../assets/figure.js");
+/// A page may use what it contains, and load nothing.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// The script of all figures of a page (tooltips, legends): put it once into a `<script>` at the end of the body.
-pub const SCRIPT: &str = include_str!("../assets/figure.js");
-
-/// One figure as a part of a page; the id must be unique in that page.
-pub fn figure(scene: &Scene, id: &str) -> String {
-    format!("<figure class=\"gnan-figure {}\">\n{}</figure>\n", scene.palette.class(), scene.svg_for_page(id))
+/// One figure as a part of a page, with its caption; the id must be unique in that page.
+pub fn figure(scene: &Scene, id: &str, caption: Option<&str>) -> Markup {
+    html! {
+        figure class={ "gnan-figure " (scene.palette.class()) } {
+            (PreEscaped(scene.svg_for_page(id)))
+            @if let Some(caption) = caption { figcaption { (caption) } }
+        }
+    }
 }
 
 /// A page of its own that holds figures one below the other.
 pub fn page(title: &str, scenes: &[Scene]) -> String {
-    let figures: String =
-        scenes.iter().enumerate().map(|(k, scene)| figure(scene, &format!("figure-{}", k + 1))).collect();
-    let title = escaped(title);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline'; img-src data:\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body class=\"gnan-page\">\n{figures}\
-         <script>\n{SCRIPT}</script>\n</body>\n</html>\n"
-    )
+    let figures = html! {
+        @for (k, scene) in scenes.iter().enumerate() { (figure(scene, &format!("figure-{}", k + 1), None)) }
+    };
+    document(title, "", "gnan-page", &figures)
+}
+
+/// A whole HTML document around a body; `style` is added to the style sheet of the figures.
+pub(crate) fn document(title: &str, style: &str, class: &str, body: &Markup) -> String {
+    let document = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                title { (title) }
+                style { (PreEscaped(STYLE)) (PreEscaped(style)) }
+            }
+            body class=(class) {
+                (body)
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    // Whatever name they came in with, characters that change the direction of writing or cannot be seen are shown.
+    document.into_string().chars().map(visible).collect()
 }
 
 impl Scene {
     /// The scene as an interactive page of its own that works without a network.
     pub fn html(&self) -> String {
         page(&self.title, std::slice::from_ref(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_text_wherever_they_stand() {
+        let hostile = "</title><script>alert(\"x\")</script>&\u{202e}\u{0}";
+        let mut scene = Scene::new(100.0, 50.0, hostile);
+        scene.description = hostile.to_owned();
+        let body = html! { p { (hostile) } (figure(&scene, hostile, Some(hostile))) };
+        let page = document(hostile, "", hostile, &body);
+        assert_eq!(page.matches("<script").count(), 1, "{page}");
+        assert_eq!(page.matches("&lt;script&gt;").count(), 5, "title, class, paragraph, caption and label: {page}");
+        assert!(!page.contains('\u{202e}') && !page.contains('\u{0}'));
+        assert!(page.contains("id=\"titlescriptalertxscript\""), "an id has letters, digits and dashes alone: {page}");
     }
 }

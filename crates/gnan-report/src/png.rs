@@ -28,9 +28,9 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
 pub enum PngError {
     /// More pixels than a picture may have.
     TooLarge {
-        /// Width asked for, in pixels.
+        /// Requested width in pixels.
         width: f64,
-        /// Height asked for, in pixels.
+        /// Requested height in pixels.
         height: f64,
     },
     /// The drawing itself failed.
@@ -61,7 +61,8 @@ impl Scene {
         let failed = |cause: &dyn fmt::Display| PngError::Drawing(cause.to_string());
         let options = Options { fontdb: FONTS.clone(), font_family: "Noto Sans".into(), ..Options::default() };
         let tree = Tree::from_str(&self.svg(), &options).map_err(|error| failed(&error))?;
-        let mut picture = Pixmap::new(width as u32, height as u32).ok_or_else(|| failed(&"no room for its pixels"))?;
+        let mut picture =
+            Pixmap::new(width as u32, height as u32).ok_or_else(|| failed(&"not enough memory for its pixels"))?;
         resvg::render(&tree, Transform::from_scale(scale as f32, scale as f32), &mut picture.as_mut());
         picture.encode_png().map_err(|error| failed(&error))
     }

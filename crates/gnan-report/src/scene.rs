@@ -4,7 +4,7 @@
 use crate::colour::{Colour, Palette};
 use crate::text;
 
-/// A figure: its size, its words for those who cannot see it, and what it is made of, back to front.
+/// A figure: its size, its text for readers who cannot see it, and its elements, back to front.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
     /// Width in pixels.
@@ -39,7 +39,7 @@ impl Scene {
     }
 }
 
-/// One thing in a scene, with how it is painted and what it says when pointed at.
+/// One thing in a scene, with its colours and its tooltip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Element {
     /// Its geometry.
@@ -244,7 +244,7 @@ impl Element {
         self
     }
 
-    /// Says something when pointed at.
+    /// Sets the tooltip, shown when pointed at.
     pub fn tooltip(mut self, tooltip: impl Into<String>) -> Element {
         self.tooltip = Some(tooltip.into());
         self

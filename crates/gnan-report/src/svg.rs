@@ -7,7 +7,7 @@ use crate::colour::{Colour, Palette};
 use crate::scene::{Anchor, Element, Fill, Scene, Shape};
 use crate::text::visible;
 
-/// The fonts asked for, first to last; the first one is embedded in the program for PNG.
+/// The fonts in order of preference; the first one is embedded in the program for PNG.
 pub(crate) const FONTS: &str = "'Noto Sans','Segoe UI','Helvetica Neue',Arial,sans-serif";
 
 /// Coordinates are kept within this many pixels, far outside any figure.

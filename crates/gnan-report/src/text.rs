@@ -1,5 +1,7 @@
-//! Words: how wide they are in the embedded font, how they are shortened, and how numbers are written. Layouts
-//! measure with this table instead of a font, so that a figure has the same places everywhere.
+//! Words: how wide they are in the embedded font and how they are shortened. Layouts measure with this table instead of
+//! a font, so that a figure has the same places everywhere.
+
+use gnan::numbers;
 
 /// Advance widths of the printable ASCII characters of Noto Sans in thousandths of the font size, from its `hmtx`.
 const REGULAR: [u16; 95] = [
@@ -92,43 +94,20 @@ pub fn wrapped(text: &str, size: f64, pixels: f64) -> Vec<String> {
     lines
 }
 
-/// A number for a reader: so many significant digits, a true minus sign, powers of ten only where they must be.
-pub fn number(value: f64, digits: usize) -> String {
-    if !value.is_finite() {
-        return "not a number".into();
-    }
-    if value == 0.0 {
-        return "0".into();
-    }
-    let digits = digits.max(1);
-    let scientific = format!("{:.*e}", digits - 1, value);
-    let exponent: i32 = scientific.split('e').nth(1).and_then(|e| e.parse().ok()).unwrap_or(0);
-    let text = if (-5..7).contains(&exponent) {
-        let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
-        format!("{value:.decimals$}")
-    } else {
-        scientific
-    };
-    text.replace('-', "−")
+/// A number with a minus sign instead of a hyphen, as figures and pages write it.
+pub fn with_minus(number: &str) -> String {
+    number.replace('-', "−")
 }
 
-/// A number with its sign always written.
+/// A number with so many significant digits.
+pub fn number(value: f64, digits: usize) -> String {
+    with_minus(&numbers::significant(value, digits))
+}
+
+/// A number with so many significant digits, its sign always written.
 pub fn signed(value: f64, digits: usize) -> String {
     let text = number(value, digits);
     if value > 0.0 { format!("+{text}") } else { text }
-}
-
-/// A count with thin groups of three digits.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -136,14 +115,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
-        assert_eq!(number(-0.012345, 3), "−0.0123");
-        assert_eq!(number(1234.5, 3), "1234");
-        assert_eq!(number(0.0, 3), "0");
-        assert_eq!(number(1.5e-9, 2), "1.5e−9");
-        assert_eq!(signed(0.5, 2), "+0.50");
-        assert_eq!(count(1234567), "1,234,567");
-        assert_eq!(count(12), "12");
+    fn numbers_have_a_minus_sign() {
+        assert_eq!([number(-0.012345, 3), number(1.5e-9, 2)], ["−0.0123", "1.5e−9"]);
+        assert_eq!([signed(0.5, 2), signed(-0.5, 2), signed(0.0, 2)], ["+0.50", "−0.50", "0"]);
     }
 
     #[test]

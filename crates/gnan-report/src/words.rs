@@ -1,27 +1,28 @@
-//! What a model is, in words: used by the report and the command line alike.
+//! Descriptions of a model in words, for the report and the command line alike.
 
 use gnan::dataset::Outcome;
 use gnan::files::Task;
 use gnan::lens::{Lens, Pool};
 use gnan::model::{Definition, PairRank, Rho, SelectionStep};
 use gnan::model_file::parameter_count;
+use gnan::numbers::{count, counted, metric, number, percent};
 use gnan::shape::ShapeKind;
 use gnan::spec::{EdgeDirection, OPTIONS, Spec, SpecOption, Stage};
 
-use crate::text::{count, one_line};
+use crate::text::one_line;
 
-/// What kind of prediction it is: "one of two classes".
+/// What kind of prediction it is: "binary classification".
 pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Binary => "one of two classes",
-        Outcome::Multiclass => "one of several classes",
-        Outcome::Regression => "a quantity",
-        Outcome::MultiLabel => "several yes-or-no targets",
-        Outcome::MultiRegression => "several quantities",
+        Outcome::Binary => "binary classification",
+        Outcome::Multiclass => "classification into several classes",
+        Outcome::Regression => "regression",
+        Outcome::MultiLabel => "multi-label classification",
+        Outcome::MultiRegression => "multi-target regression",
     }
 }
 
-/// What is predicted of what: "toxic of graphs, one of two classes".
+/// What is predicted of what: "toxic of graphs (binary classification)".
 pub fn prediction(definition: &Definition) -> String {
     let targets: Vec<String> = definition
         .learned
@@ -35,24 +36,28 @@ pub fn prediction(definition: &Definition) -> String {
         .collect();
     let more = definition.learned.targets.len().saturating_sub(targets.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let of = match definition.learned.task {
-        _ if definition.learned.links.is_some() => "pairs of nodes",
-        Task::Graph => "graphs",
-        Task::Node => "nodes",
-    };
-    format!("{}{more} of {of}, {}", targets.join(", "), outcome(definition.learned.outcome))
+    format!("{}{more} of {} ({})", targets.join(", "), items(definition), outcome(definition.learned.outcome))
 }
 
-/// Whether rho is "shared", "per feature" or "per group of features".
-pub fn rho(rho: Rho) -> &'static str {
-    match rho {
-        Rho::Shared => "shared",
-        Rho::PerFeature => "per feature",
-        Rho::Grouped => "per group of features",
+/// What the model predicts something of: "graphs", "nodes" or "node pairs".
+pub fn items(definition: &Definition) -> &'static str {
+    match definition.learned.task {
+        _ if definition.learned.links.is_some() => "node pairs",
+        Task::Graph => "graphs",
+        Task::Node => "nodes",
     }
 }
 
-/// The ways in which distance is measured, where they are not the usual one: ", distance along and against edges".
+/// Whether there is one distance function (rho), one per feature or one per group of features.
+pub fn rho(rho: Rho) -> &'static str {
+    match rho {
+        Rho::Shared => "one distance function (rho)",
+        Rho::PerFeature => "a distance function (rho) per feature",
+        Rho::Grouped => "a distance function (rho) per group of features",
+    }
+}
+
+/// How distance is measured, unless in the usual way: ", distance along and against edges".
 fn lenses(definition: &Definition) -> String {
     let lenses = &definition.learned.lenses;
     let one = |lens: &Lens| {
@@ -83,7 +88,7 @@ fn lenses(definition: &Definition) -> String {
     }
 }
 
-/// How the pairs of features did among the candidates, the best first, and which of them the model has.
+/// The candidate feature pairs, the best first: how much each explains, and whether the model has it.
 pub fn pairs(definition: &Definition) -> Vec<String> {
     let has = |features: &[String; 2]| {
         let pairs = definition.learned.features.iter().filter_map(|feature| feature.pair.as_ref());
@@ -94,12 +99,12 @@ pub fn pairs(definition: &Definition) -> Vec<String> {
     let line = |rank: &PairRank| {
         let name = rank.features.each_ref().map(|name| one_line(name)).join(" × ");
         let taken = if has(&rank.features) { "" } else { ", left out" };
-        format!("{name}: explains {:.2} % of what the features alone leave{taken}", 100.0 * rank.score)
+        format!("{name}: explains {} of the residual of the additive model{taken}", percent(rank.score, 2))
     };
     definition.record.pairs.iter().map(line).collect()
 }
 
-/// What the model looks like: "rho per feature, one logit, 3 layers of 64, 52,000 parameters".
+/// The architecture: "a distance function (rho) per feature, one logit, networks of 3 layers of 64, 52,000 parameters".
 pub fn architecture(definition: &Definition) -> String {
     let size = definition.architecture();
     let logits = match (definition.learned.outcome, size.outputs) {
@@ -108,26 +113,31 @@ pub fn architecture(definition: &Definition) -> String {
         _ => "",
     };
     let cap = match definition.spec.distances.hop_cap {
-        Some(cap) => format!(", nothing beyond distance {cap}"),
-        None if definition.spec.distances.ignore_unreachable => ", nothing from unreachable nodes".to_owned(),
+        Some(cap) => format!(", no influence beyond distance {cap}"),
+        None if definition.spec.distances.ignore_unreachable => ", no influence of unreachable nodes".to_owned(),
         None => String::new(),
     };
-    let normalise = if definition.spec.statistics.normalise { "" } else { ", not normalised" };
+    let normalise =
+        if definition.spec.statistics.normalise { "" } else { ", sums instead of means over nodes at one distance" };
     let readout = if definition.spec.model.readout { ", readout" } else { "" };
     format!(
-        "rho {}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
+        "{}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
         rho(definition.learned.rho),
         lenses(definition),
         shapes(definition),
-        count(parameter_count(definition) as u64)
+        count(parameter_count(definition))
     )
 }
 
-/// What shape functions and rhos are made of: "3 layers of 64", "splines", "splines with rho of 3 layers of 64".
+/// What shape functions and distance functions are made of: "networks of 3 layers of 64", "splines", "splines with rho of
+/// networks of 3 layers of 64".
 fn shapes(definition: &Definition) -> String {
     let size = definition.architecture();
-    let networks =
-        if size.layers == 1 { "lines".to_owned() } else { format!("{} layers of {}", size.layers, size.hidden) };
+    let networks = if size.layers == 1 {
+        "straight lines".to_owned()
+    } else {
+        format!("networks of {} layers of {}", size.layers, size.hidden)
+    };
     match (definition.learned.shape, definition.rho_shape()) {
         (ShapeKind::Network, ShapeKind::Network) => networks,
         (ShapeKind::Spline, ShapeKind::Spline) => "splines".to_owned(),
@@ -145,28 +155,29 @@ pub fn settings(definition: &Definition) -> String {
     };
     let words = OPTIONS.iter().filter(shown).map(|option| {
         let value = option.words(resolved);
-        let value = value.parse().map_or(value, |number: f64| short(number));
+        let value = value.parse().map_or(value, number);
         format!("{} {value}", option.name.replace('-', " "))
     });
     let mut words: Vec<String> = words.collect();
     if let Some(error) = definition.record.sample_error {
-        words.push(format!("samples move an output by {:.1} % of its spread, predictions are exact", 100.0 * error));
+        let share = percent(error, 1);
+        words.push(format!("samples of shells move an output by {share} of its spread, predictions are exact"));
     }
     words.join(", ")
 }
 
 /// Which features were trained on knots: "3 features were trained on 256 quantile knots, an approximation; predictions
-/// are exact". `None`: none was.
+/// are exact"; `None` if none was.
 pub fn knots(definition: &Definition) -> Option<String> {
     let counts: Vec<usize> = definition.learned.features.iter().filter_map(|feature| feature.knots).collect();
     let (fewest, most) = (counts.iter().min()?, counts.iter().max()?);
     let what = match counts.len() {
         1 => "1 feature was".to_owned(),
-        features => format!("{} features were", count(features as u64)),
+        features => format!("{} features were", count(features)),
     };
     let knots = match fewest == most {
-        true => count(*most as u64),
-        false => format!("{} to {}", count(*fewest as u64), count(*most as u64)),
+        true => count(*most),
+        false => format!("{} to {}", count(*fewest), count(*most)),
     };
     Some(format!("{what} trained on {knots} quantile knots, an approximation; predictions are exact"))
 }
@@ -174,34 +185,32 @@ pub fn knots(definition: &Definition) -> Option<String> {
 /// How training went: "345 epochs, the best was 245: the validation loss stopped improving".
 pub fn ending(definition: &Definition) -> String {
     let record = &definition.record;
-    let epochs =
-        if record.epochs == 1 { "1 epoch".to_owned() } else { format!("{} epochs", count(record.epochs as u64)) };
-    format!("{epochs}, the best was {}: {}", count(record.best_epoch as u64), record.ended)
+    let epochs = counted(record.epochs, "epoch");
+    format!("{epochs}, the best was {}: {}", count(record.best_epoch), record.ended)
 }
 
-/// A setting without needless zeros.
-fn short(value: f64) -> String {
-    format!("{value:.3e}").parse::<f64>().map_or_else(|_| value.to_string(), |rounded| rounded.to_string())
-}
-
-/// The path over strengths by which features were selected, a line each; the kept one is marked.
+/// The penalties by which features were selected, a line each; the kept one is marked.
 pub fn selection(definition: &Definition) -> Vec<String> {
     let record = &definition.record;
     let line = |step: &SelectionStep| {
-        let metric = step.metric.map(|(metric, value)| format!(", {} {value:.4}", metric.label())).unwrap_or_default();
+        let metric_words = step
+            .metric
+            .as_ref()
+            .map(|(name, value)| format!(", {} {}", name.label(), metric(*value)))
+            .unwrap_or_default();
         let kept = if step.features == definition.learned.features.len() { "  <- kept" } else { "" };
-        let features = count(step.features as u64);
+        let features = count(step.features);
         format!(
-            "{features} features (penalty {}): validation loss {:.4}{metric}{kept}",
-            short(step.strength),
-            step.valid_loss
+            "{features} features (penalty {}): validation loss {}{metric_words}{kept}",
+            number(step.strength),
+            metric(step.valid_loss)
         )
     };
     let mut lines: Vec<String> = record.selection.iter().map(line).collect();
     if !record.removed.is_empty() {
         let named: Vec<&str> = record.removed.iter().map(String::as_str).take(8).collect();
         let more = record.removed.len() - named.len();
-        let more = if more > 0 { format!(" and {} more", count(more as u64)) } else { String::new() };
+        let more = if more > 0 { format!(" and {} more", count(more)) } else { String::new() };
         lines.push(format!("removed: {}{more}", one_line(&named.join(", "))));
     }
     lines

@@ -3,8 +3,8 @@
 use gnan::files::{Molecule, Tables};
 use gnan::graph::Graph;
 use gnan::{Dataset, DatasetOptions};
-use gnan_report::drawing::{self, Words};
-use gnan_report::figure::graph::{By, Edge, GraphFigure, Label, Node};
+use gnan_report::drawing::{self, DrawingLabels};
+use gnan_report::figure::graph::{Edge, GraphFigure, Label, Node, NodeRole};
 use gnan_report::placement::{MOST_NODES, Point, molecule, rings, stress};
 
 const SMILES: [&str; 12] = [
@@ -201,22 +201,23 @@ fn dataset(nodes: usize, edges: Vec<[u32; 2]>, directed: bool) -> Dataset {
 
 #[test]
 fn graphs_of_every_size_are_drawn_and_the_rest_is_counted() {
-    let words = || Words { title: "t".into(), output: "y".into(), unit: "mol".into(), by: By::Receiver };
+    let labels =
+        || DrawingLabels { title: "t".into(), output: "y".into(), unit: "mol".into(), role: NodeRole::Receiver };
     for nodes in [1, 2, 3, MOST_NODES, MOST_NODES + 1, 5_000] {
         for directed in [false, true] {
             let data = dataset(nodes, (1..nodes as u32).map(|node| [node - 1, node]).collect(), directed);
             let mut contributions = vec![0.5; nodes];
             contributions[0] = f64::NAN;
-            let figure = drawing::graph(&data, 0, &contributions, words());
+            let figure = drawing::graph(&data, 0, &contributions, labels());
             assert_eq!(figure.nodes.len(), nodes.min(MOST_NODES));
             assert_eq!(figure.notes.len(), usize::from(nodes > MOST_NODES));
             is_drawn(&figure);
-            is_drawn(&drawing::graph(&data, 0, &[], words()));
-            is_drawn(&drawing::neighbourhood(&data, nodes / 2, &contributions, words()));
+            is_drawn(&drawing::graph(&data, 0, &[], labels()));
+            is_drawn(&drawing::neighbourhood(&data, nodes / 2, &contributions, labels()));
         }
     }
     let large = dataset(5_000, (1..5_000).map(|node| [node - 1, node]).collect(), false);
-    let figure = drawing::neighbourhood(&large, 0, &[1.0; 5_000], words());
+    let figure = drawing::neighbourhood(&large, 0, &[1.0; 5_000], labels());
     assert_eq!(figure.notes, ["Not drawn: 4,993 nodes, farther or weaker, together +4993 mol."]);
 }
 
@@ -226,7 +227,7 @@ fn molecules_of_a_data_set_are_drawn_as_such() {
     let path = folder.path().join("set.csv");
     std::fs::write(&path, "smiles,y\nCC(=O)[O-].[Na+],1\nc1ccccc1,0\n").unwrap();
     let data = Dataset::open(&path).unwrap();
-    let figure = drawing::graph(&data, 0, &[0.1, -0.2, 0.3, 0.0, f64::NAN], Words::default());
+    let figure = drawing::graph(&data, 0, &[0.1, -0.2, 0.3, 0.0, f64::NAN], DrawingLabels::default());
     assert!(figure.molecule && figure.nodes.len() == 5 && figure.edges.len() == 3);
     assert_eq!(figure.nodes[3].label, Label::Atom { element: "O".into(), hydrogens: 0, charge: -1 });
     assert_eq!(figure.nodes[3].tooltip, "O4");

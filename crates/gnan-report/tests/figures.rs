@@ -121,5 +121,5 @@ fn the_papers_colours_are_a_choice() {
     assert!(scene.svg().contains("#0072b2"));
     let scene = scene.with_palette(Palette::GreenRed);
     assert!(scene.svg().contains("#1a7f37") && !scene.svg().contains("#0072b2"));
-    assert!(page::figure(&scene, "a").contains("green-red"));
+    assert!(page::figure(&scene, "a", None).into_string().contains("green-red"));
 }

@@ -14,10 +14,11 @@ use cpu_time::ProcessTime;
 use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, ReadOptions, Tables, Task, Values};
 use gnan::lens::Lens;
-use gnan::memory::{self, Watch, in_words};
+use gnan::memory::{self, Watch};
 use gnan::model::{
     Engine, EngineModel, FeatureSchema, Layout, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
+use gnan::numbers;
 use gnan::random::Stream;
 use gnan::shape::{Adam, Architecture, ShapeKind};
 use gnan::statistics::{BinChoice, ChannelPlan, Sample, Statistics, StatisticsRequest, find_levels};
@@ -100,7 +101,7 @@ fn main() -> Result<()> {
 
 fn row(m: &Measured) -> String {
     let seconds = |s: f64| if s < 10.0 { format!("{s:.3} s") } else { format!("{s:.1} s") };
-    let bytes = |bytes: Option<u64>| bytes.map_or("not known".to_owned(), in_words);
+    let bytes = |bytes: Option<u64>| bytes.map_or("not known".to_owned(), numbers::bytes);
     format!(
         "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         m.nodes,

@@ -21,6 +21,7 @@
 pub mod error;
 pub mod memory;
 pub mod limits;
+pub mod numbers;
 pub mod random;
 pub mod output;
 pub mod checksum;

@@ -15,6 +15,7 @@ use crate::files::Task;
 use crate::lens::View;
 use crate::memory;
 use crate::model::Rho;
+use crate::numbers;
 use crate::spec::Spec;
 use crate::statistics::{Keeping, Sample, Shells, Statistics, Surroundings};
 use crate::train::{Probe, ProbeSetup};
@@ -343,7 +344,7 @@ fn choose(
         return "there is no way to run this".to_owned();
     };
     chosen.chosen = true;
-    let needed = memory::in_words(chosen.memory);
+    let needed = numbers::bytes(chosen.memory);
     match (chosen.fits, way) {
         (true, _) => why.to_owned(),
         (false, Way::GraphSums) => format!("it does not fit: about {needed} are needed; allow more with --memory"),

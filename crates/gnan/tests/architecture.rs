@@ -62,8 +62,10 @@ fn used(code: &str) -> Vec<String> {
 fn modules_use_only_what_stands_before_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let lib = std::fs::read_to_string(root.join("lib.rs")).expect("lib.rs");
-    let modules: Vec<&str> =
-        lib.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';')).collect();
+    let modules: Vec<&str> = lib
+        .lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
+        .collect();
     assert!(modules.len() > 20, "{modules:?}");
     let place = |name: &str| modules.iter().position(|module| *module == name);
     let mut uses = 0;
@@ -95,7 +97,9 @@ fn a_type_name_is_defined_once() {
             let line = line.trim_start();
             let line = line.strip_prefix("pub ").or(line.strip_prefix("pub(super) ")).unwrap_or(line);
             let line = line.strip_prefix("pub(crate) ").unwrap_or(line);
-            let Some(rest) = ["struct ", "enum ", "trait "].iter().find_map(|kind| line.strip_prefix(kind)) else { continue };
+            let Some(rest) = ["struct ", "enum ", "trait "].iter().find_map(|kind| line.strip_prefix(kind)) else {
+                continue;
+            };
             let name: String = rest.chars().take_while(|letter| is_name(*letter)).collect();
             if !name.is_empty() {
                 defined.entry(name).or_default().push(path.strip_prefix(&root).unwrap_or(&path).display().to_string());

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use gnan::bootstrap::{Bootstrap, RESAMPLES, Replicates};
+use gnan::numbers::{count, duration};
 use gnan::{Error, Intervals, Model};
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
 use crate::progress::BootstrapProgress;
 use crate::screen::{print, print_json, talk};
-use crate::style::{count, dim, duration, harmless, heading};
+use crate::style::{dim, harmless, heading};
 use crate::table::{Align, Table, shorten};
 
 const EXAMPLES: &str = examples!(

@@ -8,6 +8,7 @@ use clap::Args;
 use gnan::explain::{By, Canonical, Explanation, RhoByDistance};
 use gnan::files::Task;
 use gnan::metric::{Metric, Metrics};
+use gnan::numbers::{count, duration};
 use gnan::output::write_atomically;
 use gnan::spec::RhoChoice;
 use gnan::{Dataset, Error, Model, Spec};
@@ -29,7 +30,7 @@ use crate::ledger::LedgerTable;
 use crate::metric_table::metric_table;
 use crate::progress::working;
 use crate::screen::{print, print_json};
-use crate::style::{DIM, count, dim, duration, heading};
+use crate::style::{DIM, dim, heading};
 use crate::table::Table;
 
 /// The built-in set.

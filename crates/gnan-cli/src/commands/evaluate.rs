@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use gnan::baseline::{self, mean_baseline};
 use gnan::evaluate::{Division, Evaluation, Journal, Protocol, Tuning};
 use gnan::metric::{Metric, Metrics};
+use gnan::numbers::{count, counted, duration, metric};
 use gnan::reproduce::{PaperProtocol, Variant};
 use gnan::{Dataset, Error, Spec, catalogue};
 use serde::Serialize;
@@ -19,7 +20,7 @@ use crate::interrupt;
 use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
 use crate::screen::{print, print_json};
-use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric};
+use crate::style::{BOLD, DIM, dim, heading};
 use crate::table::{Align, Table};
 
 /// Folds where the data bring no split and none are asked for.

@@ -7,6 +7,7 @@ use gnan::Model;
 use gnan::explain::RhoByDistance;
 use gnan::model::{Certificate, Definition, FeatureSchema};
 use gnan::model_file::{FORMAT_VERSION, parameter_count};
+use gnan::numbers::{count, counted, number};
 use gnan_report::text::one_line;
 use gnan_report::words;
 use serde::Serialize;
@@ -17,7 +18,7 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::findings::rho_table;
 use crate::screen::{print, print_json};
-use crate::style::{count, counted, dim, heading, number, warning};
+use crate::style::{dim, heading, warning};
 use crate::table::{Align, Table, shorten};
 
 /// Ranked pairs that are shown.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use gnan::files::Task;
-use gnan::memory::in_words;
+use gnan::numbers::{self, count, counted, duration};
 use gnan::plan::{Estimate, Plan};
 
 use crate::args::DataArgs;
@@ -11,7 +11,7 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::progress::working;
 use crate::screen::{print, print_json};
-use crate::style::{BOLD, DIM, count, counted, dim, duration, heading};
+use crate::style::{BOLD, DIM, dim, heading};
 use crate::table::{Align, Table};
 
 const EXAMPLES: &str = examples!(
@@ -60,16 +60,22 @@ fn text(plan: &Plan) -> String {
     let unreachable = if plan.distances.unreachable { ", and some nodes are unreachable" } else { "" };
     let looked = counted(plan.distances.looked_from, noun);
     facts.row(["distances", &format!("up to about {}{unreachable} (seen from {looked})", plan.distances.longest)]);
-    let limit = plan.limit.map_or("no limit is known".to_owned(), |limit| format!("the limit is {}", in_words(limit)));
-    let in_use = plan.in_use.map_or(String::new(), |bytes| format!(", the data take {}", in_words(bytes)));
+    let limit =
+        plan.limit.map_or("no limit is known".to_owned(), |limit| format!("the limit is {}", numbers::bytes(limit)));
+    let in_use = plan.in_use.map_or(String::new(), |bytes| format!(", the data take {}", numbers::bytes(bytes)));
     facts.row(["memory", &format!("{limit}{in_use}")]);
     text.push_str(&facts.render());
     text.push('\n');
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Left]);
     table = table.header(["way", "memory", "to start", "an epoch", ""]);
     for way in &plan.ways {
-        let cells =
-            [way.way.name(), in_words(way.memory), duration(way.start_seconds), epoch(way.epoch_seconds), remark(way)];
+        let cells = [
+            way.way.name(),
+            numbers::bytes(way.memory),
+            duration(way.start_seconds),
+            duration(way.epoch_seconds),
+            remark(way),
+        ];
         match (way.chosen, way.fits) {
             (true, _) => table.styled_row(BOLD, cells),
             (_, false) => table.styled_row(DIM, cells),
@@ -90,9 +96,4 @@ fn remark(way: &Estimate) -> String {
     words.extend((!way.exact).then(|| "not exact".to_owned()));
     words.extend(way.redraw_seconds.map(|seconds| format!("{} to draw anew", duration(seconds))));
     words.join(", ")
-}
-
-/// Short times in milliseconds.
-fn epoch(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.1} ms", 1000.0 * seconds) } else { duration(seconds) }
 }

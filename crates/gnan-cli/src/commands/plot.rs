@@ -6,12 +6,13 @@ use clap::{Args, ValueEnum};
 use gnan::explain::{Explainer, Output, Overview};
 use gnan::files::Task;
 use gnan::names::Names;
+use gnan::numbers::counted;
 use gnan::output::write_atomically;
 use gnan::{Dataset, Error, Model};
-use gnan_report::album::{Album, Figure};
 use gnan_report::bands::Bands;
-use gnan_report::figure::graph::By;
-use gnan_report::portrait;
+use gnan_report::figure::graph::NodeRole;
+use gnan_report::model_figures::{Figure, ModelFigures};
+use gnan_report::prediction_figures;
 use serde::Serialize;
 
 use super::explain::names;
@@ -22,13 +23,13 @@ use crate::exit::{Answer, Result};
 use crate::intervals;
 use crate::progress::working;
 use crate::screen::{print, print_json};
-use crate::style::{counted, heading};
+use crate::style::heading;
 
 const EXAMPLES: &str = examples!(
     "gnan plot model.gnan                                       the curves alone",
     "gnan plot model.gnan my-data/ -o figures/                  with importances and densities",
-    "gnan plot model.gnan solubility --id caffeine -o caffeine/ its waterfall and its picture",
-    "gnan plot model.gnan my-data/ --figure rho --format svg --width 500",
+    "gnan plot model.gnan solubility --id caffeine -o caffeine/ its waterfall and its graph",
+    "gnan plot model.gnan my-data/ --figure influence --format svg --width 500",
 );
 
 /// A file format.
@@ -72,7 +73,7 @@ pub struct PlotArgs {
     #[arg(long, value_name = "NAME", requires = "id")]
     class: Vec<String>,
 
-    /// Only the figures whose name begins so (rho, shape, features, value, importance, structure, graph, waterfall)
+    /// Only the figures whose name begins so (influence, effects, features, value, importance, structure, graph, waterfall)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     figure: Vec<String>,
 
@@ -120,8 +121,8 @@ pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
     let model = model.before_readout().unwrap_or(model);
     let data = args.data.as_ref().map(|data| args.read.open_for_ids(&model, data, &args.id)).transpose()?;
     let figures = match &data {
-        Some(data) if !args.id.is_empty() => predictions(args, &model, data)?,
-        data => album(args, &model, data.as_ref())?,
+        Some(data) if !args.id.is_empty() => of_predictions(args, &model, data)?,
+        data => of_model(args, &model, data.as_ref())?,
     };
     let chosen = choose(figures, &args.figure)?;
     let files = write(args, &chosen)?;
@@ -136,7 +137,7 @@ pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
 }
 
 /// The model's own figures.
-fn album(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<Figure>> {
+fn of_model(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<Figure>> {
     let intervals = intervals::beside(&args.model, model);
     let (canonical, overview): (_, Overview) = match data {
         None => (model.canonical(), model.overview()),
@@ -146,17 +147,17 @@ fn album(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<F
             (explainer.canonical().clone(), overview)
         }
     };
-    let album = Album::new(&canonical, &overview, Bands::new(intervals.as_ref()), f64::from(args.width));
+    let drawn = ModelFigures::new(&canonical, &overview, Bands::new(intervals.as_ref()), f64::from(args.width));
     if args.feature.is_empty() {
-        return Ok(album.figures());
+        return Ok(drawn.all());
     }
     let known = Names::new(overview.features.iter().map(|feature| feature.name.clone()));
     let wanted = known.pick(&args.feature, "the model has no feature")?;
-    Ok(album.figures_of(&wanted))
+    Ok(drawn.of_features(&wanted))
 }
 
 /// The figures of single predictions.
-fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Figure>> {
+fn of_predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Figure>> {
     let definition = model.definition();
     let positions = names::items(data, &args.id, "gnan predict MODEL DATA")?;
     let wanted = Output::named(definition, &args.class)?;
@@ -165,7 +166,7 @@ fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Fig
     let mut figures = Vec::new();
     for (position, why) in positions.iter().zip(explainer.explain(&positions)?) {
         let chosen = wanted.clone().unwrap_or_else(|| Output::foremost(definition, &why));
-        // What speaks for one of two classes speaks against the other: both are one picture.
+        // What raises one of two classes lowers the other: both are one picture.
         let mut shown: Vec<usize> = chosen.iter().map(|output| output.shown.0).collect();
         shown.dedup();
         for output in &shown {
@@ -174,12 +175,14 @@ fn predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<Fig
                 let class = if shown.len() > 1 { format!("-class-{}", output + 1) } else { String::new() };
                 figures.push(Figure { name: format!("{name}{item}{class}"), ..figure });
             };
-            let picture = |by: By| portrait::picture(definition, data, *position, &why, *output, by, width);
-            add("graph", picture(By::Source));
+            let drawing = |role: NodeRole| {
+                prediction_figures::graph_drawing(definition, data, *position, &why, *output, role, width)
+            };
+            add("graph", drawing(NodeRole::Source));
             if definition.learned.task == Task::Graph {
-                add("graph-receivers", picture(By::Receiver));
+                add("graph-receivers", drawing(NodeRole::Receiver));
             }
-            add("waterfall", portrait::waterfall(definition, &why, *output, width));
+            add("waterfall", prediction_figures::waterfall(definition, &why, *output, width));
         }
     }
     Ok(figures)

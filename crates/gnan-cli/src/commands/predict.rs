@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gnan::dataset::AskedPair;
+use gnan::numbers::counted;
 use gnan::predict::{Prediction, Remarks, Scorer};
 use gnan::{Dataset, Error, Model};
 
@@ -14,7 +15,7 @@ use crate::exit::{Answer, Failure, Result};
 use crate::metric_table::metric_table;
 use crate::progress::PredictionProgress;
 use crate::screen::talk;
-use crate::style::{self, counted};
+use crate::style;
 
 const EXAMPLES: &str = examples!(
     "gnan predict model.gnan new-data/ > predictions.csv",

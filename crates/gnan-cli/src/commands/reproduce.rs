@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use gnan::evaluate::Journal;
+use gnan::numbers::{duration, mean_and_std};
 use gnan::output::write_atomically;
 use gnan::reproduce::{PaperProtocol, Reproduced, Variant, markdown};
 use gnan::{Error, Spec, catalogue};
@@ -17,7 +18,7 @@ use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
 use crate::progress::EvaluationProgress;
 use crate::screen::{print, print_json, talk};
-use crate::style::{dim, duration, heading};
+use crate::style::{dim, heading};
 
 const EXAMPLES: &str = examples!(
     "gnan data fetch --all && gnan reproduce",
@@ -179,10 +180,9 @@ fn line(result: &Reproduced, seconds: f64) -> String {
     let digits = result.digits();
     let variant = if result.variant == Variant::Plain { "plain" } else { "described" };
     format!(
-        "{} {variant}: {:.digits$} ± {:.digits$}  {}",
+        "{} {variant}: {}  {}",
         heading(result.task),
-        result.ours.mean,
-        result.ours.std,
+        mean_and_std(result.ours.mean, result.ours.std, digits),
         dim(format!("{} runs, {}", result.tests + result.tried, duration(seconds)))
     )
 }

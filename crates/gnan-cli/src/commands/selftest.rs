@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use clap::Args;
+use gnan::numbers::{count, counted, duration, fixed, metric, percent};
 use gnan::selftest::{
     COVERAGE_DATA_SETS, CoverageReport, CoverageVerdict, CurveRow, CurveSort, LEAST_CORRELATION, Selftest,
     SelftestReport, Verdict,
@@ -15,7 +16,7 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::progress::SelftestProgress;
 use crate::screen::{print, print_json};
-use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric};
+use crate::style::{BOLD, DIM, dim, heading};
 use crate::table::{Align, Table};
 
 const EXAMPLES: &str = examples!(
@@ -146,13 +147,13 @@ fn coverage_words(report: &CoverageReport) -> String {
             row.case.clone(),
             row.curve.clone(),
             count(row.points),
-            format!("{:.1} %", 100.0 * row.coverage),
-            format!("{:.2}", row.bias),
+            percent(row.coverage, 1),
+            fixed(row.bias, 2),
             row.verdict.words().to_owned(),
         ]);
     }
     let title =
-        heading(format!("the 95 % bands hold the truth at {:.1} % of the points", 100.0 * report.overall.coverage));
+        heading(format!("the 95 % bands hold the truth at {} of the points", percent(report.overall.coverage, 1)));
     let sets = dim(format!("{} of each case, {RESAMPLES} resamples each", counted(report.data_sets, "data set")));
     format!("\n{title}  {sets}\n\n{}", table.render())
 }

@@ -10,6 +10,7 @@ use gnan::evaluate::{Evaluation, EvaluationEvent, Journal, PartMetrics};
 use gnan::metric::Metrics;
 use gnan::model::{Certificate, Ended, Record};
 use gnan::model_file::parameter_count;
+use gnan::numbers::{count, counted, duration, metric};
 use gnan::spec::ShapeKind;
 use gnan::train::Fitted;
 use gnan::{Dataset, Error, Spec};
@@ -23,7 +24,7 @@ use crate::interrupt;
 use crate::metric_table::metric_table;
 use crate::progress::{EvaluationProgress, TrainingProgress};
 use crate::screen::{print, print_json, talk};
-use crate::style::{self, count, counted, dim, duration, heading};
+use crate::style::{self, dim, heading};
 use crate::table::Table;
 use gnan_report::text::one_line;
 use gnan_report::words;
@@ -270,7 +271,7 @@ fn summary(data: &Dataset, origin: &str, test: &Dataset, outcome: &Outcome, path
     if outcome.fitted.tried.len() > 1 {
         for (place, (name, loss)) in outcome.fitted.tried.iter().take(TRIED_SHOWN).enumerate() {
             let fact = if place == 0 { "tried" } else { "" };
-            facts.fact(fact, format!("validation loss {loss:.4}  {name}"));
+            facts.fact(fact, format!("validation loss {}  {name}", metric(*loss)));
         }
         if let Some(more) = outcome.fitted.tried.len().checked_sub(TRIED_SHOWN + 1) {
             facts.fact("", format!("and {} more, in the model file", more + 1));

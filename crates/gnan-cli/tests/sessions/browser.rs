@@ -114,8 +114,8 @@ fn a_report_opens_in_a_browser_and_asks_for_nothing() {
     desk.works("bootstrap model.gnan chains --resamples 6");
     desk.works("report model.gnan chains -o report.html --id g3");
     check(&open(browser, &desk, "report.html"), 10);
-    desk.works("plot model.gnan chains -o figures --format html --figure rho");
-    check(&open(browser, &desk, "figures/rho.html"), 1);
+    desk.works("plot model.gnan chains -o figures --format html --figure influence");
+    check(&open(browser, &desk, "figures/influence-by-distance.html"), 1);
 }
 
 /// Names that try to be markup, to leave their attribute or to end a script stay names.

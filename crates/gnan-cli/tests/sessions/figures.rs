@@ -8,18 +8,18 @@ fn figures_of_a_model_come_in_three_formats() {
     desk.molecules("chains");
     desk.works("train chains -o model.gnan --epochs 30");
     desk.works("plot model.gnan chains -o figures").shows("importance.svg");
-    for name in ["importance", "rho", "shape-functions", "features-by-distance", "structure"] {
+    for name in ["importance", "influence-by-distance", "effects", "features-by-distance", "structure"] {
         let svg = String::from_utf8(desk.read(&format!("figures/{name}.svg"))).expect("UTF-8");
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
         assert_eq!(&desk.read(&format!("figures/{name}.png"))[1..4], b"PNG", "{name}");
         assert!(String::from_utf8(desk.read(&format!("figures/{name}.html"))).expect("UTF-8").contains("<svg"));
     }
     desk.gnan("plot model.gnan chains -o figures").expect(2).says("this file exists already").says("--force");
-    desk.gnan("plot model.gnan chains -o other --figure rhoo").expect(2).says("there are:");
+    desk.gnan("plot model.gnan chains -o other --figure influences").expect(2).says("there are:");
     assert!(!desk.exists("other"), "nothing is left behind");
     // Without data there are curves all the same.
-    desk.works("plot model.gnan -o bare --format svg --figure rho,shape --palette green-red");
-    assert!(desk.exists("bare/rho.svg") && !desk.exists("bare/rho.png"));
+    desk.works("plot model.gnan -o bare --format svg --figure influence,effects --palette green-red");
+    assert!(desk.exists("bare/influence-by-distance.svg") && !desk.exists("bare/influence-by-distance.png"));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_prediction_is_drawn_as_its_graph_and_its_waterfall() {
     desk.people("people");
     desk.works("train people --target label -o people.gnan --epochs 20");
     desk.works("plot people.gnan people --id p3 --class old -o p3 --format svg");
-    assert!(desk.exists("p3/graph.svg") && !desk.exists("p3/graph-receivers.svg"), "a node hears alone");
+    assert!(desk.exists("p3/graph.svg") && !desk.exists("p3/graph-receivers.svg"), "a node task has one receiver");
     desk.works("plot people.gnan people --id p3 --class old,young -o both --format svg --figure waterfall");
     assert!(desk.exists("both/waterfall-class-1.svg") || desk.exists("both/waterfall-class-2.svg"));
 }
@@ -75,8 +75,8 @@ fn a_report_is_one_file_that_says_everything() {
     desk.works("train chains -o model.gnan --epochs 30 --test-share 0.2");
     desk.works("report model.gnan chains --test-share 0.2 --id g7").shows("wrote report.html");
     let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
-    let sections = ["What the model is", "How well it does", "The whole model in figures", "Predictions, taken apart"];
-    for words in sections.into_iter().chain(["What to be careful about", "How to reproduce", "test part", "g7"]) {
+    let sections = ["What the model is", "How well it predicts", "The whole model in figures", "Example predictions"];
+    for words in sections.into_iter().chain(["What to be careful about", "How to reproduce", "test items", "g7"]) {
         assert!(page.contains(words), "{words} is not in the page");
     }
     for outside in ["http://", "https://", "src=", "@import", "url("] {
@@ -88,7 +88,7 @@ fn a_report_is_one_file_that_says_everything() {
     // Without the share it cannot be known which items training saw, and the page says so.
     desk.works("report model.gnan chains -o other.html");
     let other = String::from_utf8(desk.read("other.html")).expect("UTF-8");
-    assert!(other.contains("Training may have seen some of them"));
+    assert!(other.contains("Some of them may have been used in training"));
     // Nor is there anything to judge by where the targets are not known.
     let graphs: String = (0..60).map(|graph| format!("g{graph}\n")).collect();
     desk.write("chains/graphs.csv", &format!("graph_id\n{graphs}"));
@@ -110,8 +110,8 @@ fn a_report_does_not_take_other_items_for_the_test_part() {
     desk.write("chains/graphs.csv", &format!("graph_id,toxic\n{}\n", rows.join("\n")));
     desk.works("report model.gnan chains --test-share 0.3 -o other.html");
     let page = |name: &str| String::from_utf8(desk.read(name)).expect("UTF-8");
-    assert!(page("known.html").contains("Training never saw them"));
-    assert!(!page("other.html").contains("Training never saw them"));
+    assert!(page("known.html").contains("They were not used in training"));
+    assert!(!page("other.html").contains("They were not used in training"));
     desk.gnan("bootstrap model.gnan chains --test-share 0.3").expect(2).says("name the data it was trained on");
 }
 

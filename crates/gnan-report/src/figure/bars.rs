@@ -8,11 +8,11 @@ use crate::scene::{Anchor, Element};
 use crate::text;
 
 /// One row.
-pub(crate) struct Row {
+pub(crate) struct BarRow {
     pub name: String,
     /// One per output.
     pub values: Vec<Estimate>,
-    /// What stands behind it, for the tooltip; may be empty.
+    /// How many data it rests on, for the tooltip; may be empty.
     pub support: String,
     /// Little support: hatched.
     pub weak: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Bars<'a> {
 
 impl Bars<'_> {
     /// Draws the rows from `top` down; returns where they end, axis included.
-    pub fn draw(&self, elements: &mut Vec<Element>, rows: &[Row], top: f64, width: f64) -> f64 {
+    pub fn draw(&self, elements: &mut Vec<Element>, rows: &[BarRow], top: f64, width: f64) -> f64 {
         let outputs = self.outputs.len().max(1);
         let height = if outputs == 1 { 19.0 } else { (5.0 * outputs as f64 + 6.0).max(19.0) };
         let left = MARGIN + self.names + 10.0;
@@ -65,7 +65,15 @@ impl Bars<'_> {
         bottom + 36.0
     }
 
-    fn bar(&self, row: &Row, series: usize, estimate: &Estimate, scale: &Scale, y: f64, height: f64) -> Vec<Element> {
+    fn bar(
+        &self,
+        row: &BarRow,
+        series: usize,
+        estimate: &Estimate,
+        scale: &Scale,
+        y: f64,
+        height: f64,
+    ) -> Vec<Element> {
         let single = self.outputs.len() < 2;
         let colour = match (row.rest, single) {
             (true, _) => Colour::Muted,

@@ -1,7 +1,7 @@
 //! One small panel with the exact curves of a continuous feature over the data's density.
 
-use super::shapes::{Bin, ShapeFunction, Shapes};
-use super::{Estimate, Interval};
+use super::shapes::{ShapeFunction, Shapes};
+use super::{Bin, Estimate, Interval, support_words};
 use crate::axis::{self, Scale};
 use crate::colour::{CLASS_COLOURS, Colour};
 use crate::scene::Element;
@@ -10,7 +10,7 @@ use crate::text;
 /// Height of the strip below a panel that shows where the data are.
 pub(crate) const STRIP: f64 = 16.0;
 
-/// Points per curve that say their numbers when pointed at.
+/// Points per curve that have a tooltip.
 const POINTS: usize = 24;
 
 /// A panel: what is drawn and where.
@@ -73,7 +73,7 @@ impl CurvePanel<'_> {
         Scale::between(low, high, self.left, self.left + self.width)
     }
 
-    /// Invisible places along the curve that say x, value, interval and support.
+    /// Invisible circles along the curve with x, value, interval and support as tooltips.
     fn points(&self, out: &mut Vec<Element>, series: usize, knots: &[[f64; 2]], x: &Scale, y: &Scale) {
         for k in 0..=POINTS {
             let at = x.value(self.left + self.width * k as f64 / POINTS as f64);
@@ -81,7 +81,7 @@ impl CurvePanel<'_> {
             let band = self.bands.get(series).and_then(|band| band_at(band, at));
             let estimate = Estimate { value, interval: band };
             let bin = self.bins.iter().find(|bin| bin.from <= at && at <= bin.to);
-            let support = bin.map_or(String::new(), |bin| format!("\n{} here", bin.support.words()));
+            let support = bin.map_or(String::new(), |bin| format!("\n{} here", support_words(bin.support)));
             let words = format!(
                 "{} = {}{}\n{}{support}",
                 text::one_line(&self.feature.name),
@@ -109,7 +109,7 @@ impl CurvePanel<'_> {
                 "{} to {}\n{}",
                 text::number(bin.from, 4),
                 text::number(bin.to, 4),
-                bin.support.words()
+                support_words(bin.support)
             )));
         }
         let base = top + STRIP - 3.0;

@@ -1,8 +1,9 @@
-//! Feature by distance: the product `rho(l) * f_k(1)`, which is what a feature at that distance adds. Colours diverge
-//! from a neutral zero and mean the same in all panels; cells with little support are hatched, those whose interval
+//! Feature by distance: the effect `rho(l) * f_k(v)` of a feature value at a distance. Colours diverge from a neutral zero and mean the same in all panels; cells with little support are hatched, those whose interval
 //! contains zero are marked, those without data are blank.
 
-use super::{Estimate, plural};
+use gnan::numbers::{self, counted};
+
+use super::Estimate;
 use crate::axis::{SMALL, Scale};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
@@ -14,7 +15,7 @@ use crate::text;
 pub struct Heatmap {
     /// Title of the figure.
     pub title: String,
-    /// What a cell is and its unit, for instance "contribution (log-odds)".
+    /// What a cell is and its unit, for instance "effect (log-odds)".
     pub unit: String,
     /// What the columns are, with their unit.
     pub column_unit: String,
@@ -64,11 +65,11 @@ pub struct Panel {
 pub struct Cell {
     /// The number and its interval.
     pub estimate: Estimate,
-    /// How many stand behind it.
+    /// How many nodes it rests on.
     pub support: u64,
 }
 
-/// The places of everything in a panel.
+/// The sizes of everything in a panel.
 struct Grid {
     names: f64,
     wide: f64,
@@ -251,7 +252,7 @@ impl Heatmap {
         let class = if self.panels.len() > 1 { format!("{}: ", text::one_line(&panel.name)) } else { String::new() };
         let row = self.rows.get(row).map_or(String::new(), |name| text::one_line(name));
         let column = self.columns.get(column).map_or(String::new(), |name| text::one_line(name));
-        let support = plural(cell.support, &self.counted);
+        let support = counted(cell.support as usize, &self.counted);
         format!("{class}{row}\n{}: {column}\n{}\n{support}", self.column_unit, cell.estimate.words(&self.unit))
     }
 
@@ -260,12 +261,12 @@ impl Heatmap {
         let hidden = self.rows.len() - grid.rows;
         if hidden > 0 {
             let noun = if self.row_kind == RowKind::Features { "weaker feature" } else { "weaker level" };
-            let words = format!("and {}, not drawn", plural(hidden as u64, noun));
+            let words = format!("and {}, not drawn", counted(hidden, noun));
             y = layout::note(elements, &words, y, width);
         }
         let mut cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(grid.rows).flatten().flatten());
         if cells.any(|cell| cell.support < self.enough) {
-            let words = format!("fewer than {}: little support", plural(self.enough, &self.counted));
+            let words = format!("fewer than {}: little support", counted(self.enough as usize, &self.counted));
             y = layout::key_of_hatching(elements, &words, y, width);
         }
         if self.has_marks(grid.rows) {
@@ -274,7 +275,7 @@ impl Heatmap {
             y = layout::key(
                 elements,
                 vec![cell, corner(MARGIN + 14.0, y + 6.0, 14.0)],
-                "95 % interval contains 0",
+                "the 95 % interval contains 0: no reliable effect",
                 y,
                 width,
             );
@@ -299,12 +300,8 @@ fn short_number(value: f64, largest: f64) -> String {
         _ if largest < 100.0 => 1,
         _ => 0,
     };
-    let text = format!("{value:.decimals$}");
-    if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
-        "0".into()
-    } else {
-        text.replace('-', "−")
-    }
+    let text = numbers::fixed(value, decimals);
+    if text.chars().all(|c| c == '0' || c == '.') { "0".into() } else { text::with_minus(&text) }
 }
 
 /// Names of evenly spaced values, with as many decimals as they need.

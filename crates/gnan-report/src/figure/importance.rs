@@ -1,8 +1,10 @@
 //! Importances: mean absolute contributions as bars, by feature and by distance, with intervals. What does not fit is
 //! summed into one bar, never dropped.
 
-use super::bars::{Bars, Row};
-use super::{Estimate, plural};
+use gnan::numbers::counted;
+
+use super::Estimate;
+use super::bars::{BarRow, Bars};
 use crate::layout::{self, MARGIN};
 use crate::scene::{Element, Scene};
 use crate::text;
@@ -26,12 +28,12 @@ pub struct Block {
     /// What the rows are, for instance "by feature".
     pub name: String,
     /// The rows, most important first (or in order of distance).
-    pub rows: Vec<Item>,
+    pub rows: Vec<ImportanceRow>,
 }
 
 /// One importance.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub struct ImportanceRow {
     /// Feature or distance.
     pub name: String,
     /// Its importance.
@@ -44,7 +46,7 @@ impl Importance {
         let width = layout::figure_width(width);
         let mut elements = Vec::new();
         let mut y = layout::heading(&mut elements, &self.title, width);
-        let blocks: Vec<Vec<Row>> = self.blocks.iter().map(|block| self.rows(block)).collect();
+        let blocks: Vec<Vec<BarRow>> = self.blocks.iter().map(|block| self.rows(block)).collect();
         let rows = || blocks.iter().flatten();
         let bars = Bars {
             outputs: &[],
@@ -61,7 +63,7 @@ impl Importance {
             y = bars.draw(&mut elements, rows, y + 2.0, width) + 12.0;
         }
         if rows().flat_map(|row| &row.values).any(|value| value.interval().is_some()) {
-            y = layout::note(&mut elements, "Lines over the bars: 95 % interval.", y - 12.0, width) + 6.0;
+            y = layout::note(&mut elements, "Lines over the bars: 95 % intervals.", y - 12.0, width) + 6.0;
         }
         let mut scene = Scene::new(width, y + MARGIN, text::one_line(&self.title));
         let first = self.blocks.first().and_then(|block| block.rows.first());
@@ -71,8 +73,8 @@ impl Importance {
         scene
     }
 
-    fn rows(&self, block: &Block) -> Vec<Row> {
-        let row = |name: String, importance: Estimate, rest: bool| Row {
+    fn rows(&self, block: &Block) -> Vec<BarRow> {
+        let row = |name: String, importance: Estimate, rest: bool| BarRow {
             name,
             values: vec![importance],
             support: String::new(),
@@ -81,12 +83,12 @@ impl Importance {
         };
         // A single other row takes no more room than the sum of one.
         let shown = if block.rows.len() <= self.most.saturating_add(1) { block.rows.len() } else { self.most.max(1) };
-        let mut rows: Vec<Row> =
+        let mut rows: Vec<BarRow> =
             block.rows.iter().take(shown).map(|item| row(item.name.clone(), item.importance, false)).collect();
         let others = &block.rows[shown.min(block.rows.len())..];
         if !others.is_empty() {
             let sum: f64 = others.iter().map(|item| item.importance.value).filter(|value| value.is_finite()).sum();
-            rows.push(row(format!("{} (sum)", plural(others.len() as u64, "other")), sum.into(), true));
+            rows.push(row(format!("{} (sum)", counted(others.len(), "other")), sum.into(), true));
         }
         rows
     }

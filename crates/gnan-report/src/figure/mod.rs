@@ -1,7 +1,7 @@
 //! The figures, one file each: a plain struct of numbers and names, and how it is laid out. The caller brings the
-//! numbers in canonical form and in the order in which they matter; a figure computes nothing but places.
+//! numbers in canonical form and in order of importance; a figure computes nothing but positions.
 
-pub mod rho;
+pub mod distance_curves;
 pub mod shapes;
 pub mod heatmap;
 pub mod value_heatmap;
@@ -12,6 +12,11 @@ pub mod scatter;
 
 pub(crate) mod bars;
 pub(crate) mod curve_panel;
+
+use gnan::numbers::counted;
+
+pub use gnan::explain::Bin;
+pub use gnan::model::Support;
 
 use crate::text;
 
@@ -24,7 +29,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// A number, and how sure it is.
+/// A number with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The number; one that is not finite is absent.
@@ -69,25 +74,11 @@ impl Estimate {
     }
 }
 
-/// How many nodes, graphs or receivers stand behind a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Support {
-    /// Number of nodes.
-    pub nodes: u64,
-    /// Number of graphs; 0 where there is only one.
-    pub graphs: u64,
-}
-
-impl Support {
-    pub(crate) fn words(&self) -> String {
-        match self.graphs {
-            0 => plural(self.nodes, "node"),
-            graphs => format!("{} in {}", plural(self.nodes, "node"), plural(graphs, "graph")),
-        }
+/// How many nodes a number rests on, and in how many graphs where there are several.
+pub(crate) fn support_words(support: Support) -> String {
+    let nodes = counted(support.nodes as usize, "node");
+    match support.graphs {
+        0 => nodes,
+        graphs => format!("{nodes} in {}", counted(graphs as usize, "graph")),
     }
-}
-
-/// A count with its noun.
-pub(crate) fn plural(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", text::count(number), if number == 1 { "" } else { "s" })
 }

@@ -1,10 +1,12 @@
-//! The shape functions: what a value of a feature says. Continuous features are exact curves over a strip that shows
-//! where the data are, features with few levels are bars, all in small panels with one y-axis; binary features share one
+//! The shape functions: the effect of every value of a feature. Continuous features are exact curves over a strip that
+//! shows where the data are, features with few levels are bars, all in small panels with one y-axis; binary features share one
 //! block of bars, and a feature with many levels gets one of its own. All classes stand together under one legend.
 
-use super::bars::{Bars, Row};
+use gnan::numbers::counted;
+
+use super::bars::{BarRow, Bars};
 use super::curve_panel::{CurvePanel, STRIP};
-use super::{Estimate, Interval, Support, plural};
+use super::{Bin, Estimate, Interval, Support, support_words};
 use crate::axis::{self, SMALL, Scale};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
@@ -16,7 +18,7 @@ use crate::text;
 pub struct Shapes {
     /// Title of the figure.
     pub title: String,
-    /// Name and unit of the shared y-axis, for instance "f(x) (log-odds)".
+    /// Name and unit of the shared y-axis, for instance "effect (log-odds)".
     pub unit: String,
     /// Names of the outputs (classes); with one or none, colours show the sign.
     pub outputs: Vec<String>,
@@ -55,7 +57,7 @@ pub enum Form {
         bands: Vec<Vec<(f64, Interval)>>,
         /// Where the data are.
         bins: Vec<Bin>,
-        /// What a missing value says, where some are missing.
+        /// The effect of a missing value, where some are missing.
         missing: Option<Level>,
     },
 }
@@ -67,18 +69,7 @@ pub struct Level {
     pub name: String,
     /// Its value for each output.
     pub values: Vec<Estimate>,
-    /// How many have it.
-    pub support: Support,
-}
-
-/// A piece of the x-axis and how much of the data lies in it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bin {
-    /// Lower edge.
-    pub from: f64,
-    /// Upper edge.
-    pub to: f64,
-    /// How many lie in it.
+    /// How many nodes have it.
     pub support: Support,
 }
 
@@ -100,7 +91,7 @@ impl Shapes {
             Form::Binary(level) => Some(self.row(feature.name.clone(), level)),
             _ => None,
         });
-        let binary: Vec<Row> = binary.collect();
+        let binary: Vec<BarRow> = binary.collect();
         let (panels, blocks): (Vec<&ShapeFunction>, Vec<&ShapeFunction>) = shown
             .iter()
             .filter(|feature| !matches!(feature.form, Form::Binary(_)))
@@ -109,14 +100,14 @@ impl Shapes {
                 _ => true,
             });
         let mut y = self.panels(&mut elements, &panels, &extent, y, width);
-        let mut block = |title: &str, rows: Vec<Row>, y: f64| {
+        let mut block = |title: &str, rows: Vec<BarRow>, y: f64| {
             let names = layout::names_room(rows.iter().map(|row| row.name.as_str()), 0.36 * width);
             let bars = Bars { outputs: &self.outputs, unit: &self.unit, extent: extent.clone(), names };
             elements.push(Element::name([MARGIN, y + 12.0], title, 12.0, 0.9 * width).bold());
             bars.draw(&mut elements, &rows, y + 18.0, width) + 8.0
         };
         if !binary.is_empty() {
-            y = block("Present (1) against absent (0)", binary, y);
+            y = block("Binary features: value 1 against 0", binary, y);
         }
         for feature in blocks {
             if let Form::Levels(levels) = &feature.form {
@@ -130,12 +121,12 @@ impl Shapes {
         }
         let hidden = self.features.len() - shown.len();
         if hidden > 0 {
-            let words = format!("and {}, not drawn", plural(hidden as u64, "weaker feature"));
+            let words = format!("and {}, not drawn", counted(hidden, "weaker feature"));
             y = layout::note(&mut elements, &words, y - 4.0, width);
         }
         y = self.notes(&mut elements, shown, y, width);
         let mut scene = Scene::new(width, y + MARGIN, text::one_line(&self.title));
-        scene.description = format!("{} of {}.", self.unit, plural(self.features.len() as u64, "feature"));
+        scene.description = format!("{} of {}.", self.unit, counted(self.features.len(), "feature"));
         scene.elements = elements;
         scene
     }
@@ -144,25 +135,25 @@ impl Shapes {
         let mut y = y - 4.0;
         let strips = shown.iter().any(|feature| matches!(&feature.form, Form::Curve { bins, .. } if !bins.is_empty()));
         if strips {
-            y = layout::note(elements, "Grey under a curve: how many nodes have such a value.", y, width);
+            y = layout::note(elements, "Grey under a curve: number of nodes with such a value (density).", y, width);
         }
         if shown.iter().any(|feature| feature.form.has_intervals()) {
-            y = layout::note(elements, "Shaded, or lines over bars: 95 % interval.", y, width);
+            y = layout::note(elements, "Shaded areas and lines over bars: 95 % intervals.", y, width);
         }
         if shown.iter().any(|feature| feature.form.supports().any(|support| support.nodes < self.enough)) {
-            let words = format!("fewer than {}: little support", plural(self.enough, "node"));
+            let words = format!("fewer than {}: little support", counted(self.enough as usize, "node"));
             y = layout::key_of_hatching(elements, &words, y, width);
         }
         y
     }
 
-    fn row(&self, name: String, level: &Level) -> Row {
+    fn row(&self, name: String, level: &Level) -> BarRow {
         let weak = level.support.nodes < self.enough;
-        Row { name, values: level.values.clone(), support: level.support.words(), weak, rest: false }
+        BarRow { name, values: level.values.clone(), support: support_words(level.support), weak, rest: false }
     }
 
     /// The levels with the largest values first, and how many are left out.
-    fn sorted_rows(&self, levels: &[Level]) -> (Vec<Row>, usize) {
+    fn sorted_rows(&self, levels: &[Level]) -> (Vec<BarRow>, usize) {
         let size = |level: &Level| {
             level.values.iter().map(|value| value.value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max)
         };
@@ -273,7 +264,7 @@ impl Shapes {
                     text::one_line(&level.name),
                     self.of_output(series),
                     estimate.words(&self.unit),
-                    level.support.words()
+                    support_words(level.support)
                 );
                 let field = Element::rectangle(left, outer[0] - 3.0, body, outer[1] - outer[0] + 6.0, Colour::Surface);
                 bar.push(field.opacity(0.0).tooltip(words));

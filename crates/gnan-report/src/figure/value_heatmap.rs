@@ -1,4 +1,4 @@
-//! Value by distance for one feature: `rho[c](l) * f_k[c](v)`, one panel per class on one colour scale. Rows are the
+//! The effect of one feature by value and distance, `rho[c](l) * f_k[c](v)`, one panel per class on one colour scale. Rows are the
 //! levels of the feature, or a grid of values with the largest on top.
 
 use super::heatmap::{self, Cell, Heatmap, Panel, RowKind};

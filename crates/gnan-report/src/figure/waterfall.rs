@@ -1,11 +1,11 @@
 //! One prediction from base to sum: every term a step to the right or to the left of where the last one ended, the
 //! largest first, the small ones summed into one step and never dropped. What is printed adds up to the prediction.
 
-use super::plural;
+use gnan::numbers::{Precision, counted, probability};
+
 use crate::axis::{self, Scale};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
-use crate::precision::Precision;
 use crate::scene::{Element, Scene};
 use crate::text;
 
@@ -18,11 +18,11 @@ pub struct Waterfall {
     pub unit: String,
     /// The output bias from which the sum starts.
     pub base: f64,
-    /// What the shape of the graph alone contributes.
+    /// The structure term: what the shape of the graph alone contributes.
     pub structure: Option<f64>,
     /// The terms, in any order.
     pub terms: Vec<Term>,
-    /// What the model says; the terms must sum to it.
+    /// The output of the model; the terms must sum to it.
     pub prediction: f64,
     /// How many terms are shown at most, besides the sum of the others.
     pub most: usize,
@@ -42,7 +42,7 @@ pub struct Term {
 }
 
 /// One row of the figure.
-struct Row {
+struct Step {
     name: String,
     kind: Kind,
     from: f64,
@@ -54,12 +54,12 @@ struct Row {
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Base,
-    Step(f64),
+    Term(f64),
     Rest(f64),
     Prediction,
 }
 
-impl Row {
+impl Step {
     fn is_level(&self) -> bool {
         matches!(self.kind, Kind::Base | Kind::Prediction)
     }
@@ -113,31 +113,32 @@ impl Waterfall {
         scene
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<Step> {
         let base = finite(self.base);
         let mut sum = base;
         let level = |name: &str, kind: Kind, to: f64| {
             let detail = String::new();
-            Row { name: name.into(), kind, from: 0.0, to, detail }
+            Step { name: name.into(), kind, from: 0.0, to, detail }
         };
         let mut rows = vec![level("base", Kind::Base, base)];
         let mut push = |name: String, kind: Kind, value: f64, detail: String| {
-            rows.push(Row { name, kind, from: sum, to: sum + finite(value), detail });
+            rows.push(Step { name, kind, from: sum, to: sum + finite(value), detail });
             sum += finite(value);
         };
         if let Some(value) = self.structure {
-            push("structure term".into(), Kind::Step(value), value, "the shape of the graph alone".into());
+            let detail = "the shape of the graph alone, whatever the features".into();
+            push("structure term".into(), Kind::Term(value), value, detail);
         }
         let mut order: Vec<&Term> = self.terms.iter().collect();
         order.sort_by(|a, b| finite(b.value).abs().total_cmp(&finite(a.value).abs()));
         let shown = if order.len() <= self.most.saturating_add(1) { order.len() } else { self.most };
         for term in &order[..shown] {
-            push(term.name.clone(), Kind::Step(term.value), term.value, term.detail.clone());
+            push(term.name.clone(), Kind::Term(term.value), term.value, term.detail.clone());
         }
         if let Some(others @ [_, ..]) = order.get(shown..) {
             let value: f64 = others.iter().map(|term| finite(term.value)).sum();
-            let detail = format!("the sum of {} with smaller values", plural(others.len() as u64, "term"));
-            push(format!("{} (sum)", plural(others.len() as u64, "other")), Kind::Rest(value), value, detail);
+            let detail = format!("the sum of {} with smaller values", counted(others.len(), "term"));
+            push(format!("{} (sum)", counted(others.len(), "other")), Kind::Rest(value), value, detail);
         }
         rows.push(level("prediction", Kind::Prediction, finite(self.prediction)));
         rows
@@ -145,7 +146,7 @@ impl Waterfall {
 
     /// The numbers at the ends of the rows, rounded so that base and steps as printed add up to the prediction as printed;
     /// with the probability at the first and the last.
-    fn labels(&self, rows: &[Row]) -> Vec<String> {
+    fn labels(&self, rows: &[Step]) -> Vec<String> {
         let amounts: Vec<f64> = rows.iter().map(|row| self.amount(row)).collect();
         let precision = Precision::for_amounts(amounts.iter().copied()).finer();
         let (prediction, parts) = match amounts.split_last() {
@@ -160,11 +161,11 @@ impl Waterfall {
             false => parts.iter().map(|amount| precision.units(*amount)).collect(),
         };
         let scale = precision.words();
-        let label = |(row, units): (&Row, i64)| {
+        let label = |(row, units): (&Step, i64)| {
             if !self.amount(row).is_finite() {
                 return "absent".to_owned();
             }
-            let number = format!("{}{scale}", precision.show(units)).replace('-', "−");
+            let number = text::with_minus(&format!("{}{scale}", precision.show(units)));
             let number = if row.is_level() { number.trim_start_matches('+').to_owned() } else { number };
             let share = match row.kind {
                 Kind::Base => self.probability.map(|[start, _]| start),
@@ -180,21 +181,21 @@ impl Waterfall {
     }
 
     /// The number of a row as it was given.
-    fn amount(&self, row: &Row) -> f64 {
+    fn amount(&self, row: &Step) -> f64 {
         match row.kind {
-            Kind::Step(step) | Kind::Rest(step) => step,
+            Kind::Term(step) | Kind::Rest(step) => step,
             Kind::Base => self.base,
             Kind::Prediction => self.prediction,
         }
     }
 
-    fn bar(&self, row: &Row, scale: &Scale, y: f64) -> Vec<Element> {
+    fn bar(&self, row: &Step, scale: &Scale, y: f64) -> Vec<Element> {
         let (y, height) = (y + 3.0, HEIGHT - 6.0);
         let mut words = format!("{}\n", text::one_line(&row.name));
         let mut elements = Vec::new();
         let end = scale.at(row.to);
         match row.kind {
-            Kind::Step(step) | Kind::Rest(step) => {
+            Kind::Term(step) | Kind::Rest(step) => {
                 let colour = match row.kind {
                     Kind::Rest(_) => Colour::Muted,
                     _ if step < 0.0 => Colour::Negative,
@@ -206,7 +207,7 @@ impl Waterfall {
                     elements.push(Element::line([start, y], [start, y + height]).stroke(colour, 1.5));
                 }
                 words += &format!("{}: {}\n", text::one_line(&self.unit), text::signed(step, 6));
-                words += &format!("sum so far {}", text::number(row.to, 6));
+                words += &format!("running sum {}", text::number(row.to, 6));
                 if !row.detail.is_empty() {
                     words += &format!("\n{}", row.detail);
                 }
@@ -234,13 +235,13 @@ impl Waterfall {
         let gap = (sum - self.prediction).abs();
         (!gap.is_finite() || gap > 1e-5 * size.max(1.0)).then(|| {
             let prediction = text::number(self.prediction, 6);
-            format!("Careful: these parts sum to {}, the prediction is {prediction}.", text::number(sum, 6))
+            format!("Warning: these terms sum to {}, but the prediction is {prediction}.", text::number(sum, 6))
         })
     }
 }
 
 /// A scale over all steps; zero is shown unless it is so far away that the steps would vanish.
-fn scale(rows: &[Row], from: f64, to: f64) -> Scale {
+fn scale(rows: &[Step], from: f64, to: f64) -> Scale {
     let ends = rows.iter().flat_map(|row| if row.is_level() { [row.to, row.to] } else { [row.from, row.to] });
     let (low, high) =
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -250,15 +251,6 @@ fn scale(rows: &[Row], from: f64, to: f64) -> Scale {
         return Scale::with_zero([low, high], from, to);
     }
     Scale::between(low - 0.08 * span, high + 0.08 * span, from, to)
-}
-
-/// A probability, never rounded to certainty.
-fn probability(share: f64) -> String {
-    match share {
-        _ if share > 0.0 && share < 0.001 => "p < 0.001".into(),
-        _ if share > 0.999 && share < 1.0 => "p > 0.999".into(),
-        _ => format!("p = {share:.3}"),
-    }
 }
 
 fn finite(value: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! The edges around a pair of nodes, as a graph of their own in which edges that share an end are joined.
+//! The edges around a node pair, as a graph of their own in which edges that share an end are joined.
 //!
 //! Only the nearest and strongest are taken, so that a line graph is small however large the graph is.
 
@@ -7,18 +7,18 @@ use gnan::graph::Graph;
 
 use super::part::{MOST_NODES, strength};
 
-/// The edges around a pair.
+/// The edges around a node pair.
 pub struct NearestEdges {
     /// Which message edges of the graph, counted within it; with every edge one that is nearer, if there is any.
     pub edges: Vec<usize>,
-    /// The line graph of these edges and, behind them, of the pair.
+    /// The line graph of these edges and, after them, of the node pair.
     pub line_graph: Graph,
     /// The pair's own edge, where it is a message edge.
     own: Option<usize>,
 }
 
 impl NearestEdges {
-    /// The edges of so many that are heard and not drawn.
+    /// The message edges that contribute and are not drawn.
     pub fn others(&self, drawn: &[usize], messages: usize) -> Vec<usize> {
         let mut is_drawn = vec![false; messages];
         drawn.iter().copied().chain(self.own).for_each(|edge| is_drawn[edge] = true);
@@ -26,7 +26,7 @@ impl NearestEdges {
     }
 }
 
-/// The nearest edges of a pair of a data set of links, of equally near ones the strongest; `None` for other data.
+/// The edges nearest to a node pair of a link data set, of equally near ones the strongest; `None` for other data.
 pub fn nearest_edges(data: &Dataset, pair: usize, contributions: &[f64]) -> Option<NearestEdges> {
     let links = data.links()?;
     let graph = data.graph_of(pair);

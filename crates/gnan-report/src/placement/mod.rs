@@ -2,7 +2,7 @@
 //!
 //! Places are in units of one edge (a bond, or the gap between two rings), y downwards. [`molecule`] draws what a
 //! chemist expects, [`mod@stress`] any graph by its distances, [`mod@rings`] the neighbourhood of one node, [`part`] chooses
-//! what to draw of a graph that is too large, [`mod@line`] which edges around a pair of nodes.
+//! what to draw of a graph that is too large, [`mod@line`] which edges around a node pair.
 
 pub mod line;
 pub mod molecule;

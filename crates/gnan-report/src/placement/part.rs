@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 use gnan::graph::Graph;
 
-/// A graph of more nodes is drawn in part: more could not be told apart, and distances need memory by the square.
+/// A graph of more nodes is drawn in part: more could not be distinguished, and distances need memory by the square.
 pub const MOST_NODES: usize = 600;
 
 /// The nodes to draw, ascending: all, or [`MOST_NODES`] of them.

@@ -1,56 +1,56 @@
-//! What to be careful about: everything that makes a part of the model, or a prediction, less trustworthy than it looks.
+//! What to be careful about: everything that makes a part of the model, or its metrics, less reliable than it looks.
 
 use gnan::dataset::Outcome;
 use gnan::explain::{LITTLE_SUPPORT, Overview};
 use gnan::files::Task;
 use gnan::model::Rho;
+use gnan::numbers::{count, percent};
 use gnan::{Dataset, Model};
 
 use super::judged::{Judged, Part};
-use crate::text::{count, number};
 use crate::words;
 
 /// Names that one sentence lists.
 const MOST_NAMES: usize = 8;
 /// A class with less than this share of the items is rare.
 const RARE: f64 = 0.1;
-/// A rho that moves by less than this over the distances seen is flat.
+/// An influence that changes by less than this over the distances seen is flat.
 const FLAT: f64 = 0.1;
-/// Graphs that are looked at for disconnected parts.
+/// Graphs that are searched for disconnected parts.
 const MOST_GRAPHS: usize = 2000;
 
 /// Sentences, each with its numbers.
 pub(super) fn cautions(model: &Model, data: &Dataset, judged: &Judged, overview: &Overview) -> Vec<String> {
     let mut sentences = Vec::new();
-    sentences.extend(of_evidence(model, judged));
+    sentences.extend(about_metrics(model, judged));
     sentences.extend(little_support(model, overview));
-    sentences.extend(judged.outputs.novelty.iter().map(|sentence| format!("The judged data hold {sentence}.")));
+    sentences.extend(judged.outputs.novelty.iter().map(|sentence| format!("In these data, {sentence}.")));
     sentences.extend(words::knots(model.definition()).map(|knots| format!("{knots}.")));
     sentences.extend(flat_rho(model, overview));
     sentences.extend(rare_distances(model, overview));
     sentences.extend(disconnected(data));
     sentences.extend(imbalance(model, data));
     sentences.push(
-        "Contributions say what the model did with these values, not what would happen if somebody changed them: \
+        "Contributions describe how the model computed its predictions, not what would happen if a value were changed: \
          correlated features share what either could explain."
             .to_owned(),
     );
     sentences
 }
 
-fn of_evidence(model: &Model, judged: &Judged) -> Vec<String> {
+fn about_metrics(model: &Model, judged: &Judged) -> Vec<String> {
     let record = &model.definition().record;
     let mut sentences = Vec::new();
     match judged.part {
         Part::Test => {}
         _ if judged.targets.is_empty() => {
-            sentences.push("The data hold no targets: nothing here says how good the model is.".to_owned())
+            sentences.push("The data have no targets: this report cannot tell how accurate the model is.".to_owned())
         }
-        _ => sentences.push(format!("The model was judged on {}. {}", judged.part_words(), judged.part_remark())),
+        _ => sentences.push(format!("The metrics were computed on {}. {}", judged.part_words(), judged.part_remark())),
     }
     if judged.beats_baseline() == Some(false) {
         sentences.push(
-            "The model is not clearly better than saying always the same: read its curves as hypotheses at most."
+            "The model is not clearly better than a constant prediction: read its curves as hypotheses at most."
                 .to_owned(),
         );
     }
@@ -70,17 +70,17 @@ fn little_support(model: &Model, overview: &Overview) -> Option<String> {
         let several = feature.levels.len() > 1;
         for level in feature.levels.iter().filter(|level| level.support.is_little(task)) {
             let name = if several { format!("{}: {}", feature.name, level.name) } else { feature.name.clone() };
-            weak.push(format!("{name} ({})", count(level.support.nodes)));
+            weak.push(format!("{name} ({})", count(level.support.nodes as usize)));
         }
         if feature.levels.is_empty() && feature.support.is_little(task) {
-            weak.push(format!("{} ({})", feature.name, count(feature.support.nodes)));
+            weak.push(format!("{} ({})", feature.name, count(feature.support.nodes as usize)));
         }
     }
-    let behind = if task == Task::Graph { "graphs" } else { "nodes" };
+    let items = if task == Task::Graph { "graphs" } else { "nodes" };
     (!weak.is_empty()).then(|| {
-        let sentence = format!("Fewer than {LITTLE_SUPPORT} training {behind} stand behind");
+        let sentence = format!("Fewer than {LITTLE_SUPPORT} training {items} have");
         format!(
-            "{sentence} {} (number of nodes in brackets): what the model says of them is little more than chance.",
+            "{sentence} {} (number of nodes in brackets): these effects are little more than chance.",
             listed(&weak)
         )
     })
@@ -94,7 +94,7 @@ fn flat_rho(model: &Model, overview: &Overview) -> Option<String> {
         let (low, high) = found.fold((first, first), |(low, high), value| (low.min(value), high.max(value)));
         high - low < FLAT
     };
-    // The bias's own rho is part of the structure curve.
+    // The rho of the bias is part of the structure term.
     let skipped = usize::from(model.definition().learned.rho != Rho::Shared);
     let flat: Vec<String> = overview.rho[skipped..]
         .iter()
@@ -103,7 +103,7 @@ fn flat_rho(model: &Model, overview: &Overview) -> Option<String> {
         .collect();
     (!flat.is_empty()).then(|| {
         format!(
-            "Rho is nearly flat for {}: where in the graph a node is hardly matters there, only that it is there.",
+            "The influence by distance is nearly flat for {}: how far away a source is hardly matters.",
             listed(&flat)
         )
     })
@@ -114,8 +114,8 @@ fn rare_distances(model: &Model, overview: &Overview) -> Option<String> {
     let first = (0..finite)
         .find(|slot| overview.receivers[*slot] > 0.0 && overview.receivers[*slot] < LITTLE_SUPPORT as f64)?;
     Some(format!(
-        "Few nodes hear anything from distance {first} on (fewer than {LITTLE_SUPPORT} in training): the far end of every curve over \
-         distance rests on them."
+        "Fewer than {LITTLE_SUPPORT} receivers of the training data have a source at distance {first} or beyond: the far end of \
+         every curve over distance rests on them."
     ))
 }
 
@@ -130,13 +130,11 @@ fn disconnected(data: &Dataset) -> Option<String> {
     let apart = looked.iter().filter(|graph| structure(**graph).components().1 > 1).count();
     match (apart, looked.len()) {
         (0, _) => None,
-        (_, 1) => Some(
-            "The graph falls into parts that cannot reach each other: they are heard as \"unreachable\".".to_owned(),
-        ),
+        (_, 1) => Some("The graph has disconnected parts: for each other, their nodes are \"unreachable\".".to_owned()),
         (apart, looked) => Some(format!(
-            "{} % of the graphs fall into parts that cannot reach each other (salts, fragments): these are heard as \
+            "{} of the graphs have disconnected parts (such as salts): for each other, their nodes are \
              \"unreachable\".",
-            number(100.0 * apart as f64 / looked as f64, 2)
+            percent(apart as f64 / looked as f64, 1)
         )),
     }
 }
@@ -155,11 +153,11 @@ fn imbalance(model: &Model, data: &Dataset) -> Option<String> {
         .iter()
         .zip(&counts)
         .filter(|(_, count)| **count < RARE * total)
-        .map(|(class, count)| format!("{class} ({} %)", number(100.0 * count / total, 2)))
+        .map(|(class, count)| format!("{class} ({})", percent(count / total, 1)))
         .collect();
     (!rare.is_empty()).then(|| {
         format!(
-            "Rare classes: {}. Accuracy says little about them; look at balanced accuracy and the table of mistakes.",
+            "Rare classes: {}. Accuracy says little about them; see balanced accuracy and the confusion matrix.",
             listed(&rare)
         )
     })

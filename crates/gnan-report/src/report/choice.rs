@@ -1,4 +1,4 @@
-//! Which predictions a report shows: the most confident, the most wrong and the most typical.
+//! Which predictions a report shows: the most confident, the largest error and the most typical.
 
 use gnan::dataset::Outcome;
 use gnan::explain::Explainer;
@@ -15,7 +15,7 @@ pub(super) struct Example {
     /// Position in the judged part.
     pub position: usize,
     /// Why it is shown.
-    pub why: String,
+    pub reason: String,
     /// The output that is explained, of those that are shown.
     pub output: usize,
 }
@@ -23,12 +23,12 @@ pub(super) struct Example {
 /// Chooses examples; no item is shown twice.
 pub(super) fn choose(model: &Model, judged: &Judged, explainer: &Explainer<'_>) -> Result<Vec<Example>> {
     let mut examples: Vec<Example> = Vec::new();
-    let mut add = |found: Option<usize>, why: &str| {
+    let mut add = |found: Option<usize>, reason: &str| {
         if let Some(position) = found
             && examples.iter().all(|example| example.position != position)
         {
             let output = explained_output(model, judged, position);
-            examples.push(Example { position, why: why.to_owned(), output });
+            examples.push(Example { position, reason: reason.to_owned(), output });
         }
     };
     let all = || 0..judged.data.len();
@@ -42,7 +42,7 @@ pub(super) fn choose(model: &Model, judged: &Judged, explainer: &Explainer<'_>) 
         add(all().min_by(|a, b| value(a).total_cmp(&value(b))), &format!("the lowest prediction{of}"));
         add(
             all().filter(|p| error(p) > 0.0).max_by(|a, b| error(a).total_cmp(&error(b))),
-            &format!("the most wrong{of}"),
+            &format!("the largest error{of}"),
         );
     } else {
         let sure = |position: &usize| confidence(model, judged, *position);
@@ -51,16 +51,13 @@ pub(super) fn choose(model: &Model, judged: &Judged, explainer: &Explainer<'_>) 
             let found = all().filter(of_class).max_by(|a, b| sure(a).total_cmp(&sure(b)));
             let name = class_name(model, class);
             let right = found.is_some_and(|position| wrong(model, judged, position) == Some(false));
-            let right = if right { ", rightly so" } else { "" };
+            let right = if right { ", correct" } else { "" };
             add(found, &format!("the most confident \"{name}\"{of}{right}"));
         }
         let mistakes = |p: &usize| wrong(model, judged, *p) == Some(true);
-        add(
-            all().filter(mistakes).max_by(|a, b| sure(a).total_cmp(&sure(b))),
-            "the most wrong: confident, and mistaken",
-        );
+        add(all().filter(mistakes).max_by(|a, b| sure(a).total_cmp(&sure(b))), "the most confident error");
     }
-    add(typical(judged, explainer)?, "the most typical: its parts are nearest to those of a middling prediction");
+    add(typical(judged, explainer)?, "the most typical: its contributions by feature are nearest to the medians");
     Ok(examples)
 }
 
@@ -72,7 +69,7 @@ fn explained_output(model: &Model, judged: &Judged, position: usize) -> usize {
     }
 }
 
-/// The predicted class; of several yes-or-no targets that of the first.
+/// The predicted class; of several labels that of the first.
 fn class_of(model: &Model, judged: &Judged, position: usize) -> usize {
     let row = judged.row(position);
     match model.definition().learned.outcome {
@@ -81,7 +78,8 @@ fn class_of(model: &Model, judged: &Judged, position: usize) -> usize {
     }
 }
 
-/// How far from undecided a prediction is: its largest probability, by the logit where probabilities are all 1.
+/// How confident a prediction is: the lead of its largest logit, which orders predictions even where probabilities round
+/// to 1.
 fn confidence(model: &Model, judged: &Judged, position: usize) -> f64 {
     let row = judged.row(position);
     match (model.definition().learned.outcome, row) {
@@ -95,7 +93,7 @@ fn confidence(model: &Model, judged: &Judged, position: usize) -> f64 {
     }
 }
 
-/// Whether the prediction of one class is mistaken; `None` where that is not known.
+/// Whether a predicted class is wrong; `None` where that is not known.
 fn wrong(model: &Model, judged: &Judged, position: usize) -> Option<bool> {
     if model.definition().learned.outcome.is_regression() {
         return None;
@@ -103,7 +101,7 @@ fn wrong(model: &Model, judged: &Judged, position: usize) -> Option<bool> {
     judged.target(position).map(|target| target as usize != class_of(model, judged, position))
 }
 
-/// The classes that are predicted at all, the most frequent first.
+/// The classes that occur among predictions, the most frequent first.
 fn predicted_classes(model: &Model, judged: &Judged) -> Vec<usize> {
     let mut counts: Vec<usize> = Vec::new();
     for position in 0..judged.data.len() {

@@ -1,4 +1,4 @@
-//! How well the model does, on which part of the data, and how sure that is.
+//! How well the model predicts: metrics on the best available part of the data, with confidence intervals and a baseline.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,15 @@ use gnan::baseline::{self, baseline};
 use gnan::confidence::intervals;
 use gnan::dataset::{Outcome, Split, Target};
 use gnan::metric::{Metric, Metrics};
+use gnan::numbers;
 use gnan::predict::Outputs;
 use gnan::score::{Scored, most_probable, probabilities, score};
 use gnan::{Dataset, Model, Result};
+use maud::{Markup, html};
 
-use super::html::{Cell, paragraph, table};
-use crate::album::Figure;
-use crate::figure::scatter::{Item, Scatter};
+use super::html::{TableCell, table};
+use crate::figure::scatter::{Scatter, ScatterPoint};
+use crate::model_figures::Figure;
 use crate::text;
 
 /// Points of a scatter plot.
@@ -21,7 +23,7 @@ const MOST_POINTS: usize = 1500;
 /// Which items the model is judged on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Items that training never saw.
+    /// Items that were not used in training.
     Test,
     /// Items that decided when training stopped.
     Validation,
@@ -31,14 +33,14 @@ pub(super) enum Part {
     Unknown,
 }
 
-/// The items a report judges the model on, with what it says about them.
+/// The items that a report judges the model on, with their outputs and metrics.
 pub(super) struct Judged {
     pub part: Part,
     /// Where the parts of the data come from.
     pub origin: &'static str,
     pub data: Dataset,
     pub outputs: Outputs,
-    /// The targets as the model numbers their classes; empty if the data have none.
+    /// The targets, with classes numbered as in the model; empty if the data have none.
     pub targets: Vec<Target>,
     /// Why targets that are there could not be used.
     problem: Option<String>,
@@ -121,103 +123,103 @@ impl Judged {
 
     /// Which items these are, in words.
     pub(super) fn part_words(&self) -> String {
-        let items = text::count(self.data.len() as u64);
+        let items = numbers::count(self.data.len());
         match self.part {
-            Part::Test => format!("{items} items of the test part ({})", self.origin),
-            Part::Validation => format!("{items} items of the validation part"),
-            Part::Training => format!("the {items} items it was trained on"),
+            Part::Test => format!("{items} test items ({})", self.origin),
+            Part::Validation => format!("{items} validation items"),
+            Part::Training => format!("the {items} training items"),
             Part::Unknown => format!("{items} items"),
         }
     }
 
-    /// What that means for how far the numbers can be trusted.
+    /// What that means for the reliability of the metrics.
     pub(super) fn part_remark(&self) -> &'static str {
         match self.part {
-            Part::Test => "Training never saw them.",
-            Part::Validation => "They decided when training stopped, so this is slightly optimistic.",
-            Part::Training => "This is optimistic: nothing was set aside.",
+            Part::Test => "They were not used in training.",
+            Part::Validation => "They decided when training stopped, so the metrics are slightly optimistic.",
+            Part::Training => "The metrics are optimistic: no items were held out.",
             Part::Unknown if self.targets.is_empty() => "Their targets are not known.",
             Part::Unknown => {
-                "Training may have seen some of them: the data cannot be divided as they were for training, so this may be \
-                 optimistic."
+                "Some of them may have been used in training (the data cannot be divided as they were for training), so the \
+                 metrics may be optimistic."
             }
         }
     }
 
     /// The section.
-    pub(super) fn html(&self) -> String {
+    pub(super) fn html(&self) -> Markup {
         if self.metrics.is_empty() {
             return match &self.problem {
-                None => paragraph("These data hold no known targets, so that the model cannot be judged on them."),
-                Some(problem) => paragraph(&format!("The model cannot be judged on these data: {problem}.")),
+                None => html! { p { "These data have no known targets: no metrics can be computed on them." } },
+                Some(problem) => html! { p { "No metrics can be computed on these data: " (problem) "." } },
             };
         }
-        let mut html = paragraph(&format!("Judged on {}. {}", self.part_words(), self.part_remark()));
         let rows = self.metrics.in_order().map(|(name, value)| {
             let interval =
                 self.confidence.get(&name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
             vec![
-                Cell::Words(name.long_name().to_owned()),
-                Cell::Number(metric(value)),
-                Cell::Number(interval.unwrap_or_default()),
-                Cell::Number(self.baseline.get(name).map(metric).unwrap_or_default()),
+                TableCell::Text(name.long_name().to_owned()),
+                TableCell::Number(metric(value)),
+                TableCell::Number(interval.unwrap_or_default()),
+                TableCell::Number(self.baseline.get(name).map(metric).unwrap_or_default()),
             ]
         });
-        let reference = format!("always the {}", baseline::words(self.outcome));
-        html += &table(&["metric", "this model", "95 % confidence", &reference], rows.collect());
-        html += &self.confusion();
-        html
+        let rows: Vec<Vec<TableCell>> = rows.collect();
+        let reference = format!("baseline (always the {})", baseline::words(self.outcome));
+        html! {
+            p { "Metrics on " (self.part_words()) ". " (self.part_remark()) }
+            (table(&["metric", "this model", "95 % confidence interval", &reference], &rows, &[]))
+            (self.confusion())
+        }
     }
 
-    /// Predicted against measured, for one quantity.
+    /// Predicted against actual values, for a regression with one target.
     pub(super) fn scatter(&self, unit: &str, width: f64) -> Option<Figure> {
         if self.outcome != Outcome::Regression || self.targets.is_empty() {
             return None;
         }
         let item = |position: usize| {
             let name = self.data.item_id(self.data.items()[position]);
-            Some(Item { name, measured: self.target(position)?, predicted: f64::from(self.row(position)[0]) })
+            Some(ScatterPoint { name, actual: self.target(position)?, predicted: f64::from(self.row(position)[0]) })
         };
         let scatter = Scatter {
-            title: "Predicted against measured".to_owned(),
+            title: "Predicted against actual values".to_owned(),
             unit: unit.to_owned(),
             items: (0..self.data.len()).filter_map(item).collect(),
             most: MOST_POINTS,
         };
         Some(Figure {
-            name: "predicted-against-measured".to_owned(),
-            caption: "Every point is an item the model was judged on; on the dashed line predictions are right."
+            name: "predicted-against-actual".to_owned(),
+            caption: "Every point is one of these items; on the dashed line, predicted and actual values are equal."
                 .to_owned(),
             scene: scatter.scene(width),
         })
     }
 
-    /// How often each class was taken for which.
-    fn confusion(&self) -> String {
+    /// The confusion matrix; nothing for other outcomes and for very many classes.
+    fn confusion(&self) -> Markup {
         const MOST_CLASSES: usize = 12;
-        let Some(classes) = self.targets.first().and_then(|target| target.classes.as_ref()) else {
-            return String::new();
+        let classes = match (self.outcome, self.targets.first().and_then(|target| target.classes.as_ref())) {
+            (Outcome::Binary | Outcome::Multiclass, Some(classes)) if classes.len() <= MOST_CLASSES => classes,
+            _ => return Markup::default(),
         };
-        if !matches!(self.outcome, Outcome::Binary | Outcome::Multiclass) || classes.len() > MOST_CLASSES {
-            return String::new();
-        }
-        let mut counts = vec![vec![0u64; classes.len()]; classes.len()];
+        let mut counts = vec![vec![0; classes.len()]; classes.len()];
         for position in 0..self.data.len() {
             if let Some(target) = self.target(position) {
                 counts[target as usize][most_probable(&probabilities(self.row(position)))] += 1;
             }
         }
-        let mut header = vec!["in truth".to_owned()];
+        let mut header = vec!["actual class".to_owned()];
         header.extend(classes.iter().map(|class| format!("predicted {class}")));
         let rows = classes.iter().zip(counts).map(|(class, counts)| {
-            let numbers = counts.into_iter().map(|count| Cell::Number(text::count(count)));
-            [Cell::Words(class.clone())].into_iter().chain(numbers).collect()
+            let numbers = counts.into_iter().map(|count| TableCell::Number(numbers::count(count)));
+            [TableCell::Text(class.clone())].into_iter().chain(numbers).collect()
         });
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        table(&header, rows.collect())
+        table(&header, &rows.collect::<Vec<_>>(), &[])
     }
 
-    /// Whether the chief metric is clearly better than saying always the same; `None` without metrics.
+    /// Whether the chief metric is clearly better than that of the constant baseline; `None` without metrics.
     pub(super) fn beats_baseline(&self) -> Option<bool> {
         let (name, _) = self.metrics.chief()?;
         let [low, high] = *self.confidence.get(&name)?;
@@ -226,8 +228,7 @@ impl Judged {
     }
 }
 
-/// A metric to four decimals, unless it is too large or small for them.
+/// A metric with a minus sign.
 pub(super) fn metric(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 || (1e-3..1e5).contains(&size) { format!("{value:.3}") } else { text::number(value, 3) }
+    text::with_minus(&numbers::metric(value))
 }

@@ -2,13 +2,13 @@
 //! classes, hostile and endless names, all zero, not finite. The gallery shows them, the tests check them.
 
 use gnan_report::Scene;
+use gnan_report::figure::distance_curves::{Curve, DistanceCurves};
 use gnan_report::figure::heatmap::{Cell, Heatmap, Panel, RowKind};
-use gnan_report::figure::importance::{Block, Importance, Item};
-use gnan_report::figure::rho::{Curve, Rho};
-use gnan_report::figure::shapes::{Bin, Form, Level, ShapeFunction, Shapes};
+use gnan_report::figure::importance::{Block, Importance, ImportanceRow};
+use gnan_report::figure::shapes::{Form, Level, ShapeFunction, Shapes};
 use gnan_report::figure::value_heatmap::{ValueHeatmap, Values};
 use gnan_report::figure::waterfall::{Term, Waterfall};
-use gnan_report::figure::{Estimate, Interval, Support};
+use gnan_report::figure::{Bin, Estimate, Interval, Support};
 
 const ATOMS: [&str; 14] = ["C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca"];
 
@@ -58,8 +58,8 @@ fn hostile() -> Vec<String> {
     ]
 }
 
-/// Rho of so many classes over so many distances.
-pub fn rho(classes_: usize, distances: usize, panels: bool) -> Rho {
+/// DistanceCurves of so many classes over so many distances.
+pub fn influence(classes_: usize, distances: usize, panels: bool) -> DistanceCurves {
     let names = if panels { names(classes_) } else { classes(classes_) };
     let curve = |(c, name): (usize, String)| Curve {
         name,
@@ -71,9 +71,9 @@ pub fn rho(classes_: usize, distances: usize, panels: bool) -> Rho {
             .collect(),
         unreachable: Some(estimate(0.1 * made_up(c, 3), 0.1)),
     };
-    Rho {
-        title: "How much a node hears from each distance".into(),
-        unit: "rho (relative, largest = 1)".into(),
+    DistanceCurves {
+        title: "Influence by distance".into(),
+        unit: "influence (largest = 1)".into(),
         curves: names.into_iter().enumerate().map(curve).collect(),
         panels,
         classes: Vec::new(),
@@ -130,8 +130,8 @@ pub fn shapes(features: usize, outputs: usize) -> Shapes {
         ShapeFunction { name, unit: unit.into(), form }
     };
     Shapes {
-        title: "What each feature says".into(),
-        unit: "f(x) (log-odds)".into(),
+        title: "Effects of features".into(),
+        unit: "effect (log-odds)".into(),
         outputs: if outputs > 1 { classes(outputs) } else { vec![] },
         features: names(features).into_iter().enumerate().map(feature).collect(),
         most: 60,
@@ -168,7 +168,7 @@ pub fn heatmap(features: usize, distances: usize, panels: usize) -> Heatmap {
     columns.push("∞".into());
     Heatmap {
         title: "What a feature adds from each distance".into(),
-        unit: "contribution (log-odds)".into(),
+        unit: "effect (log-odds)".into(),
         column_unit: "distance (edges)".into(),
         last_apart: true,
         rows: names(features),
@@ -214,7 +214,7 @@ pub fn value_heatmap(values: usize, panels: usize, grid: bool) -> ValueHeatmap {
 pub fn importance(features: usize) -> Importance {
     let item = |(k, name): (usize, String)| {
         let value = 1.2 / (1.0 + 0.25 * k as f64);
-        Item { name, importance: estimate(value, 0.1 * value) }
+        ImportanceRow { name, importance: estimate(value, 0.1 * value) }
     };
     let distances = (0..9).map(|l| if l == 8 { "unreachable".to_string() } else { format!("distance {l}") });
     Importance {
@@ -258,21 +258,21 @@ pub fn all() -> Vec<Case> {
     for (suffix, width) in [("", 760.0), ("-half", 380.0)] {
         let mut case =
             |name: &str, scene: Scene, words: &[&'static str]| case(&format!("{name}{suffix}"), scene, words);
-        case("rho-1", rho(1, 11, false).scene(width), &["distance (edges)", "rho (relative", "95 %", "receivers"]);
-        case("rho-7", rho(7, 20, false).scene(width), &["Case Based", "data-toggle", "little support"]);
-        case("rho-panels-14", rho(14, 9, true).scene(width), &["Cl", "∞"]);
-        let several = Rho { classes: classes(7), ..rho(28, 9, true) };
-        case("rho-panels-of-7-classes", several.scene(width), &["Case Based", "data-toggle", "∞"]);
-        case("shapes-14", shapes(14, 1).scene(width), &["Br", "Å²", "Present (1)", "f(x) (log-odds)"]);
+        case(
+            "influence-1",
+            influence(1, 11, false).scene(width),
+            &["distance (edges)", "influence (largest", "95 %", "receivers"],
+        );
+        case("influence-7", influence(7, 20, false).scene(width), &["Case Based", "data-toggle", "little support"]);
+        case("influence-panels-14", influence(14, 9, true).scene(width), &["Cl", "∞"]);
+        let several = DistanceCurves { classes: classes(7), ..influence(28, 9, true) };
+        case("influence-panels-of-7-classes", several.scene(width), &["Case Based", "data-toggle", "∞"]);
+        case("shapes-14", shapes(14, 1).scene(width), &["Br", "Å²", "Binary features", "effect (log-odds)"]);
         case("shapes-7-classes", shapes(6, 7).scene(width), &["Neural Networks", "feature 5"]);
         case("shapes-atoms", atoms(14, 1).scene(width), &["atom", "Na", "nodes in"]);
         case("shapes-atoms-7", atoms(14, 7).scene(width), &["atom", "Na"]);
         case("shapes-binary-60", binary(60, 1).scene(width), &["feature 60"]);
-        case(
-            "heatmap-14",
-            heatmap(14, 10, 1).scene(width),
-            &["distance (edges)", "contribution (log-odds)", "contains 0"],
-        );
+        case("heatmap-14", heatmap(14, 10, 1).scene(width), &["distance (edges)", "effect (log-odds)", "contains 0"]);
         case("heatmap-60", heatmap(60, 10, 1).scene(width), &["feature 60"]);
         case("heatmap-7-classes", heatmap(14, 6, 7).scene(width), &["Rule Learning 6"]);
         case("heatmap-30-distances", heatmap(8, 30, 2).scene(width), &["30"]);
@@ -287,7 +287,7 @@ pub fn all() -> Vec<Case> {
         );
     }
     for count in [1, 500] {
-        case(&format!("rho-panels-{count}"), rho(count, 5, true).scene(760.0), &["feature 1"]);
+        case(&format!("influence-panels-{count}"), influence(count, 5, true).scene(760.0), &["feature 1"]);
         case(&format!("shapes-{count}"), shapes(count, 1).scene(760.0), &["feature 1"]);
         case(&format!("shapes-levels-{count}"), atoms(count, 1).scene(760.0), &["atom"]);
         case(&format!("heatmap-{count}"), heatmap(count, 1, 1).scene(760.0), &["feature 1"]);
@@ -304,10 +304,10 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
     let named = |k: usize| evil[k % evil.len()].clone();
     let escaped = &["&lt;script&gt;"];
 
-    let mut figure = rho(6, 5, false);
+    let mut figure = influence(6, 5, false);
     figure.curves.iter_mut().enumerate().for_each(|(k, curve)| curve.name = named(k));
     (figure.title, figure.unit) = (named(0), named(2));
-    case("hostile-rho", figure.scene(760.0), escaped);
+    case("hostile-influence", figure.scene(760.0), escaped);
     let mut figure = shapes(12, 6);
     figure.outputs = evil.clone();
     figure
@@ -333,12 +333,12 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
         [("zero", 0.0), ("nan", f64::NAN), ("infinite", f64::INFINITY), ("huge", -1e308), ("tiny", 5e-324)]
     {
         let same = Estimate { value, interval: Some(Interval { low: value, high: -value }) };
-        let mut figure = rho(2, 4, false);
+        let mut figure = influence(2, 4, false);
         figure.curves[0].points.fill(same);
         figure.curves[1].points[1] = same;
         figure.curves[1].unreachable = Some(same);
         figure.receivers.fill(0);
-        case(&format!("{name}-rho"), figure.scene(760.0), &["distance (edges)"]);
+        case(&format!("{name}-influence"), figure.scene(760.0), &["distance (edges)"]);
         let mut figure = shapes(8, 2);
         for feature in &mut figure.features {
             match &mut feature.form {
@@ -352,7 +352,7 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
                 }
             }
         }
-        case(&format!("{name}-shapes"), figure.scene(760.0), &["f(x) (log-odds)"]);
+        case(&format!("{name}-shapes"), figure.scene(760.0), &["effect (log-odds)"]);
         let mut figure = heatmap(4, 3, 2);
         for cell in figure.panels.iter_mut().flat_map(|panel| panel.cells.iter_mut().flatten().flatten()) {
             cell.estimate = same;
@@ -391,23 +391,25 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
         bins.clear();
     }
     case("ragged-shapes", figure.scene(760.0), &["feature 2"]);
-    let mut figure = rho(3, 6, false);
+    let mut figure = influence(3, 6, false);
     figure.curves[0].points.truncate(2);
     figure.curves[1].points.clear();
     figure.receivers.truncate(4);
     figure.unreachable_receivers = None;
     figure.title = "a very long title ".repeat(20);
-    case("ragged-rho", figure.scene(380.0), &["…"]);
+    case("ragged-influence", figure.scene(380.0), &["…"]);
 
     let nothing = vec![];
     case(
-        "empty-rho",
-        Rho { curves: vec![], receivers: vec![], unreachable_receivers: None, ..rho(1, 1, false) }.scene(760.0),
+        "empty-influence",
+        DistanceCurves { curves: vec![], receivers: vec![], unreachable_receivers: None, ..influence(1, 1, false) }
+            .scene(760.0),
         &nothing,
     );
     case(
-        "empty-rho-panels",
-        Rho { curves: vec![], panels: true, classes: Vec::new(), most: 0, ..rho(1, 1, true) }.scene(760.0),
+        "empty-influence-panels",
+        DistanceCurves { curves: vec![], panels: true, classes: Vec::new(), most: 0, ..influence(1, 1, true) }
+            .scene(760.0),
         &nothing,
     );
     case("empty-shapes", Shapes { features: vec![], ..shapes(1, 1) }.scene(760.0), &nothing);
@@ -429,7 +431,7 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
     case(
         "empty-waterfall",
         Waterfall { terms: vec![], structure: None, most: 0, ..waterfall(1) }.scene(1e9),
-        &["Careful"],
+        &["Warning"],
     );
     case(
         "far-waterfall",

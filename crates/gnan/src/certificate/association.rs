@@ -3,8 +3,7 @@
 use crate::explain::Canonical;
 use crate::lens::{Axis, Reach};
 use crate::model::{Certificate, Model};
-
-use super::short;
+use crate::numbers::number;
 
 /// So many distances beyond the longest of training are looked at, too.
 const FARTHER: usize = 3;
@@ -55,7 +54,7 @@ fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<u
         promise: promise(reach),
         evidence: format!(
             "rho is {} at every such distance ({} were looked at)",
-            if largest == 0.0 { "exactly 0".to_owned() } else { format!("up to {}", short(largest)) },
+            if largest == 0.0 { "exactly 0".to_owned() } else { format!("up to {}", number(largest)) },
             silent.len()
         ),
         holds: largest == 0.0,

@@ -8,6 +8,7 @@ mod association;
 mod shape_rules;
 
 use crate::model::{Certificate, Layout, Model};
+use crate::numbers::number;
 
 use shape_rules::RuledFeature;
 
@@ -74,8 +75,8 @@ impl Model {
             promise: "never rises with distance and is never negative, unreachable being farthest".to_owned(),
             evidence: format!(
                 "over {curves} the largest rise is {} and the lowest value {}",
-                short(largest_rise),
-                short(lowest)
+                number(largest_rise),
+                number(lowest)
             ),
             holds: largest_rise <= 0.0 && lowest >= 0.0,
         }
@@ -85,10 +86,4 @@ impl Model {
 /// The lowest and the highest of some numbers.
 fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
     numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
-}
-
-/// A number with four digits.
-fn short(number: f64) -> String {
-    let rounded = format!("{number:.3e}").parse::<f64>().unwrap_or(number);
-    if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }

@@ -2,10 +2,11 @@
 
 use crate::files::Kind;
 use crate::model::{Certificate, FeatureLayout, FeatureSchema, Layout, Model};
+use crate::numbers::number;
 use crate::shape::{Piece, Piecewise};
 use crate::spec::{Curvature, Trend};
 
-use super::{range, short};
+use super::range;
 
 /// How far rounding in f64 may take a rise or a slope, relative to the largest value of the curve.
 const ROUNDING: f64 = 1e-11;
@@ -92,7 +93,7 @@ impl<'a> RuledFeature<'a> {
     }
 
     fn rho_words(&self) -> String {
-        format!("rho is from {} to {} at any distance", short(self.rho.0), short(self.rho.1))
+        format!("rho is from {} to {} at any distance", number(self.rho.0), number(self.rho.1))
     }
 
     /// Whether rho turns nothing round.
@@ -109,7 +110,7 @@ impl<'a> RuledFeature<'a> {
         let outside = self.outer_slopes().all(|slope| sign * slope * width >= -self.tolerance);
         let slopes = self.pieces().flat_map(|piece| [piece.rises().0 / piece.width, piece.rises().1 / piece.width]);
         let (lowest, highest) = range(slopes.chain(self.outer_slopes()));
-        let evidence = format!("its slope is from {} to {}; {}", short(lowest), short(highest), self.rho_words());
+        let evidence = format!("its slope is from {} to {}; {}", number(lowest), number(highest), self.rho_words());
         let promise = if direction == Trend::Up {
             "never lowers a prediction as it grows"
         } else {
@@ -142,13 +143,13 @@ impl<'a> RuledFeature<'a> {
         let way = if curvature == Curvature::Convex { "never falls" } else { "never rises" };
         let knots = &self.curve.knots;
         let place = if flat {
-            format!(" from {} to {}", short(knots[0]), short(knots[knots.len() - 1]))
+            format!(" from {} to {}", number(knots[0]), number(knots[knots.len() - 1]))
         } else {
             String::new()
         };
         let promise = format!("is {}", if curvature == Curvature::Convex { "convex" } else { "concave" });
         let evidence =
-            format!("its slope {way}{place}, from {} to {}; {}", short(lowest), short(highest), self.rho_words());
+            format!("its slope {way}{place}, from {} to {}; {}", number(lowest), number(highest), self.rho_words());
         self.certificate(promise, evidence, bends && self.rho_keeps_sign())
     }
 
@@ -164,7 +165,7 @@ impl<'a> RuledFeature<'a> {
         let counts = largest * self.loudest;
         let stays = self.outer_slopes().all(|slope| slope == 0.0);
         let beyond = if stays { "and stays what it is beyond its range" } else { "but grows beyond its range" };
-        let evidence = format!("it counts for at most {}, {beyond}; {}", short(counts), self.rho_words());
+        let evidence = format!("it counts for at most {}, {beyond}; {}", number(counts), self.rho_words());
         let promise = format!("never counts for more than {bound} from one source, at any distance");
         self.certificate(promise, evidence, stays && counts <= bound)
     }

@@ -2,6 +2,7 @@
 
 use crate::dataset::{Dataset, Feature};
 use crate::files::{MISSING, Values};
+use crate::numbers::{counted, number};
 
 use super::{Definition, FeatureSchema};
 
@@ -126,18 +127,9 @@ fn numbers<'a>(
             "{}: {} outside the training range {} to {}: the curve is extrapolated",
             schema.name,
             counted(outside, noun),
-            readable(scale.min),
-            readable(scale.max)
+            number(scale.min),
+            number(scale.max)
         ));
     }
     missing
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
-/// A number to five significant digits.
-fn readable(number: f64) -> f64 {
-    format!("{number:.4e}").parse().unwrap_or(number)
 }

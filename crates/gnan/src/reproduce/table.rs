@@ -2,6 +2,7 @@
 
 use super::{Reproduced, Variant};
 use crate::catalogue::PaperTask;
+use crate::numbers::{counted, mean_and_std};
 
 /// The table: one row per column of the paper's, our models beside the paper's and the baseline.
 pub fn markdown(results: &[Reproduced]) -> String {
@@ -20,10 +21,7 @@ pub fn markdown(results: &[Reproduced]) -> String {
         let Some(any) = of(Variant::Plain).or(of(Variant::Described)) else { continue };
         let digits = any.digits();
         let ours = |variant| {
-            of(variant).map_or_else(
-                || "-".to_owned(),
-                |result| format!("{:.digits$} ± {:.digits$}", result.ours.mean, result.ours.std),
-            )
+            of(variant).map_or_else(|| "-".to_owned(), |result| mean_and_std(result.ours.mean, result.ours.std, digits))
         };
         let unit = any.unit.map_or(String::new(), |unit| format!(", {unit}"));
         let (paper, best) = match &any.paper {
@@ -41,7 +39,7 @@ pub fn markdown(results: &[Reproduced]) -> String {
     text.push_str("\nOptions that won on most splits, and how each figure came about:\n\n");
     for result in results {
         let variant = if result.variant == Variant::Plain { "plain" } else { "with descriptions" };
-        let tests = if result.tests == 1 { "1 test".to_owned() } else { format!("{} tests", result.tests) };
+        let tests = counted(result.tests, "test");
         text.push_str(&format!(
             "- **{}, {variant}** ({tests}): {}. {}.\n",
             result.task,

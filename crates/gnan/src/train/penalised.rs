@@ -4,6 +4,7 @@ use super::report::Monitor;
 use super::training_loop::TrainingLoop;
 use crate::error::{Error, Result};
 use crate::model::Rho;
+use crate::numbers::number;
 
 impl TrainingLoop<'_> {
     /// The strength of the group penalty that would switch every feature off at the start.
@@ -20,7 +21,7 @@ impl TrainingLoop<'_> {
         monitor: &mut Monitor<'_>,
     ) -> Result<Option<Vec<bool>>> {
         self.group_penalty = strength as f32;
-        let candidate = format!("penalty {strength:.3e}");
+        let candidate = format!("penalty {}", number(strength));
         for epoch in 0..epochs {
             let loss = self.advance();
             if !(loss.train.is_finite() && loss.left_out.is_finite()) {

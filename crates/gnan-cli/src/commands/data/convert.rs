@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gnan::files::{ReadOptions, TableFormat, check_place, read, write_tables};
+use gnan::numbers::{count, counted};
 use serde::Serialize;
 
 use crate::args::heading::OUTPUT;
@@ -12,7 +13,7 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::progress::working;
 use crate::screen::{print_json, talk};
-use crate::style::{count, counted, heading};
+use crate::style::heading;
 
 const HELP: &str = concat!(
     examples!(

@@ -3,6 +3,7 @@
 use clap::Args;
 use gnan::dataset::{FeatureSummary, Summary, TargetSummary};
 use gnan::files::Task;
+use gnan::numbers::{count, counted, number, percent};
 
 use crate::args::LookArgs;
 use crate::args::heading::OUTPUT;
@@ -10,7 +11,7 @@ use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::progress::working;
 use crate::screen::{print, print_json};
-use crate::style::{count, counted, dim, heading, number};
+use crate::style::{dim, heading};
 use crate::table::{Align, Table, shorten};
 
 const EXAMPLES: &str = examples!(
@@ -163,8 +164,8 @@ fn describe_target(target: &TargetSummary, shown: usize) -> String {
     }
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]).header(["class", "items", "share"]);
     for (name, items) in target.classes.iter().take(shown) {
-        let share = 100.0 * *items as f64 / target.labelled.max(1) as f64;
-        table.row([shorten(name, NAME_WIDTH), count(*items), format!("{share:.1} %")]);
+        let share = *items as f64 / target.labelled.max(1) as f64;
+        table.row([shorten(name, NAME_WIDTH), count(*items), percent(share, 1)]);
     }
     text.push_str(&table.render());
     text.push_str(&rest(target.classes.len(), shown));

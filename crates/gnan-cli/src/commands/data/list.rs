@@ -6,6 +6,7 @@ use anstyle::Style;
 use clap::Args;
 use gnan::catalogue::{self, Entry};
 use gnan::files::Task;
+use gnan::numbers::count;
 use indicatif::DecimalBytes;
 use serde::Serialize;
 
@@ -13,7 +14,7 @@ use crate::args::heading::DATA;
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
 use crate::screen::{print, print_json};
-use crate::style::{DIM, count, dim, heading};
+use crate::style::{DIM, dim, heading};
 use crate::table::{Align, Table};
 
 const EXAMPLES: &str =

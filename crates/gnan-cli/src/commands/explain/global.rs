@@ -6,13 +6,14 @@ use gnan::Dataset;
 use gnan::explain::{Canonical, FeatureOverview, Importance, Output, Overview, RhoByDistance};
 use gnan::files::Task;
 use gnan::model::Rho;
+use gnan::numbers::{count, counted, counted_more, number};
 use gnan_report::words;
 
 use crate::amounts::{
     EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, level_rows, strongest, summed, support_words,
 };
 use crate::findings::rho_table;
-use crate::style::{count, counted, counted_more, dim, harmless, heading, number};
+use crate::style::{dim, harmless, heading};
 use crate::table::{Table, shorten};
 
 /// Widest name in a heading.

@@ -4,10 +4,11 @@ use gnan::dataset::Outcome;
 use gnan::explain::{By, Explanation, Output};
 use gnan::files::Task;
 use gnan::model::Definition;
+use gnan::numbers::{count, number, percent};
 use gnan::score::most_probable;
 
 use crate::ledger::{LedgerTable, term_noun};
-use crate::style::{BOLD, count, dim, harmless, heading, number, warning};
+use crate::style::{BOLD, dim, harmless, heading, warning};
 use crate::table::shorten;
 
 /// What people see first.
@@ -57,14 +58,14 @@ impl Ledgers<'_> {
                 let predicted = most_probable(&why.probabilities);
                 let class =
                     Output::all(definition).into_iter().nth(predicted).map(|class| class.name).unwrap_or_default();
-                let probability = percent(why.probabilities.get(predicted).copied());
+                let probability = with_probability(why.probabilities.get(predicted).copied());
                 let class = shorten(&class, NAME_WIDTH);
                 format!("{}: {class}{}", shorten(target(0), NAME_WIDTH), probability)
             }
             Outcome::MultiLabel => {
                 let each = why.probabilities.iter().enumerate();
-                let each =
-                    each.map(|(index, p)| format!("{}{}", shorten(target(index), NAME_WIDTH), percent(Some(*p))));
+                let each = each
+                    .map(|(index, p)| format!("{}{}", shorten(target(index), NAME_WIDTH), with_probability(Some(*p))));
                 each.collect::<Vec<_>>().join("; ")
             }
             Outcome::Regression | Outcome::MultiRegression => {
@@ -96,7 +97,7 @@ impl Ledgers<'_> {
         };
         let mut table = LedgerTable::named(&ledger, structure, "total", noun);
         let remark = match ledger.probability {
-            Some(p) => format!("what the model says{}", percent(Some(p))),
+            Some(p) => format!("what the model says{}", with_probability(Some(p))),
             None => "what the model says".to_owned(),
         };
         table.compare(BOLD, "model", ledger.prediction, &remark);
@@ -136,6 +137,6 @@ impl Ledgers<'_> {
     }
 }
 
-fn percent(probability: Option<f64>) -> String {
-    probability.map(|p| format!(", probability {:.1} %", 100.0 * p)).unwrap_or_default()
+fn with_probability(probability: Option<f64>) -> String {
+    probability.map(|p| format!(", probability {}", percent(p, 1))).unwrap_or_default()
 }

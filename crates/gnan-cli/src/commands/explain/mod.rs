@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gnan::explain::{By, Explainer, ExplanationWriter, Output, ReadoutVerification, Verification};
 use gnan::names::Names;
+use gnan::numbers::counted;
 use gnan::{Dataset, Error, Model};
 use serde::Serialize;
 
@@ -20,7 +21,7 @@ use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
 use crate::progress::working;
 use crate::screen::{print, talk};
-use crate::style::{counted, harmless, warning};
+use crate::style::{harmless, warning};
 
 const EXAMPLES: &str = examples!(
     "gnan explain model.gnan                                 the model alone",

@@ -1,9 +1,8 @@
 //! Items that people name: found by the library, or else answered with the names that are near.
 
 use gnan::names::shown;
+use gnan::numbers::count;
 use gnan::{Dataset, Error, Result};
-
-use crate::style::count;
 
 /// Positions of the items that are wanted by id, or by row as `#12`; `listing` is the command that lists every id.
 pub fn items(data: &Dataset, wanted: &[String], listing: &str) -> Result<Vec<usize>> {

@@ -1,6 +1,7 @@
 //! Models with a readout, for people and programs: what its functions make of what is heard, and what that is made of.
 
 use gnan::explain::{By, ReadoutExplanation, ReadoutVerification};
+use gnan::numbers::{counted, number, with_sign};
 use gnan::{Dataset, Error, Model};
 
 use super::local::Ledgers;
@@ -8,7 +9,7 @@ use super::{ExplainArgs, Format, answer, write_text};
 use crate::args::Sink;
 use crate::exit::{Answer, Result};
 use crate::progress::working;
-use crate::style::{contribution, counted, dim, heading, number};
+use crate::style::{dim, heading};
 use crate::table::{Align, Table, shorten};
 
 /// Widest name of a part.
@@ -27,7 +28,7 @@ pub fn functions(model: &Model, top: usize) -> String {
     for (name, curve) in model.readout_curves().into_iter().take(top.saturating_add(1)) {
         for (c, output) in outputs.iter().enumerate() {
             let mut row = vec![shorten(&name, NAME_WIDTH), shorten(output, NAME_WIDTH)];
-            row.extend(SHOWN_AT.map(|at| contribution(model.definition().shown(&curve.evaluate(at))[c])));
+            row.extend(SHOWN_AT.map(|at| with_sign(model.definition().shown(&curve.evaluate(at))[c], 2)));
             table.row(row);
         }
     }
@@ -75,7 +76,7 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     let mut table = Table::new(&columns).header(header);
     let (largest, rest) = why.largest(top);
     let row = |name: String, heard: String, values: &[f64]| {
-        [name, heard].into_iter().chain(values.iter().map(|value| contribution(*value))).collect::<Vec<_>>()
+        [name, heard].into_iter().chain(values.iter().map(|value| with_sign(*value, 2))).collect::<Vec<_>>()
     };
     for term in largest {
         table.row(row(shorten(&term.part, NAME_WIDTH), number(term.heard), &term.values));

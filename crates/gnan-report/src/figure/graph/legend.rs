@@ -1,6 +1,6 @@
 //! The legend of the drawing: how large a disc of a known contribution is, and what the colours mean.
 
-use super::{By, Sheet};
+use super::{NodeRole, Sheet};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
 use crate::scene::Element;
@@ -45,12 +45,13 @@ impl Sheet<'_> {
     fn sentence(&self) -> String {
         let figure = self.figure;
         let thing = if figure.molecule { "atom" } else { "node" };
-        let what = match figure.by {
-            By::Source if !figure.rings.is_empty() => {
-                "what the own features of each source add in the middle; rings are distances from it".to_owned()
+        let what = match figure.role {
+            NodeRole::Source if !figure.rings.is_empty() => {
+                "contribution of the source's own features to the receiver in the middle; rings are distances"
+                    .to_owned()
             }
-            By::Source => format!("what the {thing}'s own features add (as source)"),
-            By::Receiver => format!("what the {thing} hears from all sources (as receiver)"),
+            NodeRole::Source => format!("contribution of the {thing}'s own features ({thing} as source)"),
+            NodeRole::Receiver => format!("output of the {thing} from all sources ({thing} as receiver)"),
         };
         format!("Area of a disc: {what}.")
     }

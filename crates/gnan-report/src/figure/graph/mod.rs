@@ -22,8 +22,8 @@ pub struct GraphFigure {
     pub output: String,
     /// The unit of contributions, for instance "log-odds".
     pub unit: String,
-    /// Whether a node's contribution is what it says or what it hears.
-    pub by: By,
+    /// Whether contributions are those of nodes as sources or as receivers.
+    pub role: NodeRole,
     /// Whether the graph is a molecule: edges are bonds.
     pub molecule: bool,
     /// The nodes.
@@ -36,13 +36,13 @@ pub struct GraphFigure {
     pub notes: Vec<String>,
 }
 
-/// Which contribution of a node is drawn.
+/// In which role a node's contribution is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
-    /// What the node's own features add (the node as source).
+pub enum NodeRole {
+    /// As source: what the node's own features contribute to the prediction.
     #[default]
     Source,
-    /// What the node hears from all sources (the node as receiver): the paper's figures.
+    /// As receiver: the node's output, from all sources; as in the paper's figures.
     Receiver,
 }
 
@@ -55,7 +55,7 @@ pub struct Node {
     pub label: Label,
     /// What it contributes; one that is not finite is shown as unknown.
     pub contribution: f64,
-    /// What is said when it is pointed at, before its contribution.
+    /// The tooltip, before its contribution.
     pub tooltip: String,
 }
 
@@ -84,7 +84,7 @@ pub struct Edge {
     pub order: BondOrder,
     /// Whether it points from the first to the second.
     pub directed: bool,
-    /// Whether it is drawn faintly, because it is not on a path that matters.
+    /// Whether it is drawn faintly, because it is on no shortest path that is drawn.
     pub faint: bool,
 }
 
@@ -249,7 +249,7 @@ impl Sheet<'_> {
         if radius > 4.0 { disc.stroke(colour, 1.0) } else { disc }
     }
 
-    /// An invisible circle above everything that says what a node is.
+    /// An invisible circle above everything, with the tooltip of a node.
     fn target(&self, node: usize) -> Element {
         let Node { contribution, tooltip, .. } = &self.figure.nodes[node];
         let value = if contribution.is_finite() {

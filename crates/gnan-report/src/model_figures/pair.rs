@@ -1,14 +1,14 @@
-//! The heatmap of a pair: what every cell of the grid of two features says, at the distance where rho is 1.
+//! The heatmap of a feature pair: the joint effect of two features of one node, cell by cell of their grid.
 
 use gnan::dataset::{Bins, Pair, PairMember};
 use gnan::explain::{CanonicalLevel, LITTLE_SUPPORT};
 
-use super::{Album, Figure, MOST_ROWS, estimate};
+use super::{Figure, MOST_ROWS, ModelFigures, estimate};
 use crate::figure::heatmap::{Cell, Heatmap, Panel, RowKind};
 use crate::text::one_line;
 
-impl Album<'_> {
-    /// Value by value of a pair; `None` for a feature that is not one.
+impl ModelFigures<'_> {
+    /// The joint effect of a feature pair; `None` for a feature that is not one.
     pub fn pair_heatmap(&self, k: usize) -> Option<Figure> {
         let pair = self.canonical.definition().learned.features[k].pair.as_ref()?;
         let [first, second] = &pair.members;
@@ -42,8 +42,8 @@ impl Album<'_> {
             None => member.feature.clone(),
         };
         let scene = Heatmap {
-            title: format!("{}: value by value", self.overview.features[k].name),
-            unit: format!("contribution of one such node where rho is 1 ({})", self.unit()),
+            title: format!("Effect of the feature pair {}", self.overview.features[k].name),
+            unit: format!("effect where the influence is 1 ({})", self.unit()),
             column_unit: unit(second),
             last_apart: columns.len() > 1 && columns.last().is_some_and(|name| name == "missing"),
             columns: columns.clone(),
@@ -56,10 +56,10 @@ impl Album<'_> {
             counted: "node".to_owned(),
         };
         Some(Figure {
-            name: format!("pair-{}", k + 1),
+            name: format!("feature-pair-{}", k + 1),
             caption: format!(
-                "What {} and {} say together beyond what each says alone, at the distance where rho is 1; mean 0 over the \
-                 training nodes. Hatched: fewer than {LITTLE_SUPPORT} nodes; blank: none.{}",
+                "The joint effect of {} and {} beyond the effects of each alone, at the distance where the influence is 1; \
+                 mean 0 over the training nodes. Hatched: fewer than {LITTLE_SUPPORT} nodes; blank: no nodes.{}",
                 one_line(&first.feature),
                 one_line(&second.feature),
                 self.bands.cell_words()
@@ -72,13 +72,8 @@ impl Album<'_> {
         self.overview.features.iter().find(|other| other.name == feature)?.unit.as_deref()
     }
 
-    /// Whether a feature is a pair, which has a heatmap of its own in place of bars.
-    pub(super) fn is_pair(&self, k: usize) -> bool {
-        self.canonical.definition().learned.features[k].pair.is_some()
-    }
-
-    /// The cells of a pair that stand for it among the features: that which says least and that which says most, of
-    /// those with enough support.
+    /// The cells that stand for a feature pair in the heatmap of features: those with the lowest and the highest effect,
+    /// of those with enough support.
     pub(super) fn extreme_cells(&self, k: usize) -> Vec<&CanonicalLevel> {
         let levels = self.overview.features[k].levels.iter();
         let mut found: Vec<&CanonicalLevel> = levels.filter(|level| level.support.nodes >= LITTLE_SUPPORT).collect();

@@ -1,8 +1,10 @@
-//! Rho by distance: how much a node hears from how far away. One curve per class in one panel, or one panel per
-//! feature with a shared y-axis; 95 % bands; "unreachable" stands apart at the right; below, how many receivers have
-//! anyone at that distance, and hatching where they are few.
+//! Curves over distance: the influence by distance (rho) and the structure term. One curve per class in one panel, or one
+//! panel per feature with a shared y-axis; 95 % bands; "unreachable" stands apart at the right; below, how many receivers
+//! have a source at that distance, and hatching where they are few.
 
-use super::{Estimate, plural};
+use gnan::numbers::{count, counted};
+
+use super::Estimate;
 use crate::axis::{self, SMALL, Scale};
 use crate::colour::{CLASS_COLOURS, Colour};
 use crate::layout::{self, MARGIN};
@@ -11,10 +13,10 @@ use crate::text;
 
 /// What the figure shows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rho {
+pub struct DistanceCurves {
     /// Title of the figure.
     pub title: String,
-    /// Name and unit of the y-axis, for instance "rho (relative, largest = 1)".
+    /// Name and unit of the y-axis, for instance "influence (largest = 1)".
     pub unit: String,
     /// One curve per class, feature or group.
     pub curves: Vec<Curve>,
@@ -24,22 +26,22 @@ pub struct Rho {
     pub classes: Vec<String>,
     /// How many panels are drawn at most; the curves come in order of importance.
     pub most: usize,
-    /// Number of receivers with someone at distance 0, 1, 2, ...
+    /// Number of receivers with a source at distance 0, 1, 2, ...
     pub receivers: Vec<u64>,
-    /// Number of receivers with someone unreachable, where that happens.
+    /// Number of receivers with an unreachable source, where there are any.
     pub unreachable_receivers: Option<u64>,
     /// Fewer receivers than this are little support.
     pub enough: u64,
 }
 
-/// One rho.
+/// One curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// The class, feature or group.
     pub name: String,
-    /// Rho at distance 0, 1, 2, ...
+    /// Its value at distance 0, 1, 2, ...
     pub points: Vec<Estimate>,
-    /// Rho of the unreachable.
+    /// Its value for unreachable sources.
     pub unreachable: Option<Estimate>,
 }
 
@@ -47,7 +49,7 @@ const STRIP: f64 = 22.0;
 const LARGE: f64 = 230.0;
 const SMALL_PANEL: f64 = 96.0;
 
-impl Rho {
+impl DistanceCurves {
     /// Lays the figure out at a width in pixels.
     pub fn scene(&self, width: f64) -> Scene {
         let width = layout::figure_width(width);
@@ -103,24 +105,28 @@ impl Rho {
         elements.push(axis::horizontal_unit("distance (edges)", left, width - MARGIN, bottom + 14.0));
         let mut y = bottom + 20.0;
         if self.panels && features > panels.len() {
-            let words = format!("and {} more, of weaker features", text::count((features - panels.len()) as u64));
+            let words =
+                format!("and {} more curves of less important features, not drawn", count(features - panels.len()));
             y = layout::note(&mut elements, &words, y, width);
         }
         if self.unreachable_receivers.is_some() && !names_unreachable {
-            y = layout::note(&mut elements, "∞: unreachable, there is no path.", y, width);
+            y = layout::note(&mut elements, "∞: unreachable (no path).", y, width);
         }
         if self.has_bands() {
-            y = layout::note(&mut elements, "Shaded: 95 % interval.", y, width);
+            y = layout::note(&mut elements, "Shaded: 95 % intervals.", y, width);
         }
         let largest = self.slots().map(|(_, receivers)| receivers).max().unwrap_or(0);
-        let words = format!("Grey bars: receivers with someone at that distance, up to {}.", text::count(largest));
+        let words = format!(
+            "Grey bars: number of receivers with a source at that distance, up to {}.",
+            count(largest as usize)
+        );
         y = layout::note(&mut elements, &words, y, width);
         if self.slots().any(|(_, receivers)| receivers < self.enough) {
-            let words = format!("fewer than {}: little support", plural(self.enough, "receiver"));
+            let words = format!("fewer than {}: little support", counted(self.enough as usize, "receiver"));
             y = layout::key_of_hatching(&mut elements, &words, y, width);
         }
         let mut scene = Scene::new(width, y + MARGIN, text::one_line(&self.title));
-        scene.description = format!("{} over distance, {}.", self.unit, plural(self.curves.len() as u64, "curve"));
+        scene.description = format!("{} over distance, {}.", self.unit, counted(self.curves.len(), "curve"));
         scene.elements = elements;
         scene
     }
@@ -207,7 +213,7 @@ impl Rho {
                 mark = mark.fill(Colour::Surface).stroke(colour, 1.2);
             }
             let where_ = distance.map_or("unreachable".into(), |d| format!("distance {d}"));
-            let receivers = plural(self.receivers_at(distance), "receiver");
+            let receivers = counted(self.receivers_at(distance) as usize, "receiver");
             let mut name = text::one_line(&curve.name);
             if let (true, Some(class)) = (self.panels && panel.len() > 1, self.classes.get(series)) {
                 name = format!("{name} ({})", text::one_line(class));
@@ -246,7 +252,7 @@ impl Rho {
             let wide = (0.7 * places.step).min(26.0);
             let bar = Element::rectangle(at - 0.5 * wide, top + STRIP - 4.0 - height, wide, height, Colour::Muted);
             let where_ = distance.map_or("unreachable".into(), |d| format!("distance {d}"));
-            let bar = bar.opacity(0.45).tooltip(format!("{where_}: {}", plural(receivers, "receiver")));
+            let bar = bar.opacity(0.45).tooltip(format!("{where_}: {}", counted(receivers as usize, "receiver")));
             elements.push(bar);
         }
         let base = top + STRIP - 4.0;
@@ -264,11 +270,11 @@ struct Places {
 }
 
 impl Places {
-    fn new(rho: &Rho, left: f64, width: f64) -> Places {
-        let points = rho.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
-        let distances = points.max(rho.receivers.len()).max(1);
+    fn new(figure: &DistanceCurves, left: f64, width: f64) -> Places {
+        let points = figure.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
+        let distances = points.max(figure.receivers.len()).max(1);
         let unreachable =
-            rho.unreachable_receivers.is_some() || rho.curves.iter().any(|curve| curve.unreachable.is_some());
+            figure.unreachable_receivers.is_some() || figure.curves.iter().any(|curve| curve.unreachable.is_some());
         let slots = distances as f64 + if unreachable { 1.8 } else { 0.0 };
         let step = width / slots;
         Places { first: left + 0.5 * step, step, distances, unreachable }

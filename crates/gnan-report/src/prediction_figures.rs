@@ -1,4 +1,4 @@
-//! The portrait of one prediction: its waterfall, and the graph itself with what every node contributed.
+//! The figures of one prediction: its waterfall, and the graph itself with the contribution of every node.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,12 @@ use gnan::dataset::Outcome;
 use gnan::explain::{By, Explanation};
 use gnan::files::{Kind, Task};
 use gnan::model::Definition;
+use gnan::numbers::counted;
 
-use crate::album::Figure;
-use crate::drawing::{self, Words};
+use crate::drawing::{self, DrawingLabels};
+use crate::figure::graph::NodeRole;
 use crate::figure::waterfall::{Term, Waterfall};
-use crate::figure::{graph, plural};
+use crate::model_figures::Figure;
 
 /// Most steps of a waterfall.
 const MOST_STEPS: usize = 12;
@@ -49,13 +50,14 @@ pub fn waterfall(definition: &Definition, why: &Explanation, output: usize, widt
     };
     Figure {
         name: "waterfall".to_owned(),
-        caption: "Every feature, all its nodes together, moves the prediction by this much; nothing is left over."
+        caption: "The contribution of every feature, all source nodes together; base, structure term and features add up to the \
+                  prediction exactly."
             .to_owned(),
         scene: scene.scene(width),
     }
 }
 
-/// The contributions by feature; the feature that names the nodes is divided by its levels, which says more.
+/// The contributions by feature; those of the feature by which nodes are labelled are divided by its levels.
 fn terms(definition: &Definition, why: &Explanation, output: usize) -> Vec<Term> {
     let named = definition
         .learned
@@ -64,7 +66,7 @@ fn terms(definition: &Definition, why: &Explanation, output: usize) -> Vec<Term>
         .position(|feature| feature.kind == Kind::Categorical && feature.pair.is_none());
     let mut terms = Vec::new();
     for (k, (name, amount)) in why.features.iter().zip(why.by_feature(output)).enumerate() {
-        // The edges that a pair hears are labelled by their distance, not by a level.
+        // The sources of a node pair are edges, labelled by their distance, not by a level.
         let divided = named == Some(k) && !why.labels.is_empty() && why.unlisted.is_none();
         if !divided || definition.learned.links.is_some() {
             terms.push(Term { name: name.clone(), value: amount, detail: String::new() });
@@ -80,59 +82,59 @@ fn terms(definition: &Definition, why: &Explanation, output: usize) -> Vec<Term>
         terms.extend(levels.into_iter().map(|(level, (value, nodes))| Term {
             name: format!("{name}: {level}"),
             value,
-            detail: plural(nodes as u64, "node"),
+            detail: counted(nodes, "node"),
         }));
     }
     terms
 }
 
-/// The graph itself with what every node contributed to an output: a molecule, a graph by its distances, or for a node
-/// task the neighbourhood of the node. For a graph nodes are drawn as sources or, as in the paper, as receivers.
-pub fn picture(
+/// The graph itself with the contribution of every node to an output: a molecule, a graph by its distances, or for a node
+/// task the neighbourhood of the receiver. The nodes of a graph are drawn as sources or, as in the paper, as receivers.
+pub fn graph_drawing(
     definition: &Definition,
     data: &Dataset,
     position: usize,
     why: &Explanation,
     output: usize,
-    by: graph::By,
+    role: NodeRole,
     width: f64,
 ) -> Figure {
     let item = data.items()[position] as usize;
-    let by = if definition.learned.task == Task::Node { graph::By::Source } else { by };
-    let contributions = match by {
-        graph::By::Source => why.by_node(output),
-        graph::By::Receiver => why.heard(output),
+    let role = if definition.learned.task == Task::Node { NodeRole::Source } else { role };
+    let contributions = match role {
+        NodeRole::Source => why.by_node(output),
+        NodeRole::Receiver => why.heard(output),
     };
-    let words = Words {
+    let labels = DrawingLabels {
         title: why.id.clone(),
         output: output_words(definition, &why.outputs[output]),
         unit: definition.shown_unit(),
-        by,
+        role,
     };
     let figure = match definition.learned.task {
-        Task::Graph => drawing::graph(data, item, &contributions, words),
-        Task::Node if data.links().is_some() => drawing::pair(data, item, &contributions, words),
-        Task::Node => drawing::neighbourhood(data, item, &contributions, words),
+        Task::Graph => drawing::graph(data, item, &contributions, labels),
+        Task::Node if data.links().is_some() => drawing::node_pair(data, item, &contributions, labels),
+        Task::Node => drawing::neighbourhood(data, item, &contributions, labels),
     };
-    let caption = match (definition.learned.task, by) {
-        (Task::Node, _) if data.links().is_some() => {
-            "What is heard: the pair in the middle, edges on rings by distance, joined where they share an end; the area \
-             of a disc is the size of what that edge adds, its colour the sign."
+    let (what, of) = match (definition.learned.task, role) {
+        (Task::Node, _) if data.links().is_some() => (
+            "Contributions by source edge: the node pair in the middle, edges on rings by distance, joined where they share \
+             an end",
+            "the contribution of the edge's own features",
+        ),
+        (Task::Node, _) => (
+            "Contributions by source node: the receiver in the middle, sources on rings by distance",
+            "the contribution of the node's own features",
+        ),
+        (Task::Graph, NodeRole::Source) => {
+            ("Contributions by source node", "the contribution of the node's own features to the prediction")
         }
-        (Task::Node, _) => {
-            "Who is heard: the node in the middle, others on rings by distance; the area of a disc is the size of what \
-             that node adds, its colour the sign."
-        }
-        (_, graph::By::Source) => {
-            "What every node says: the area of a disc is the size of what its own features add to the whole prediction, \
-             its colour the sign."
-        }
-        (_, graph::By::Receiver) => {
-            "What every node hears, its share of the structure term included: the area of a disc is its size, its colour \
-             the sign."
+        (Task::Graph, NodeRole::Receiver) => {
+            ("Contributions by receiver", "the output of the node, its share of the structure term included")
         }
     };
-    Figure { name: "graph".to_owned(), caption: caption.to_owned(), scene: figure.scene(width) }
+    let caption = format!("{what}. The area of a disc is the size of {of}, its colour the sign.");
+    Figure { name: "graph".to_owned(), caption, scene: figure.scene(width) }
 }
 
 fn sigmoid(logit: f64) -> f64 {

@@ -1,0 +1,181 @@
+//! Heatmaps over distance: the effects of all features, and of the values of one feature.
+
+use gnan::explain::{LITTLE_SUPPORT, Point};
+use gnan::files::Kind;
+
+use super::{Figure, LEAST_ROWS, MOST_ROWS, ModelFigures, estimate};
+use crate::figure::heatmap::{Cell, Heatmap, Panel, RowKind};
+use crate::figure::value_heatmap::{ValueHeatmap, Values};
+use crate::text::{number, one_line};
+
+/// Values of a continuous feature that its heatmap shows.
+const GRID: usize = 25;
+/// The quantiles of a continuous feature that stand for it in the heatmap of features.
+const TYPICAL: [f64; 2] = [0.1, 0.9];
+
+impl ModelFigures<'_> {
+    /// The effect of every feature at every distance.
+    pub fn features_by_distance(&self) -> Figure {
+        let (columns, last_apart) = self.columns();
+        let mut rows = Vec::new();
+        let mut panels = self.empty_panels();
+        let mut continuous = false;
+        for k in &self.order {
+            continuous |= self.overview.features[*k].curve.is_some();
+            for (name, point, nodes) in self.representatives(*k) {
+                rows.push(name);
+                for (panel, cells) in panels.iter_mut().zip(self.cells(*k, &point, nodes)) {
+                    panel.cells.push(cells);
+                }
+            }
+        }
+        let scene = Heatmap {
+            title: "Effects of features by distance".to_owned(),
+            unit: self.cell_unit(),
+            column_unit: "distance (edges)".to_owned(),
+            columns,
+            last_apart,
+            rows,
+            row_kind: RowKind::Features,
+            row_unit: "feature".to_owned(),
+            most: (MOST_ROWS / self.overview.shown_outputs.len().max(1)).max(LEAST_ROWS),
+            panels,
+            enough: LITTLE_SUPPORT,
+            counted: "node".to_owned(),
+        };
+        let typical = if continuous {
+            " A continuous feature is shown at a low and a high value (10 % and 90 % of its nodes lie below)."
+        } else {
+            ""
+        };
+        Figure {
+            name: "features-by-distance".to_owned(),
+            caption: format!(
+                "What one source node with this value adds to the output of a receiver, alone at this distance: the effect \
+                 times the influence by distance.{typical} Hatched: little support.{}",
+                self.bands.cell_words()
+            ),
+            scene: scene.scene(self.width),
+        }
+    }
+
+    /// The effect of every value of one feature at every distance; `None` for a binary one, which has one row in the
+    /// heatmap of features.
+    pub fn value_by_distance(&self, k: usize) -> Option<Figure> {
+        let feature = &self.overview.features[k];
+        let (columns, last_apart) = self.columns();
+        let mut panels = self.empty_panels();
+        let mut add = |point: &Point, nodes: u64| {
+            for (panel, cells) in panels.iter_mut().zip(self.cells(k, point, nodes)) {
+                panel.cells.push(cells);
+            }
+        };
+        let values = match (&feature.curve, feature.kind) {
+            (Some(curve), _) => {
+                let ends = [curve.points.first()?.0, curve.points.last()?.0];
+                let at = |step: usize| {
+                    let share = step as f64 / (GRID - 1) as f64;
+                    ends[0] * (1.0 - share) + ends[1] * share
+                };
+                let mut grid: Vec<f64> = (0..GRID).map(at).collect();
+                grid.dedup();
+                for value in &grid {
+                    let bin = curve.bins.iter().rev().find(|bin| bin.from <= *value);
+                    // With a bin for every value, what lies between two values has the support of the lower one.
+                    add(&Point::Number(*value), bin.map_or(feature.support.nodes, |bin| bin.support.nodes));
+                }
+                Values::Grid(grid)
+            }
+            (None, Kind::Categorical) => {
+                let mut levels: Vec<_> = feature.levels.iter().collect();
+                levels.sort_by_key(|level| std::cmp::Reverse(level.support.nodes));
+                levels.iter().for_each(|level| add(&level.point(feature.kind), level.support.nodes));
+                Values::Levels(levels.iter().map(|level| level.name.clone()).collect())
+            }
+            _ => return None,
+        };
+        let unit = feature.unit.as_ref().map(|unit| format!(" ({unit})")).unwrap_or_default();
+        let scene = ValueHeatmap {
+            title: format!("Effect of {} by value and distance", feature.name),
+            unit: self.cell_unit(),
+            column_unit: "distance (edges)".to_owned(),
+            columns,
+            last_apart,
+            value_unit: format!("{}{unit}", feature.name),
+            values,
+            most: MOST_ROWS,
+            panels,
+            enough: LITTLE_SUPPORT,
+            counted: "node".to_owned(),
+        };
+        Some(Figure {
+            name: format!("value-by-distance-{}", k + 1),
+            caption: format!(
+                "What one source node with this value of {} adds to the output of a receiver, alone at this distance.",
+                one_line(&feature.name)
+            ),
+            scene: scene.scene(self.width),
+        })
+    }
+
+    fn empty_panels(&self) -> Vec<Panel> {
+        self.overview.shown_outputs.iter().map(|name| Panel { name: name.clone(), cells: Vec::new() }).collect()
+    }
+
+    fn cell_unit(&self) -> String {
+        format!("effect ({})", self.overview.unit)
+    }
+
+    /// Names of the distances, and whether the last one, "unreachable", stands apart.
+    fn columns(&self) -> (Vec<String>, bool) {
+        let (slots, axis) = (self.slots(), self.canonical.axis());
+        let apart = axis.lenses() == 1 && slots.last().is_some_and(|slot| axis.distance(*slot).is_none());
+        (slots.iter().map(|slot| axis.key(*slot)).collect(), apart)
+    }
+
+    /// Cells of one row over the distances, per shown output.
+    fn cells(&self, k: usize, point: &Point, nodes: u64) -> Vec<Vec<Option<Cell>>> {
+        let definition = self.canonical.definition();
+        let mut by_output = vec![Vec::new(); self.overview.shown_outputs.len()];
+        for slot in self.slots() {
+            let products = definition.shown(&self.canonical.product(k, point.value(), slot));
+            let support = nodes.min(self.overview.receivers.get(slot).map_or(0, |count| *count as u64));
+            for (c, product) in products.into_iter().enumerate() {
+                let estimate = estimate(product, self.bands.product(k, point, slot, c));
+                by_output[c].push(Some(Cell { estimate, support }));
+            }
+        }
+        by_output
+    }
+
+    /// The values that stand for a feature in the heatmap of features: name, value, number of nodes.
+    fn representatives(&self, k: usize) -> Vec<(String, Point, u64)> {
+        let feature = &self.overview.features[k];
+        let mut found = Vec::new();
+        if let Some(curve) = &feature.curve {
+            let total: u64 = curve.bins.iter().map(|bin| bin.support.nodes).sum();
+            for share in TYPICAL {
+                let mut below = 0;
+                let bin = curve.bins.iter().find(|bin| {
+                    below += bin.support.nodes;
+                    below as f64 >= share * total as f64
+                });
+                let ends = [curve.points.first(), curve.points.last()].map(|end| end.map_or(0.0, |(x, _)| *x));
+                let value = bin.map_or(ends[0] * (1.0 - share) + ends[1] * share, |bin| (bin.from + bin.to) / 2.0);
+                let name = format!("{} = {}", feature.name, number(value, 3));
+                found.push((name, Point::Number(value), feature.support.nodes));
+            }
+            found.dedup_by(|a, b| a.0 == b.0);
+        }
+        let levels = if self.is_pair(k) { self.extreme_cells(k) } else { feature.levels.iter().collect() };
+        for level in levels {
+            let point = level.point(feature.kind);
+            let name = match &point {
+                Point::Number(_) => feature.name.clone(),
+                _ => format!("{}: {}", feature.name, level.name),
+            };
+            found.push((name, point, level.support.nodes));
+        }
+        found
+    }
+}

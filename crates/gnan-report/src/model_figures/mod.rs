@@ -1,0 +1,108 @@
+//! The figures of a model as a whole, made from its overview: importances, influence by distance, effects of features,
+//! the structure term. Every number drawn is one of the canonical form.
+
+mod distance;
+mod effects;
+mod heatmaps;
+mod importance;
+mod pair;
+
+use gnan::explain::{Canonical, Overview};
+use gnan::files::Task;
+
+use crate::bands::Bands;
+use crate::figure::{Estimate, Interval};
+use crate::scene::Scene;
+
+/// Most panels and bars of a figure; what is left out is counted in it.
+const MOST_PANELS: usize = 24;
+/// Most rows of a heatmap, divided between the panels of several outputs ...
+const MOST_ROWS: usize = 60;
+/// ... but at least so many.
+const LEAST_ROWS: usize = 12;
+/// Features that have a heatmap of their values.
+const VALUE_HEATMAPS: usize = 3;
+/// Feature pairs that have a heatmap.
+const PAIR_HEATMAPS: usize = 12;
+
+/// A figure with its name and its caption.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// A short name, fit for a file.
+    pub name: String,
+    /// What the figure shows, in a sentence or two.
+    pub caption: String,
+    /// The figure itself.
+    pub scene: Scene,
+}
+
+/// What the figures of a model are made from.
+pub struct ModelFigures<'a> {
+    overview: &'a Overview,
+    canonical: &'a Canonical,
+    bands: Bands<'a>,
+    task: Task,
+    width: f64,
+    /// Features from the most to the least important.
+    order: Vec<usize>,
+}
+
+impl<'a> ModelFigures<'a> {
+    /// The figures of a model, `width` pixels wide.
+    pub fn new(canonical: &'a Canonical, overview: &'a Overview, bands: Bands<'a>, width: f64) -> ModelFigures<'a> {
+        let task = canonical.definition().learned.task;
+        ModelFigures { overview, canonical, bands, task, width, order: overview.by_importance(None) }
+    }
+
+    /// All figures, in the order in which they are read.
+    pub fn all(&self) -> Vec<Figure> {
+        let mut figures = Vec::new();
+        figures.extend(self.importance());
+        figures.push(self.influence_by_distance());
+        figures.push(self.effects());
+        figures.extend(self.order.iter().filter_map(|k| self.pair_heatmap(*k)).take(PAIR_HEATMAPS));
+        figures.push(self.features_by_distance());
+        // The levels of categorical features are rows of the heatmap of features already.
+        let curves = self.order.iter().filter(|k| self.overview.features[**k].curve.is_some());
+        figures.extend(curves.take(VALUE_HEATMAPS).filter_map(|k| self.value_by_distance(*k)));
+        figures.push(self.structure_by_distance());
+        figures
+    }
+
+    /// The figures of the whole model, then those of these features.
+    pub fn of_features(&self, features: &[usize]) -> Vec<Figure> {
+        let mut figures: Vec<Figure> = self.importance().into_iter().collect();
+        figures.extend([self.influence_by_distance(), self.effects(), self.features_by_distance()]);
+        figures.push(self.structure_by_distance());
+        figures.extend(features.iter().filter_map(|k| self.pair_heatmap(*k).or_else(|| self.value_by_distance(*k))));
+        figures
+    }
+
+    /// Features from the most to the least important.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Distances (slots of the axis) that occur in training.
+    fn slots(&self) -> Vec<usize> {
+        (0..self.canonical.slots()).filter(|slot| self.canonical.seen(*slot)).collect()
+    }
+
+    /// The unit of effects; a model may have more outputs of its own than are shown.
+    fn unit(&self) -> String {
+        if self.overview.outputs.len() > self.overview.shown_outputs.len() {
+            "logit of each class".to_owned()
+        } else {
+            self.overview.unit.clone()
+        }
+    }
+
+    /// Whether a feature is a feature pair, which has a heatmap of its own in place of bars.
+    fn is_pair(&self, k: usize) -> bool {
+        self.canonical.definition().learned.features[k].pair.is_some()
+    }
+}
+
+fn estimate(value: f64, interval: Option<[f64; 2]>) -> Estimate {
+    Estimate { value, interval: interval.map(|[low, high]| Interval { low, high }) }
+}
