@@ -21,6 +21,7 @@ mod named;
 mod paper;
 mod prediction_lines;
 mod progress;
+mod remedy;
 mod screen;
 mod style;
 mod table;

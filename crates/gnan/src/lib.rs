@@ -19,6 +19,7 @@
 //!   [`selftest`]: plants truths and recovers them.
 
 pub mod error;
+pub mod remedy;
 pub mod limits;
 pub mod memory;
 pub mod random;
@@ -52,11 +53,12 @@ pub mod selftest;
 
 pub use bootstrap::{Bootstrap, Intervals};
 pub use dataset::{Dataset, DatasetOptions};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorColumn, ErrorKind, Result};
 pub use explain::Explanation;
 pub use limits::Limits;
 pub use metric::Metrics;
 pub use model::Model;
+pub use remedy::{Remedy, Step};
 pub use train::Training;
 
 /// The examples of the README, compiled and run.

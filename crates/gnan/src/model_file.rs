@@ -35,6 +35,7 @@ use crate::lens::{Lens, Pool};
 use crate::limits::Limits;
 use crate::model::{Description, FeatureSchema, Model, Parameters, RhoScale, TargetSchema, output_count};
 use crate::output::write_atomically;
+use crate::remedy::{Remedy, Step};
 use crate::shape::{Architecture, Bank, BankForm, ShapeKind};
 use crate::statistics::knots::{FEWEST_KNOTS, MOST_KNOTS};
 
@@ -62,7 +63,8 @@ impl Model {
     /// The bytes of the model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let header = Header { version: FORMAT_VERSION, description: self.description().clone() };
-        let json = serde_json::to_string(&header).map_err(|e| Error::input(format!("the description: {e}")))?;
+        let json = serde_json::to_string(&header)
+            .map_err(|error| Error::because("the description cannot be written", error))?;
         let tensors = tensors_of(self);
         let views = tensors
             .iter()
@@ -71,7 +73,7 @@ impl Model {
         let metadata = HashMap::from([(KEY.to_owned(), json)]);
         views
             .and_then(|views| safetensors::serialize(views, Some(metadata)))
-            .map_err(|error| Error::input(format!("the model cannot be written: {error}")))
+            .map_err(|error| Error::because("the model cannot be written", error))
     }
 
     /// Writes the model file, whole or not at all.
@@ -86,7 +88,9 @@ impl Model {
             return Err(Error::input("this is a folder, not a model file").in_file(path));
         }
         if !path.exists() {
-            return Err(Error::input("there is no such model file").in_file(path).remedy("gnan train writes one"));
+            return Err(Error::input("there is no such model file")
+                .in_file(path)
+                .with_remedy(Remedy::Run(Step::Train)));
         }
         let bytes = Limits::default().read(path, "bytes in a model file")?;
         Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
@@ -95,20 +99,22 @@ impl Model {
     /// Reads a model from the bytes of its file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
         let broken = |what: String| Error::input(format!("this is not a usable model file: {what}"));
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
+        let (_, metadata) =
+            SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()).caused_by(error))?;
         let json = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
         let json = json.ok_or_else(|| broken("it has no gnan description".to_owned()))?;
-        let version: VersionOnly = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
+        let version: VersionOnly =
+            serde_json::from_str(json).map_err(|error| broken(error.to_string()).caused_by(error))?;
         if version.version > FORMAT_VERSION {
             return Err(Error::version(format!(
                 "the model file has format version {}; this gnan reads up to version {FORMAT_VERSION}",
                 version.version
             ))
-            .remedy("update gnan"));
+            .with_remedy("update gnan"));
         }
-        let header: Header = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
+        let header: Header = serde_json::from_str(json).map_err(|error| broken(error.to_string()).caused_by(error))?;
         check(&header.description).map_err(broken)?;
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()).caused_by(error))?;
         let parameters = read_parameters(&header.description, &tensors).map_err(broken)?;
         Ok(Model::from_parts(header.description, parameters))
     }
@@ -341,7 +347,7 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
     }
 }
 
-/// What `gnan inspect` says of the size of a model.
+/// The size of a model.
 pub fn parameter_count(description: &Description) -> usize {
     let layout = description.layout();
     let (forms, outputs) = (description.forms(), description.architecture.outputs);

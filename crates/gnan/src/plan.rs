@@ -344,25 +344,27 @@ fn choose(
         way.chosen = true;
         if !way.fits {
             return format!(
-                "nothing fits: about {} are needed; allow more with --memory, label fewer items, or train on a sample with \
-                 --shell-sample",
+                "nothing fits: about {} are needed; raise the option memory, label fewer items, or train on a sample with the \
+                 option shell-sample",
                 memory::in_words(way.memory)
             );
         }
         return match keeping {
-            _ if sampled => "--shell-sample asks for it".to_owned(),
+            _ if sampled => "the option shell-sample asks for it".to_owned(),
             _ if listed => "nearly all nodes are in the largest shell, which follows from the others".to_owned(),
             Keeping::Bytes => "it is the fastest exact way, and it fits".to_owned(),
             Keeping::HalfBytes => "bytes do not fit, half bytes do".to_owned(),
-            Keeping::File(_) => "neither bytes nor half bytes fit, and --cache names a folder for a file".to_owned(),
-            Keeping::Recomputed => "distances do not fit; with --cache FOLDER they would be kept in a file".to_owned(),
+            Keeping::File(_) => {
+                "neither bytes nor half bytes fit, and the option cache names a folder for a file".to_owned()
+            }
+            Keeping::Recomputed => "distances do not fit; the option cache would keep them in a file".to_owned(),
         };
     };
     only.chosen = true;
     match only.fits {
         true => "it is the only way".to_owned(),
         false => {
-            format!("it does not fit: about {} are needed; allow more with --memory", memory::in_words(only.memory))
+            format!("it does not fit: about {} are needed; raise the option memory", memory::in_words(only.memory))
         }
     }
 }

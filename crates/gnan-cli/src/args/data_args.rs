@@ -206,14 +206,14 @@ impl DataArgs {
         if !self.predicts_links() {
             if self.links.is_wanted() {
                 return Err(Error::usage("--negatives and --most-pairs say how links are asked about")
-                    .remedy("predict links with --task link")
+                    .with_remedy("predict links with --task link")
                     .into());
             }
             return self.open_with(&options);
         }
         if !self.target.is_empty() || self.weight.is_some() {
             return Err(Error::usage("links are predicted, and no column")
-                .remedy("leave --target and --weight out")
+                .with_remedy("leave --target and --weight out")
                 .into());
         }
         options.links = Some(self.links.options(seed, test_share));

@@ -110,7 +110,7 @@ impl HearingArgs {
             let parsed = cap.rsplit_once('=').and_then(|(name, cap)| Some((name.to_owned(), cap.parse().ok()?)));
             let Some((name, cap)) = parsed else {
                 return Err(Error::usage(format!("\"{cap}\" is no hop cap of a feature"))
-                    .remedy("give a name and a number of edges: --hop-cap-of age=2"));
+                    .with_remedy("give a name and a number of edges: --hop-cap-of age=2"));
             };
             training.associations.push((name, Reach::up_to(cap)));
         }
@@ -163,6 +163,6 @@ fn bins(text: &str) -> Result<Bins, Error> {
     });
     parsed.ok_or_else(|| {
         Error::usage(format!("\"{text}\" does not say how to cut a distance into bins"))
-            .remedy("name a column of the edges and where its bins end: --edge-weight days=1,7,30")
+            .with_remedy("name a column of the edges and where its bins end: --edge-weight days=1,7,30")
     })
 }

@@ -66,7 +66,7 @@ impl SearchArgs {
             if axis == PAPER {
                 if self.tries.len() > 1 {
                     return Err(Error::usage("the grid of the paper leaves nothing else to try")
-                        .remedy("use --try paper alone, or list all values"));
+                        .with_remedy("use --try paper alone, or list all values"));
                 }
                 space = Space::paper();
             } else {
@@ -92,7 +92,7 @@ impl SearchArgs {
         match gnan::metric::ORDER.into_iter().find(|name| *name == word) {
             Some(name) => Ok(Some(Criterion::Metric(name))),
             None => Err(Error::usage(format!("\"{word}\" is not a metric"))
-                .remedy(format!("choose from loss, {}", gnan::metric::ORDER.join(", ")))),
+                .with_remedy(format!("choose from loss, {}", gnan::metric::ORDER.join(", ")))),
         }
     }
 }

@@ -76,7 +76,7 @@ impl Candidate {
             "describe" => self.describe = value.split('/').map(str::parse).collect::<Result<_>>()?,
             _ => {
                 return Err(Error::usage(format!("there is no option \"{option}\" to try"))
-                    .remedy(format!("choose from {}", Self::OPTIONS.join(", "))));
+                    .with_remedy(format!("choose from {}", Self::OPTIONS.join(", "))));
             }
         }
         self.training.check()
@@ -182,7 +182,7 @@ fn one_of<T: Copy>(option: &str, value: &str, known: &[(&str, T)]) -> Result<T> 
     let found = known.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice);
     found.ok_or_else(|| {
         let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
-        Error::usage(format!("{option} cannot be \"{value}\"")).remedy(format!("choose from {}", words.join(", ")))
+        Error::usage(format!("{option} cannot be \"{value}\"")).with_remedy(format!("choose from {}", words.join(", ")))
     })
 }
 

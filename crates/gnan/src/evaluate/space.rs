@@ -37,11 +37,11 @@ impl Space {
     pub fn with(mut self, axis: &str) -> Result<Space> {
         let Some((option, values)) = axis.split_once('=') else {
             return Err(Error::usage(format!("\"{axis}\" does not say which values to try"))
-                .remedy("write for example hidden=32,64"));
+                .with_remedy("write for example hidden=32,64"));
         };
         let option = option.trim();
         if self.axes.iter().any(|axis| axis.option == option) {
-            return Err(Error::usage(format!("the values of {option} are given twice")).remedy("give them once"));
+            return Err(Error::usage(format!("the values of {option} are given twice")).with_remedy("give them once"));
         }
         let values = match values.split_once("..") {
             Some((from, to)) => range(option, from.trim(), to.trim())?,
@@ -87,11 +87,11 @@ impl Space {
         for axis in &self.axes {
             let AxisValues::Listed(values) = &axis.values else {
                 return Err(Error::usage(format!("a range of {} cannot be searched by grid", axis.option))
-                    .remedy("list its values, or search at random"));
+                    .with_remedy("list its values, or search at random"));
             };
             if candidates.len().saturating_mul(values.len()) > MOST_CANDIDATES {
                 return Err(Error::usage(format!("there are more than {MOST_CANDIDATES} combinations"))
-                    .remedy("list fewer values, or search at random"));
+                    .with_remedy("list fewer values, or search at random"));
             }
             let mut wider = Vec::with_capacity(candidates.len() * values.len());
             for candidate in &candidates {
@@ -125,7 +125,7 @@ impl Space {
 
 fn range(option: &str, from: &str, to: &str) -> Result<AxisValues> {
     let refuse = || {
-        Error::usage(format!("{from}..{to} is not a range for {option}")).remedy(
+        Error::usage(format!("{from}..{to} is not a range for {option}")).with_remedy(
             "ranges are for learning-rate, weight-decay, smooth and dropout: two numbers above 0, the smaller first",
         )
     };
@@ -191,7 +191,7 @@ impl Search {
             }
         };
         if candidates.is_empty() {
-            return Err(Error::usage("there is nothing to try").remedy("ask for at least one trial"));
+            return Err(Error::usage("there is nothing to try").with_remedy("ask for at least one trial"));
         }
         Ok(Search { candidates, options: space.options(), ..Search::of(base.clone()) })
     }

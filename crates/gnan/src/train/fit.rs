@@ -12,6 +12,7 @@ use crate::model::{
     Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
 };
 use crate::random::Stream;
+use crate::remedy::Remedy;
 use crate::shape::{Architecture, Basis, ShapeKind};
 use crate::statistics::{self, KnotChoice, Statistics};
 
@@ -26,7 +27,9 @@ use super::weights::class_weights;
 use super::{Goals, Training};
 
 /// What helps where the shells of a node task do not fit in memory.
-const LEANER_HEARING: &str = "use a smaller --shell-sample, a --hop-cap or --far-from, or fewer labelled nodes";
+fn leaner_options() -> [Remedy; 4] {
+    [Remedy::Lower("shell-sample"), Remedy::Use("hop-cap"), Remedy::Use("far-from"), "label fewer nodes".into()]
+}
 
 impl Training {
     /// Fits a model; 10 % of the items are set aside to know when to stop.
@@ -204,7 +207,7 @@ impl<'a> Fit<'a> {
         };
         memory::demand(Engine::bytes(model, &statistics, 1), "the tables of the shape functions")?;
         let lanes = statistics.channels().iter().flatten().max().map_or(1, |last| last + 1) * source_outputs;
-        memory::demand_or(statistics.least_bytes(lanes), "what the nodes hear", LEANER_HEARING)?;
+        memory::demand_or(statistics.least_bytes(lanes), "what the nodes hear", &leaner_options())?;
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
         let mut parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
@@ -296,12 +299,12 @@ impl<'a> Fit<'a> {
         }
         if history.is_empty() {
             return Err(Error::training("the loss was not a finite number from the start")
-                .remedy("look for extreme values in features and targets, or lower the learning rate"));
+                .with_remedy("look for extreme values in features and targets, or lower the learning rate"));
         }
         let fitted = self.finish(ended, history);
         if !fitted.model.parameters().is_finite() {
             return Err(Error::training("the model's weights are too large for 32-bit numbers")
-                .remedy("give the target in a larger unit, so that its values become smaller"));
+                .with_remedy("give the target in a larger unit, so that its values become smaller"));
         }
         Ok(fitted)
     }

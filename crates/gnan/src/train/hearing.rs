@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::lens::{Lens, Pool, Reach, View};
 use crate::model::{FeatureSchema, Rho, channel_plan, model_reach};
+use crate::remedy::Remedy;
 use crate::statistics::{Sample, StatisticsOptions};
 
 use super::Training;
@@ -53,26 +54,27 @@ impl Training {
         let what = if features == 1 { "feature has" } else { "features have" };
         Some(format!(
             "{features} {what} so many distinct values that training asks for {least} of them, at quantiles, with lines \
-             between them: an approximation (--bins off: all of them); predictions will be exact"
+             between them: an approximation (with the option bins off: all of them); predictions will be exact"
         ))
     }
 
     /// Refuses what makes no sense with these data.
     pub(crate) fn check_hearing(&self, data: &Dataset) -> Result<()> {
         if data.task() == Task::Node && self.lenses.iter().any(|lens| lens.pool == Pool::Mean) {
-            return Err(Error::usage("a node has nothing to pool: pooling is for graphs").remedy("leave --pool out"));
+            return Err(Error::usage("a node has nothing to pool: pooling is for graphs")
+                .with_remedy(Remedy::LeaveOut(&["pool"])));
         }
         if data.task() == Task::Node && self.readout {
             return Err(Error::usage("a readout reads a whole graph: it is for tasks about graphs")
-                .remedy("leave --readout out"));
+                .with_remedy(Remedy::LeaveOut(&["readout"])));
         }
         if data.task() == Task::Graph && self.shell_sample.is_some() {
             return Err(Error::usage("the statistics of graphs are small: there is nothing to sample")
-                .remedy("leave --shell-sample out; it is for tasks about nodes"));
+                .with_remedy(Remedy::LeaveOut(&["shell-sample"])));
         }
         if self.reach(data).is_deaf() {
             return Err(Error::usage("a pair does not hear itself, and nothing else is near enough")
-                .remedy("raise --hop-cap to 1 or more"));
+                .with_remedy(Remedy::Raise("hop-cap", Some("1".to_owned()))));
         }
         let known = |name: &str| data.features().iter().any(|feature| feature.name == name);
         let named =
@@ -81,7 +83,7 @@ impl Training {
             if !known(name) {
                 let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();
                 return Err(Error::usage(format!("there is no feature \"{name}\" to make a rule for"))
-                    .remedy(format!("the features are: {}", names.join(", "))));
+                    .with_remedy(format!("the features are: {}", names.join(", "))));
             }
         }
         for feature in data.features() {
@@ -91,12 +93,12 @@ impl Training {
                     "the rules for \"{}\" leave no distance to hear it from",
                     feature.name
                 ))
-                .remedy("leave one of them out, or leave out the feature"));
+                .with_remedy("leave one of them out, or leave out the feature"));
             }
             let groups = self.rho_groups.iter().filter(|(_, members)| members.contains(&feature.name)).count();
             if groups > 1 {
                 return Err(Error::usage(format!("the feature \"{}\" is in {groups} groups", feature.name))
-                    .remedy("a feature has one distance function"));
+                    .with_remedy("a feature has one distance function"));
             }
         }
         // A lens that cannot be made for one graph cannot be made for any.

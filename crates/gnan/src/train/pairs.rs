@@ -19,6 +19,7 @@ use crate::dataset::{Dataset, Feature, Pair, PairMember};
 use crate::error::{Error, Result};
 use crate::files::{Task, Values};
 use crate::model::{FeatureSchema, Model, PairRank};
+use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
 use crate::statistics::Statistics;
 
@@ -45,7 +46,7 @@ impl Training {
     pub(super) fn check_pairs(&self, train: &Dataset) -> Result<()> {
         if train.links().is_some() {
             return Err(Error::usage("pairs of features are for graphs and nodes: a link has two ends already")
-                .remedy("leave --pairs out"));
+                .with_remedy(Remedy::LeaveOut(&["pairs"])));
         }
         let features = train.features();
         let mut named = BTreeSet::new();
@@ -54,16 +55,16 @@ impl Training {
                 if !features.iter().any(|feature| feature.name == *name) {
                     let names: Vec<&str> = features.iter().map(|feature| feature.name.as_str()).take(12).collect();
                     return Err(Error::usage(format!("there is no feature \"{name}\" for a pair"))
-                        .remedy(format!("choose two of: {}", names.join(", "))));
+                        .with_remedy(format!("choose two of: {}", names.join(", "))));
                 }
             }
             if let Some(name) = [first, second].into_iter().find(|name| self.is_ruled(name)) {
                 return Err(Error::usage(format!("feature \"{name}\" must keep to a rule, which a pair could break"))
-                    .remedy("leave the rule or the pair out"));
+                    .with_remedy("leave the rule or the pair out"));
             }
             if first == second {
                 return Err(Error::usage(format!("a pair of \"{first}\" with itself is no pair"))
-                    .remedy("its shape function says all that it can say alone"));
+                    .with_remedy("its shape function says all that it can say alone"));
             }
             if !named.insert([first.min(second), first.max(second)]) {
                 return Err(Error::usage(format!("the pair of \"{first}\" and \"{second}\" is named twice")));
@@ -76,7 +77,7 @@ impl Training {
                 "{} pairs are asked for, and the features make {there_are}",
                 self.pairs.saturating_add(named.len())
             ))
-            .remedy(format!(
+            .with_remedy(format!(
                 "ask for fewer; at most {MOST_FEATURES} features are considered, none with more than {MOST_LEVELS} levels"
             )));
         }

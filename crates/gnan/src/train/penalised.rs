@@ -39,7 +39,7 @@ impl Fit<'_> {
             let (train_loss, valid_loss) = (self.train_loss(Some(&mut gradient)), self.valid_loss());
             if !(train_loss.is_finite() && valid_loss.is_finite()) {
                 return Err(Error::training("the loss was not a finite number while features were selected")
-                    .remedy("lower the learning rate"));
+                    .with_remedy("lower the learning rate"));
             }
             let (metric, best_epoch) = (self.valid_metric(), epoch);
             let report = EpochReport {

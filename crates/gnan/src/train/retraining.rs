@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::model::{Description, Engine, Layout, Model, OptimiserState, Parameters, Rows, TargetSchema};
 use crate::random::Stream;
+use crate::remedy::Remedy;
 use crate::statistics::Statistics;
 
 use super::finish::mean_effects;
@@ -65,11 +66,11 @@ impl Retraining {
         let found = data.targets().iter().map(|target| known(&TargetSchema::of(target)));
         if found.ne(description.targets.iter().map(known)) {
             return Err(Error::input("the targets of the data are not those that the model was trained on")
-                .remedy("give the data that the model was trained on"));
+                .with_remedy("give the data that the model was trained on"));
         }
         if description.readout {
             return Err(Error::usage("a model with a readout cannot be trained again on resamples")
-                .remedy("train it without --readout for intervals"));
+                .with_remedy(Remedy::LeaveOut(&["readout"]).to("train a model that can have intervals")));
         }
         let settled = Settled::of(&description)?;
         if data.task() != description.task {
@@ -350,7 +351,7 @@ impl<'a> Group<'a> {
             scale.restore(&mut parameters.output_bias);
             if !parameters.is_finite() {
                 return Err(Error::training("the weights of a replicate are too large for 32-bit numbers")
-                    .remedy("give the target in a larger unit, so that its values become smaller"));
+                    .with_remedy("give the target in a larger unit, so that its values become smaller"));
             }
             Ok(Retrained {
                 model: Model::from_parts(description, parameters).certified(),

@@ -4,6 +4,7 @@ use crate::dataset::{Dataset, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Kind;
 use crate::model::{FeatureRules, Rules};
+use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
 
 use super::Training;
@@ -29,30 +30,30 @@ impl Training {
 
     /// Refuses rules that contradict other options, whatever the data.
     pub(super) fn check_rules(&self) -> Result<()> {
-        let networks = |option: &str, because: &str| {
+        let networks = |option: &'static [&'static str], because: &str| {
             Err(Error::usage(format!("{because} cannot be promised by networks"))
-                .remedy(format!("leave {option} out: splines are used where they are needed")))
+                .with_remedy(Remedy::LeaveOut(option).to("use splines where they are needed")))
         };
         if !self.rules.is_empty() && self.shape == Some(ShapeKind::Network) {
-            return networks("--shape", "a rule for a feature");
+            return networks(&["shape"], "a rule for a feature");
         }
         let spline = Training { rho_shape: None, ..self.clone() }.settled_rho_shape() == ShapeKind::Spline;
         if spline && self.rho_shape == Some(ShapeKind::Network) {
-            return networks("--rho-shape", "a rule that the distance functions keep to");
+            return networks(&["rho-shape"], "a rule that the distance functions keep to");
         }
         if let Some(asked) = self.rules.iter().find(|asked| !asked.rules.are_sensible()) {
             return Err(Error::usage(format!("the rules of {} have numbers that make no sense", asked.feature))
-                .remedy("a bound must be above 0, and a strength 0 or more"));
+                .with_remedy("a bound must be above 0, and a strength 0 or more"));
         }
         for (place, asked) in self.rules.iter().enumerate() {
             if self.rules[..place].iter().any(|other| other.feature == asked.feature) {
                 return Err(Error::usage(format!("the rules of {} are given twice", asked.feature))
-                    .remedy("give all of them at once: \"logp: up, bounded 0.5\""));
+                    .with_remedy("give all of them at once: \"logp: up, bounded 0.5\""));
             }
         }
         if self.promises() && matches!(self.logits, LogitChoice::Two | LogitChoice::Auto) {
             return Err(Error::usage("with two logits only their difference counts, of which nothing can be promised")
-                .remedy("leave --logits out: one logit is used"));
+                .with_remedy(Remedy::LeaveOut(&["logits"]).to("use one logit")));
         }
         Ok(())
     }
@@ -63,19 +64,19 @@ impl Training {
             let Some(found) = data.features().iter().find(|found| found.name == *feature) else {
                 let names: Vec<&str> = data.features().iter().map(|found| found.name.as_str()).take(12).collect();
                 return Err(Error::usage(format!("there is no feature \"{feature}\" to keep a rule"))
-                    .remedy(format!("there are: {}", names.join(", "))));
+                    .with_remedy(format!("there are: {}", names.join(", "))));
             };
             if found.kind == Kind::Categorical {
                 return Err(Error::usage(format!(
                     "\"{feature}\" is categorical: its levels have no order and no curve"
                 ))
-                .remedy("rules are for features with numbers; leave it out"));
+                .with_remedy("rules are for features with numbers; leave it out"));
             }
             if rules.promise() && outcome == Outcome::Multiclass {
                 return Err(Error::usage(
                     "with several classes only differences between them count, of which nothing can be promised",
                 )
-                .remedy("predict two classes at a time, or a quantity; smooth X can be asked for"));
+                .with_remedy("predict two classes at a time, or a quantity; smooth X can be asked for"));
             }
         }
         Ok(())

@@ -8,6 +8,7 @@
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::model::SelectionStep;
+use crate::remedy::Remedy;
 
 use super::fit::Fit;
 use super::prepared::Prepared;
@@ -42,26 +43,29 @@ impl Training {
         let (rhos, named) =
             (self.rho_candidates(train), self.rules.len() + self.associations.len() + self.rho_groups.len());
         let logits = self.logit_candidates(outcome, rhos[0]);
-        let refuse = |what: &str, remedy: &str| Err(Error::usage(what).remedy(remedy));
+        let refuse = |what: &str, remedy: Remedy| Err(Error::usage(what).with_remedy(remedy));
         if rhos.len() * logits.len() > 1 {
-            return refuse("a path of features for several models at once", "choose --rho and --logits yourself");
+            return refuse(
+                "a path of features for several models at once",
+                [Remedy::Use("rho"), Remedy::Use("logits")].into(),
+            );
         }
         if self.readout || self.wants_pairs() || self.batch.is_some() {
             return refuse(
                 "features are selected in plain models, in one batch",
-                "leave --readout, --pairs and --batch out, and add them when the features are chosen",
+                Remedy::LeaveOut(&["readout", "pairs", "batch"]).to("choose features first"),
             );
         }
         if named > 0 {
             return refuse(
                 "rules, constraints and groups name features that selection may remove",
-                "select first, then train on what is left with the rules",
+                "select first, then train on what is left with the rules".into(),
             );
         }
         if valid.is_empty() {
             return refuse(
                 "there is nothing to validate the features on",
-                "label more items, or give a validation part",
+                "label more items, or give a validation part".into(),
             );
         }
         let settled = self.settle(train, outcome, logits[0], rhos[0])?;
@@ -92,7 +96,7 @@ impl Training {
         if kept.len() == 1 && single {
             return refuse(
                 "this strength removes no feature, or all of them",
-                "try --select without a number for the path",
+                Remedy::Use("select").to("try a path of strengths, without a number"),
             );
         }
         let first = usize::from(single);

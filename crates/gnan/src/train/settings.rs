@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::lens::{Lens, Reach};
 use crate::model::{Description, FeatureRules, Rho, StepSettings};
+use crate::remedy::Remedy;
 use crate::shape::{Adam, Architecture, ShapeKind};
 use crate::statistics::KnotChoice;
 use crate::statistics::knots::MANY_VALUES;
@@ -250,7 +251,7 @@ impl Settled {
         let rate = if full_batch { record.learning_rate } else { usual_rate };
         let sensible = rate > 0.0 && rate <= 1.0 && record.weight_decay >= 0.0 && (0.0..1.0).contains(&record.dropout);
         let loss = Loss::named(&record.loss).filter(|_| sensible).ok_or_else(|| {
-            Error::input("the model file does not say how the model was trained").remedy("train it again")
+            Error::input("the model file does not say how the model was trained").with_remedy("train it again")
         })?;
         Ok(Settled {
             architecture: description.architecture,
@@ -306,7 +307,7 @@ impl Training {
 
     /// Refuses values that make no sense.
     pub fn check(&self) -> Result<()> {
-        let refuse = |what: String, remedy: &str| Err(Error::usage(what).remedy(remedy.to_owned()));
+        let refuse = |what: String, remedy: &str| Err(Error::usage(what).with_remedy(remedy));
         if !(1..=MOST_LAYERS).contains(&self.layers) {
             return refuse(format!("{} layers", self.layers), "choose 1 to 5");
         }
@@ -327,10 +328,7 @@ impl Training {
             return refuse(format!("a sample of {size} sources of every shell"), "choose 1 to 4096; 16 is usual");
         }
         if self.resample == 0 {
-            return refuse(
-                "samples drawn anew after 0 epochs".to_owned(),
-                "give --resample a number of epochs; 50 is usual",
-            );
+            return refuse("samples drawn anew after 0 epochs".to_owned(), "choose at least 1 epoch; 50 is usual");
         }
         if !(0.0..1.0).contains(&self.dropout) {
             return refuse(format!("a dropout rate of {}", self.dropout), "it must be from 0 to below 1");
@@ -365,7 +363,9 @@ impl Training {
         }
         Lens::check(&self.lenses)?;
         if !self.rho_groups.is_empty() && self.rho != RhoChoice::ByData {
-            return refuse("groups of features beside another choice of rho".to_owned(), "leave --rho out");
+            return Err(
+                Error::usage("groups of features beside another choice of rho").with_remedy(Remedy::LeaveOut(&["rho"]))
+            );
         }
         if self.batch == Some(0) {
             return refuse("a batch of 0 items".to_owned(), "choose at least 1, or leave it out for all at once");
@@ -380,7 +380,7 @@ impl Training {
         let loss = self.loss.unwrap_or_else(|| Loss::usual(outcome, two_logits));
         if regression != matches!(loss, Loss::Squared | Loss::Absolute) {
             return Err(Error::usage(format!("the {} loss does not fit these targets", loss.name()))
-                .remedy("squared and absolute are for numbers; leave the loss out for classes"));
+                .with_remedy("squared and absolute are for numbers; leave the loss out for classes"));
         }
         if self.balance_classes && !matches!(outcome, Outcome::Binary | Outcome::Multiclass) {
             return Err(Error::usage("balancing classes needs one target with classes"));
@@ -394,10 +394,10 @@ impl Training {
             return Err(Error::usage(
                 "shells are scaled where nodes are predicted by plain distances, normalised, in one batch",
             )
-            .remedy("leave the scaling of shells out"));
+            .with_remedy("leave the scaling of shells out"));
         }
         if self.scale_shells && self.output_bias == Some(false) {
-            return Err(Error::usage("scaled shells need an output bias").remedy("leave it to the data"));
+            return Err(Error::usage("scaled shells need an output bias").with_remedy("leave it to the data"));
         }
         let targets: Vec<_> = train.targets().iter().map(crate::model::TargetSchema::of).collect();
         let outputs = crate::model::output_count(outcome, &targets, two_logits);

@@ -152,7 +152,7 @@ pub fn run(args: &ExplainArgs, json: bool) -> Result<Answer> {
     let local = !args.id.is_empty() || args.all || args.verify;
     if !local && !args.by.is_empty() {
         let error = Error::usage("--by divides single predictions");
-        return Err(error.remedy("name them with --id, or take --all").into());
+        return Err(error.with_remedy("name them with --id, or take --all").into());
     }
     if args.verify && args.csv {
         return Err(Error::usage("--verify answers in words or with --json").into());
@@ -186,7 +186,7 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
     let features = match args.feature.as_slice() {
         [] => None,
         wanted => Some(names::pick(wanted, |name| names.find(name)).map_err(|name| {
-            Error::usage(format!("the model has no feature \"{}\"", harmless(&name))).remedy(names.remedy(&name))
+            Error::usage(format!("the model has no feature \"{}\"", harmless(&name))).with_remedy(names.remedy(&name))
         })?),
     };
     let overview = match data {

@@ -141,7 +141,7 @@ pub fn items(data: &Dataset, wanted: &[String], listing: &str) -> Result<Vec<usi
         } else {
             String::new()
         };
-        error.remedy(format!("{}{row}{several}\n  {listing} lists every id", names.remedy(&name)))
+        error.with_remedy(format!("{}{row}{several}\n  {listing} lists every id", names.remedy(&name)))
     })
 }
 

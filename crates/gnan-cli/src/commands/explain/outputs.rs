@@ -60,7 +60,7 @@ pub fn named(description: &Description, wanted: &[String]) -> Result<Option<Vec<
             "target"
         };
         let error = Error::usage(format!("the model has no {kind} \"{}\"", harmless(&name)));
-        error.remedy(names.remedy(&name))
+        error.with_remedy(names.remedy(&name))
     })?;
     Ok(Some(found.into_iter().map(|index| every[index].clone()).collect()))
 }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{Dataset, Feature};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Values};
+use crate::remedy::Remedy;
 use neighbourhood::Neighbourhood;
 
 /// A value needs at least so many training graphs (nodes, in a node task) for a level of its own.
@@ -109,7 +110,7 @@ impl FromStr for NodeDescription {
     /// of them with the support that a value needs: `environment@20`.
     fn from_str(word: &str) -> Result<NodeDescription> {
         let unknown = || {
-            Error::usage(format!("there is no description \"{word}\"")).remedy(
+            Error::usage(format!("there is no description \"{word}\"")).with_remedy(
                 "choose from degree, ring, triangles (each also with +label) and environment (environment:2 looks further)",
             )
         };
@@ -129,7 +130,7 @@ impl FromStr for NodeDescription {
                 let radius = radius.parse().map_err(|_| unknown())?;
                 if !(1..=MOST_RADIUS).contains(&radius) {
                     return Err(Error::usage(format!("an environment of radius {radius}"))
-                        .remedy(format!("choose a radius from 1 to {MOST_RADIUS}")));
+                        .with_remedy(format!("choose a radius from 1 to {MOST_RADIUS}")));
                 }
                 Aspect::Environment { radius }
             }
@@ -152,7 +153,7 @@ impl Dataset {
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::usage(format!("there would be two features called \"{}\"", twice[0]))
-                .remedy("leave that description out, or rename the column of the data"));
+                .with_remedy("leave that description out, or rename the column of the data"));
         }
         Ok(Dataset { content: content.into(), items: self.items.clone() })
     }
@@ -164,7 +165,7 @@ impl Dataset {
             let found = self.features().iter().find(|feature| feature.description.as_ref() == Some(description));
             return found.cloned().ok_or_else(|| {
                 Error::usage(format!("the ends of these pairs are not described by \"{description}\""))
-                    .remedy("say so with --describe")
+                    .with_remedy(Remedy::Set("describe", description.to_string()))
             });
         }
         let label = if description.needs_label() { Some(self.label(description)?) } else { None };
@@ -212,13 +213,13 @@ impl Dataset {
                 Some(label) => label.with_kind(Kind::Categorical),
                 None => {
                     Err(Error::input(format!("the data have no feature \"{name}\", by which the model labels nodes"))
-                        .remedy("add the column"))
+                        .with_remedy("add the column"))
                 }
             };
         }
         self.elements().or_else(|| given.find(|feature| feature.kind == Kind::Categorical)).cloned().ok_or_else(|| {
             Error::usage(format!("\"{description}\" needs nodes with a label, and there is none"))
-                .remedy("a label is a categorical feature of the nodes; degree, ring and triangles need none")
+                .with_remedy("a label is a categorical feature of the nodes; degree, ring and triangles need none")
         })
     }
 }
