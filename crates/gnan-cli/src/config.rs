@@ -43,7 +43,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli> {
 }
 
 fn read(path: &Path) -> gnan::Result<String> {
-    let io = |error: std::io::Error| Error::io(path, &error);
+    let io = |error: std::io::Error| Error::io(path, error);
     let size = std::fs::metadata(path).map_err(io)?.len();
     gnan::Limits::check(size, MOST_BYTES, "bytes in an options file").map_err(|error| error.in_file(path))?;
     std::fs::read_to_string(path).map_err(io)
@@ -125,9 +125,9 @@ impl File<'_> {
         let error = self.error(start, format!("\"{name}\" is not an option of {owner}"));
         let dashed = name.replace('_', "-");
         if dashed != name && is_option(command, &dashed) {
-            return error.remedy(format!("write {dashed}"));
+            return error.with_remedy(format!("write {dashed}"));
         }
-        error.remedy("options are called as in --help, without the dashes: learning-rate = 0.01")
+        error.with_remedy("options are called as in --help, without the dashes: learning-rate = 0.01")
     }
 
     fn error(&self, start: usize, message: String) -> Error {

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use gnan::ErrorKind;
 
+use crate::remedy::CommandLine;
 use crate::screen::talk;
 use crate::style::{self, harmless};
 
@@ -67,7 +68,8 @@ pub fn code(outcome: Result<Answer>) -> ExitCode {
     };
     match failure {
         Failure::Library(error) => {
-            let lines: Vec<String> = error.to_string().lines().map(|line| harmless(line).into_owned()).collect();
+            let words = error.in_words(&CommandLine);
+            let lines: Vec<_> = words.lines().map(harmless).collect();
             talk(format!("{}: {}", style::error("error"), lines.join("\n")));
             ExitCode::from(if error.kind() == ErrorKind::Usage { USAGE } else { INPUT })
         }

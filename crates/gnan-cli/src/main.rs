@@ -19,6 +19,7 @@ mod ledger;
 mod metric_table;
 mod paper;
 mod progress;
+mod remedy;
 mod screen;
 mod style;
 mod table;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use gnan::catalogue::{self, Entry};
-use gnan::numbers::fixed;
 use gnan::reproduce::{Reproduced, Variant};
 use gnan::{Error, Result};
 
@@ -31,7 +30,7 @@ pub fn locate(data: &str) -> Result<Located> {
         let names: Vec<&str> = catalogue::entries().map(|entry| entry.name).collect();
         let entry = catalogue::find(data).map_err(|_| {
             Error::usage(format!("\"{data}\" is not a data set of the paper"))
-                .remedy(format!("its protocols are for {}", names.join(", ")))
+                .with_remedy(format!("its protocols are for {}", names.join(", ")))
         })?;
         let folder = catalogue::folder()?;
         let place = entry.found_in(&folder)?;

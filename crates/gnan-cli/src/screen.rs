@@ -23,7 +23,7 @@ pub fn print_bytes(bytes: &[u8]) -> Result<()> {
 /// Prints one JSON document.
 pub fn print_json(document: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_vec_pretty(document)
-        .map_err(|error| Error::input(format!("the result cannot be written as JSON: {error}")))?;
+        .map_err(|error| Error::because("the result cannot be written as JSON", error))?;
     text.push(b'\n');
     print_bytes(&text)
 }
@@ -43,6 +43,6 @@ fn written(result: std::io::Result<()>) -> Result<()> {
     match result {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Pipe),
-        Err(error) => Err(Error::io(Path::new("standard output"), &error).into()),
+        Err(error) => Err(Error::io(Path::new("standard output"), error).into()),
     }
 }

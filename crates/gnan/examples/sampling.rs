@@ -28,7 +28,8 @@ const EPOCHS: usize = 150;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().ok_or_else(|| Error::usage("which data?").remedy("give the path of a node task"))?;
+    let path =
+        arguments.next().ok_or_else(|| Error::usage("which data?").with_remedy("give the path of a node task"))?;
     let sizes: Vec<u32> = arguments.filter_map(|size| size.parse().ok()).collect();
     let data = Dataset::open(&path)?.labelled();
     let part = |wanted: fn(usize) -> bool| data.subset(&(0..data.len()).filter(|p| wanted(p % 5)).collect::<Vec<_>>());

@@ -19,6 +19,7 @@
 //!   [`selftest`]: plants truths and recovers them.
 
 pub mod error;
+pub mod remedy;
 pub mod memory;
 pub mod limits;
 pub mod numbers;
@@ -58,11 +59,12 @@ pub mod selftest;
 
 pub use bootstrap::{Bootstrap, Intervals};
 pub use dataset::{Dataset, DatasetOptions};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorColumn, ErrorKind, Result};
 pub use explain::Explanation;
 pub use limits::Limits;
 pub use metric::{Metric, Metrics};
 pub use model::Model;
+pub use remedy::{Remedy, Step};
 pub use run::Run;
 pub use spec::Spec;
 

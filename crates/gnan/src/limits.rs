@@ -30,7 +30,7 @@ impl Default for Limits {
 impl Limits {
     /// The bytes of a file, unless there are too many.
     pub fn read(&self, path: &Path, what: &str) -> Result<Vec<u8>> {
-        let io = |error: std::io::Error| Error::io(path, &error);
+        let io = |error: std::io::Error| Error::io(path, error);
         let file = std::fs::File::open(path).map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
         Limits::check(length, self.bytes, what)

@@ -109,7 +109,7 @@ impl FromStr for Metric {
     fn from_str(word: &str) -> Result<Metric> {
         Metric::named(&word.replace('-', "_")).ok_or_else(|| {
             Error::usage(format!("\"{word}\" is not a metric"))
-                .remedy(format!("choose from {}", Metric::ALL.map(Metric::name).join(", ")))
+                .with_remedy(format!("choose from {}", Metric::ALL.map(Metric::name).join(", ")))
         })
     }
 }

@@ -36,7 +36,7 @@ impl Names {
     /// Places of the wanted names; `missing` begins the error about one that is not there.
     pub fn pick(&self, wanted: &[String], missing: &str) -> Result<Vec<usize>> {
         pick(wanted, |name| self.find(name))
-            .map_err(|name| Error::usage(format!("{missing} \"{}\"", shown(&name))).remedy(self.remedy(&name)))
+            .map_err(|name| Error::usage(format!("{missing} \"{}\"", shown(&name))).with_remedy(self.remedy(&name)))
     }
 
     /// What to say about a name that is not there: the names it is like, or else the first.
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(names().near("cafeine"), ["caffeine"]);
         assert_eq!(names().near("WATER"), ["water", "Water"]);
         assert_eq!(names().near("diol"), ["1,2-ethanediol"]);
-        assert_eq!(names().remedy("qqqq"), "there are: caffeine, water, 1,2-ethanediol, Water, x");
+        assert_eq!(names().with_remedy("qqqq"), "there are: caffeine, water, 1,2-ethanediol, Water, x");
     }
 
     #[test]

@@ -27,17 +27,17 @@ impl AtomicFile {
             _ => Path::new("."),
         };
         let file = tempfile::Builder::new().prefix(".gnan-").tempfile_in(folder);
-        Ok(AtomicFile { path: path.to_owned(), file: file.map_err(|error| Error::io(path, &error))? })
+        Ok(AtomicFile { path: path.to_owned(), file: file.map_err(|error| Error::io(path, error))? })
     }
 
     /// Adds bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|error| Error::io(&self.path, &error))
+        self.file.write_all(bytes).map_err(|error| Error::io(&self.path, error))
     }
 
     /// Syncs the file and renames it to its path.
     pub fn commit(self) -> Result<()> {
-        let io = |error: std::io::Error| Error::io(&self.path, &error);
+        let io = |error: std::io::Error| Error::io(&self.path, error);
         make_readable(self.file.as_file()).map_err(io)?;
         self.file.as_file().sync_all().map_err(io)?;
         self.file.persist(&self.path).map_err(|error| io(error.error))?;

@@ -327,17 +327,17 @@ fn choose(
     let is_there = |way: Way| ways.iter().any(|estimate| estimate.way == way);
     let (way, why) = match (spec.statistics.shell_sample, &keeping) {
         _ if is_there(Way::GraphSums) => (Way::GraphSums, "it is the only way"),
-        (Some(size), _) => (Way::Sampled(size), "--shell-sample requests it"),
+        (Some(size), _) => (Way::Sampled(size), "a sample of shells is requested"),
         _ if is_there(Way::Listed) => {
             (Way::Listed, "nearly all nodes are in the largest shell, which follows from the others")
         }
         (None, Keeping::Bytes) => (Way::Bytes, "it is the fastest exact way, and it fits"),
         (None, Keeping::HalfBytes) => (Way::HalfBytes, "bytes do not fit, half bytes do"),
         (None, Keeping::File(_)) => {
-            (Way::CacheFile, "neither bytes nor half bytes fit, and --cache names a folder for a file")
+            (Way::CacheFile, "neither bytes nor half bytes fit, and there is a cache folder for a file")
         }
         (None, Keeping::Recomputed) => {
-            (Way::Recomputed, "distances do not fit; with --cache FOLDER they would be kept in a file")
+            (Way::Recomputed, "distances do not fit; with a cache folder they would be kept in a file")
         }
     };
     let Some(chosen) = ways.iter_mut().find(|estimate| estimate.way == way) else {
@@ -347,10 +347,10 @@ fn choose(
     let needed = numbers::bytes(chosen.memory);
     match (chosen.fits, way) {
         (true, _) => why.to_owned(),
-        (false, Way::GraphSums) => format!("it does not fit: about {needed} are needed; allow more with --memory"),
+        (false, Way::GraphSums) => format!("it does not fit: about {needed} are needed; allow more memory"),
         (false, _) => format!(
-            "nothing fits: about {needed} are needed; allow more with --memory, label fewer items, or train on a sample with \
-             --shell-sample"
+            "nothing fits: about {needed} are needed; allow more memory, label fewer items, or train on a sample of \
+             shells"
         ),
     }
 }

@@ -151,7 +151,7 @@ fn files_that_lie_are_refused() {
     assert_eq!(Replicates::from_bytes(&bytes, &model).expect("its own").to_bytes().expect("bytes"), bytes);
     let other = quick().seed(5).fit(&data).expect("another model");
     let error = Replicates::from_bytes(&bytes, &other).expect_err("another model").to_string();
-    assert!(error.contains("another model") && error.contains("--restart"), "{error}");
+    assert!(error.contains("another model") && error.contains("again from the start"), "{error}");
     for len in [0, 7, 8, 100, bytes.len() - 1] {
         assert!(Replicates::from_bytes(&bytes[..len], &model).is_err());
     }

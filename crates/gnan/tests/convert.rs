@@ -147,7 +147,7 @@ fn only_tables_are_ever_replaced() {
     let path = folder.path().join("out");
     write_tables(&tables, &path, TableFormat::Csv, false).unwrap();
     let error = write_tables(&tables, &path, TableFormat::Parquet, false).unwrap_err().to_string();
-    assert!(error.contains("exists already") && error.contains("--force"), "{error}");
+    assert!(error.contains("exists already") && error.contains("the option force"), "{error}");
     write_tables(&tables, &path, TableFormat::Parquet, true).unwrap();
     same(&tables, &read_at(&path));
     assert!(!path.join("nodes.csv").exists());

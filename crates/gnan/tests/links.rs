@@ -214,7 +214,7 @@ fn samples_and_dense_graphs() {
     let data = divided(&dense, &LinkDivision { negatives: 0.3, ..LinkDivision::default() });
     assert!(data.len() > 60);
     let error = links(&dense, LinkQuestion::Divided(LinkDivision::default())).unwrap_err().to_string();
-    assert!(error.contains("there are only 16") && error.contains("--negatives"), "{error}");
+    assert!(error.contains("there are only 16") && error.contains("the option negatives"), "{error}");
 }
 
 #[test]
@@ -226,9 +226,9 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     };
     let usual = LinkDivision::default();
     let directed = Tables { directed: true, ..tables.clone() };
-    assert!(refused(&directed, usual.clone()).contains("--undirected"));
+    assert!(refused(&directed, usual.clone()).contains("the option undirected"));
     let bare = Tables { node_columns: Vec::new(), ..tables.clone() };
-    assert!(refused(&bare, usual.clone()).contains("--describe degree"));
+    assert!(refused(&bare, usual.clone()).contains("the option describe with the value degree"));
     let few = Tables { edges: tables.edges[..5].to_vec(), ..tables.clone() };
     assert!(refused(&few, usual.clone()).contains("too few"));
     for share in [0.0, 1.0, -1.0, f64::NAN] {
@@ -239,7 +239,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         let few = Tables { edges: (0..10u32).map(|node| [node, node + 1]).collect(), ..tables.clone() };
         let division = LinkDivision { test_share: Some(share), ..usual.clone() };
         if let Err(error) = links(&few, LinkQuestion::Divided(division)) {
-            assert!(error.to_string().contains("--test-share"), "{error}");
+            assert!(error.to_string().contains("the option test-share"), "{error}");
         }
     }
     for negatives in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {

@@ -45,11 +45,14 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     }
     assert!(memory::demand(20_000_000, "the rows").is_ok());
     let before = memory::anonymous().unwrap();
-    let error = memory::demand_or(4_000_000_000, "the rows", "give fewer nodes a target").unwrap_err();
+    let error = memory::demand_or(4_000_000_000, "the rows", &["give fewer nodes a target".into()]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     let text = error.to_string();
     assert!(text.contains("the rows: 4.0 GB are needed") && text.contains("are in use"), "{text}");
-    assert!(text.contains("--memory (at least 4.") && text.contains("or give fewer nodes a target"), "{text}");
+    assert!(
+        text.contains("the option memory to at least 4.") && text.contains("or give fewer nodes a target"),
+        "{text}"
+    );
     assert!(memory::anonymous().unwrap() < before + 20_000_000, "nothing was made");
     // What others free meanwhile is left too.
     assert!(memory::left().unwrap() <= 200_000_000);

@@ -165,10 +165,10 @@ fn geom_folder() {
     assert_eq!(tables.edges, [[0, 1], [1, 0], [2, 2], [1, 2]]);
     // Split 2 comes before split 10, and bytes are marks like truth values.
     assert_eq!(tables.splits.iter().map(|split| parts(split)).collect::<Vec<_>>(), ["tvT", "Tvt"]);
-    assert!(noted(&tables, "--directed") && noted(&tables, "1 and 0 were found"));
+    assert!(noted(&tables, "the option directed") && noted(&tables, "1 and 0 were found"));
     let directed = ReadOptions { directed: Some(true), ..ReadOptions::default() };
     let tables = read_at(&samples::folder().join("geom"), &directed).unwrap();
-    assert!(tables.directed && !noted(&tables, "--directed"));
+    assert!(tables.directed && !noted(&tables, "the option directed"));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn citation_arrays() {
     assert_eq!(tables.node_ids.as_deref().unwrap(), ["p1", "p2", "p3"]);
     assert_eq!(tables.edges, [[0, 1], [1, 2], [2, 0]]);
     assert_eq!((numbers(&tables, "word_1"), column(&tables, "word_1").kind), (vec![0.0, 1.0, 0.5], Some(Kind::Sparse)));
-    assert!(noted(&tables, "--directed"));
+    assert!(noted(&tables, "the option directed"));
 }
 
 #[test]
@@ -275,5 +275,5 @@ fn splits_that_do_not_fit() {
     assert!(complaint(r#"{"training": [1]}"#, false).contains("unknown field"));
     assert!(complaint("[]", false).contains("no split"));
     assert!(complaint("", false).contains("splits.json"));
-    assert!(complaint(r#"{"idx_train": [1]}"#, false).contains("--lcc"));
+    assert!(complaint(r#"{"idx_train": [1]}"#, false).contains("the option lcc"));
 }

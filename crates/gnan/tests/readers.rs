@@ -449,7 +449,7 @@ fn mistakes_in_a_table_of_molecules_are_named() {
     refused(plain("name,smiles\na,C\nb,C(C\n"), &["set.csv:3", "\"b\"", "C(C", "correct or remove"]);
     refused(plain("name,smiles\na,Xx\n"), &["set.csv:2", "Xx"]);
     refused(plain("name,smiles\na,C\nb,\n"), &["set.csv:3", "\"b\"", "no SMILES"]);
-    refused(plain("name,y\na,1\n"), &["set.csv:1", "\"name\", \"y\"", "--smiles-column"]);
+    refused(plain("name,y\na,1\n"), &["set.csv:1", "\"name\", \"y\"", "the option smiles-column"]);
     refused(plain(""), &["set.csv", "empty"]);
     refused(plain("smiles\n"), &["empty"]);
     let options = ReadOptions { smiles_column: Some("structure".to_string()), ..ReadOptions::default() };

@@ -80,27 +80,33 @@ impl Sink {
 /// Refuses a path that cannot be written, before any work is done for it.
 pub fn check_can_write(path: &Path, force: bool) -> Result<()> {
     if path.is_dir() {
-        return Err(Error::usage("this is a folder, not a file").in_file(path).remedy("name a file with --output"));
+        return Err(Error::usage("this is a folder, not a file")
+            .in_file(path)
+            .with_remedy("name a file with --output"));
     }
     if path.exists() && !path.is_file() {
         // Writing renames a finished file into place: a device or a pipe would be lost.
-        return Err(Error::usage("this is not an ordinary file").in_file(path).remedy("name a file with --output"));
+        return Err(Error::usage("this is not an ordinary file")
+            .in_file(path)
+            .with_remedy("name a file with --output"));
     }
     if path.exists() && !force {
         return Err(Error::usage("this file exists already")
             .in_file(path)
-            .remedy("use --force to replace it, or --output to write elsewhere"));
+            .with_remedy("use --force to replace it, or --output to write elsewhere"));
     }
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     if !folder.is_dir() {
-        return Err(Error::usage("there is no such folder to write into").in_file(folder).remedy("create it first"));
+        return Err(Error::usage("there is no such folder to write into")
+            .in_file(folder)
+            .with_remedy("create it first"));
     }
     // Permissions, read-only file systems, quotas: the only honest answer comes from trying.
     let probe = folder.join(format!(".gnan-probe-{}", std::process::id()));
     let tried = std::fs::File::create_new(&probe);
     let _ = std::fs::remove_file(&probe);
-    tried.map(drop).map_err(|error| Error::io(folder, &error).remedy("this folder cannot be written into"))
+    tried.map(drop).map_err(|error| Error::io(folder, error).with_remedy("this folder cannot be written into"))
 }

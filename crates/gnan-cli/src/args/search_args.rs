@@ -66,7 +66,7 @@ impl SearchArgs {
             if axis == PAPER {
                 if self.tries.len() > 1 {
                     return Err(Error::usage("the grid of the paper leaves nothing else to try")
-                        .remedy("use --try paper alone, or list all values"));
+                        .with_remedy("use --try paper alone, or list all values"));
                 }
                 space = Space::paper();
             } else {

@@ -177,22 +177,24 @@ fn explain(model: &Model, test: &Dataset) -> Result<Explained> {
 /// Accepts a folder that is new, empty, or the demo's own; so running it again just works.
 fn check_folder(folder: &Path, force: bool) -> gnan::Result<()> {
     if folder.exists() && !folder.is_dir() {
-        return Err(Error::usage("this is a file, not a folder").in_file(folder).remedy("name a folder with --output"));
+        return Err(Error::usage("this is a file, not a folder")
+            .in_file(folder)
+            .with_remedy("name a folder with --output"));
     }
     if force || !folder.exists() || folder.join(DOCUMENT_FILE).is_file() {
         return Ok(());
     }
-    let mut entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, &error))?;
+    let mut entries = std::fs::read_dir(folder).map_err(|error| Error::io(folder, error))?;
     match entries.next() {
         None => Ok(()),
         Some(_) => Err(Error::usage("this folder holds other things")
             .in_file(folder)
-            .remedy("name another with --output, or use --force to write into it")),
+            .with_remedy("name another with --output, or use --force to write into it")),
     }
 }
 
 fn write_outputs(folder: &Path, model: &Model, test: &Dataset, document: &Document<'_>) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     let text = serde_json::to_vec_pretty(document).map_err(|error| Error::input(error.to_string()))?;
     write_atomically(&folder.join(DOCUMENT_FILE), &text)?;
     model.save(&document.model)?;

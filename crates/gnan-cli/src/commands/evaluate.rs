@@ -112,7 +112,7 @@ struct OptionsDocument<'a> {
 pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     if args.data.predicts_links() && (args.protocol.is_some() || args.folds.is_some()) {
         return Err(Error::usage("links are divided at random, the messages with them: there are no folds of them")
-            .remedy("divide them with several seeds: --seeds 5")
+            .with_remedy("divide them with several seeds: --seeds 5")
             .into());
     }
     if args.protocol.is_some() {
@@ -180,7 +180,7 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     allowed.fit.epochs = spec.fit.epochs;
     if *spec != allowed {
         return Err(Error::usage("the protocol of the paper sets the options of training")
-            .remedy("say what to choose from with --try, for example --try hidden=16,32")
+            .with_remedy("say what to choose from with --try, for example --try hidden=16,32")
             .into());
     }
     let Located { entry, place, folder } = locate(&args.data.data)?;
@@ -273,7 +273,7 @@ impl EvaluateArgs {
     fn open_journal(&self) -> Result<Journal> {
         let Some(path) = self.journal_place()? else { return Ok(Journal::in_memory()) };
         if self.fresh && path.exists() {
-            std::fs::remove_file(&path).map_err(|error| Error::io(&path, &error))?;
+            std::fs::remove_file(&path).map_err(|error| Error::io(&path, error))?;
         }
         Ok(Journal::open(&path)?)
     }

@@ -114,7 +114,7 @@ struct Document<'a> {
 pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
     if args.output.exists() && !args.output.is_dir() {
         let error = Error::usage("this is a file, not a folder").in_file(&args.output);
-        return Err(error.remedy("name a folder with --output").into());
+        return Err(error.with_remedy("name a folder with --output").into());
     }
     let model = Model::load(&args.model)?;
     // What stands before a readout is drawn; its functions are in `gnan explain` and `gnan export`.
@@ -195,14 +195,14 @@ fn choose(figures: Vec<Figure>, wanted: &[String]) -> gnan::Result<Vec<Figure>> 
     let unknown = wanted.iter().find(|word| !names.iter().any(|name| name.starts_with(word.trim())));
     if let Some(unknown) = unknown {
         return Err(Error::usage(format!("there is no figure \"{}\"", crate::style::harmless(unknown)))
-            .remedy(format!("there are: {}", names.join(", "))));
+            .with_remedy(format!("there are: {}", names.join(", "))));
     }
     Ok(figures.into_iter().filter(|figure| is_wanted(&figure.name)).collect())
 }
 
 /// Writes every figure in every format; nothing is written if one of the files may not be.
 fn write(args: &PlotArgs, figures: &[Figure]) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(&args.output).map_err(|error| Error::io(&args.output, &error))?;
+    std::fs::create_dir_all(&args.output).map_err(|error| Error::io(&args.output, error))?;
     let mut formats: Vec<Format> = Vec::new();
     args.format.iter().for_each(|format| formats.extend((!formats.contains(format)).then_some(*format)));
     let files: Vec<(PathBuf, &Figure, Format)> = figures

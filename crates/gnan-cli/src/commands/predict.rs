@@ -75,7 +75,7 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
         (None, None) => args.read.open_for(&model, &args.data)?,
         (None, Some(_)) => {
             return Err(Error::usage("a model of links is asked about pairs of nodes")
-                .remedy("name a table of them with --pairs; it has columns source and target")
+                .with_remedy("name a table of them with --pairs; it has columns source and target")
                 .into());
         }
     };

@@ -74,7 +74,7 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
     let model = Model::load(&args.model)?;
     if model.definition().spec.model.readout {
         return Err(Error::usage("a report cannot show the two stages of a readout yet")
-            .remedy("see `gnan explain` and `gnan plot`, or train without --readout")
+            .with_remedy("see `gnan explain` and `gnan plot`, or train without --readout")
             .into());
     }
     let data = args.read.open_for(&model, &args.data)?;

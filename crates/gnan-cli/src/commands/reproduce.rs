@@ -87,7 +87,7 @@ pub fn run(args: &ReproduceArgs, json: bool) -> Result<Answer> {
         None => catalogue::folder()?,
     };
     let protocols = chosen(&args.only)?;
-    std::fs::create_dir_all(&args.output).map_err(|error| Error::io(&args.output, &error))?;
+    std::fs::create_dir_all(&args.output).map_err(|error| Error::io(&args.output, error))?;
     let journal = Journal::open(&args.output.join("runs.jsonl"))?;
     interrupt::listen("stopping; what is done is kept")?;
     let (mut results, mut skipped) = (Vec::new(), Vec::new());
@@ -120,7 +120,7 @@ pub fn run(args: &ReproduceArgs, json: bool) -> Result<Answer> {
     if results.is_empty() {
         let reasons: Vec<String> = skipped.iter().map(|one| format!("{}: {}", one.task, one.reason)).collect();
         return Err(Error::input(format!("there is nothing to reproduce ({})", reasons.join("; ")))
-            .remedy("gnan data fetch --all downloads the data sets of the paper")
+            .with_remedy("gnan data fetch --all downloads the data sets of the paper")
             .into());
     }
     if json {
@@ -152,7 +152,7 @@ fn chosen(only: &[String]) -> Result<Vec<&'static PaperProtocol>> {
         let names: Vec<&str> = PaperProtocol::all().iter().map(|protocol| protocol.task).collect();
         PaperProtocol::find(name.trim()).ok_or_else(|| {
             let remedy = format!("choose from {}", names.join(", "));
-            Failure::from(Error::usage(format!("the table has no column \"{name}\"")).remedy(remedy))
+            Failure::from(Error::usage(format!("the table has no column \"{name}\"")).with_remedy(remedy))
         })
     };
     only.iter().map(find).collect()

@@ -159,7 +159,7 @@ fn search(args: &TrainArgs, json: bool) -> Result<Answer> {
     let (split, origin) = data.parts(args.test_share, seed)?;
     if split.valid.is_empty() {
         return Err(Error::input("there are too few labelled items to set some aside, and a search needs them")
-            .remedy("label at least 10 items, or choose the options yourself")
+            .with_remedy("label at least 10 items, or choose the options yourself")
             .into());
     }
     interrupt::listen("stopping")?;

@@ -108,7 +108,7 @@ impl Downloader<'_> {
         if !members.is_empty() {
             let wanted: Vec<(&str, PathBuf)> = file.members.iter().copied().zip(members).collect();
             unpack(&target, &wanted, file.bytes.saturating_mul(MOST_EXPANSION), self.force)?;
-            std::fs::remove_file(&target).map_err(|error| Error::io(&target, &error))?;
+            std::fs::remove_file(&target).map_err(|error| Error::io(&target, error))?;
         }
         Ok(fetched)
     }
@@ -123,7 +123,7 @@ impl Downloader<'_> {
             let message = format!("this file has the SHA-256 {found}, not {expected} as the catalogue's file");
             return Err(Error::input(message)
                 .in_file(target)
-                .remedy("--force fetches it again and replaces it")
+                .with_remedy("--force fetches it again and replaces it")
                 .into());
         }
         let verified = file.sha256.is_some();
@@ -133,7 +133,7 @@ impl Downloader<'_> {
     /// Brings a file that is not there.
     fn bring(&self, file: &RemoteFile, target: &Path) -> Result<Fetched> {
         if let Some(parent) = target.parent() {
-            std::fs::create_dir_all(parent).map_err(|error| Error::io(parent, &error))?;
+            std::fs::create_dir_all(parent).map_err(|error| Error::io(parent, error))?;
         }
         let mut part = Part::open(target)?;
         let received = self.receive_fitting(file, &mut part);
@@ -145,7 +145,7 @@ impl Downloader<'_> {
             part.discard()?;
             return Err(Error::input(format!("what arrived has the SHA-256 {found}, but {expected} was expected"))
                 .in_file(target)
-                .remedy(
+                .with_remedy(
                     "it was removed: the copy there was changed or damaged; try again later or with another --mirror",
                 )
                 .into());
@@ -186,7 +186,7 @@ impl Downloader<'_> {
     fn copy(&self, file: &RemoteFile, from: &Path, part: &mut Part) -> Result<()> {
         let io = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::NotFound => Error::input("the mirror does not have this file").in_file(from),
-            _ => Error::io(from, &error),
+            _ => Error::io(from, error),
         };
         let mut source = File::open(from).map_err(io)?;
         let length = source.metadata().map_err(io)?.len();
@@ -230,7 +230,7 @@ fn most_bytes(file: &RemoteFile) -> u64 {
 
 /// Size and SHA-256 of a file.
 fn checksum(path: &Path) -> gnan::Result<(u64, String)> {
-    let io = |error: std::io::Error| Error::io(path, &error);
+    let io = |error: std::io::Error| Error::io(path, error);
     checksum_of(File::open(path).map_err(io)?).map_err(io)
 }
 

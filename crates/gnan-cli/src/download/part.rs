@@ -23,10 +23,11 @@ impl Part {
     /// The part of `target` that is there, or an empty one.
     pub fn open(target: &Path) -> Result<Part> {
         let path = with_suffix(target, ".part");
-        let io = |error: std::io::Error| Error::io(&path, &error);
+        let io = |error: std::io::Error| Error::io(&path, error);
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = open.map_err(io)?;
-        let busy = || Error::input("another gnan is fetching this file").in_file(&path).remedy("wait until it is done");
+        let busy =
+            || Error::input("another gnan is fetching this file").in_file(&path).with_remedy("wait until it is done");
         match file.try_lock() {
             // The other may have been done, and the file been renamed, between opening and locking.
             Ok(()) if path.exists() => {}
@@ -50,7 +51,7 @@ impl Part {
 
     /// Adds bytes.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|error| self.io(&error))?;
+        self.file.write_all(bytes).map_err(|error| self.io(error))?;
         self.length += bytes.len() as u64;
         Ok(())
     }
@@ -59,7 +60,7 @@ impl Part {
     pub fn restart(&mut self) -> Result<()> {
         self.forget_version();
         let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
-        emptied.map_err(|error| self.io(&error))?;
+        emptied.map_err(|error| self.io(error))?;
         self.length = 0;
         Ok(())
     }
@@ -67,16 +68,16 @@ impl Part {
     /// The SHA-256 of what has arrived.
     pub fn checksum(&mut self) -> Result<String> {
         let sum = self.file.rewind().and_then(|()| checksum_of(&self.file));
-        let (_, sum) = sum.map_err(|error| self.io(&error))?;
-        self.file.seek(SeekFrom::End(0)).map_err(|error| self.io(&error))?;
+        let (_, sum) = sum.map_err(|error| self.io(error))?;
+        self.file.seek(SeekFrom::End(0)).map_err(|error| self.io(error))?;
         Ok(sum)
     }
 
     /// Makes it the file itself.
     pub fn finish(self, target: &Path) -> Result<()> {
-        self.file.sync_all().map_err(|error| self.io(&error))?;
+        self.file.sync_all().map_err(|error| self.io(error))?;
         // The lock is held until after the renaming: see `open`.
-        std::fs::rename(&self.path, target).map_err(|error| self.io(&error))?;
+        std::fs::rename(&self.path, target).map_err(|error| self.io(error))?;
         self.forget_version();
         Ok(())
     }
@@ -86,7 +87,7 @@ impl Part {
         self.length = 0;
         self.forget_version();
         match std::fs::remove_file(&self.path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.io(&error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.io(error)),
             _ => Ok(()),
         }
     }
@@ -94,7 +95,7 @@ impl Part {
     /// Remembers what version of what address this is a part of.
     pub fn set_version(&self, address: &str, version: &str) -> Result<()> {
         let path = self.version_path();
-        std::fs::write(&path, format!("{address}\n{version}\n")).map_err(|error| Error::io(&path, &error))
+        std::fs::write(&path, format!("{address}\n{version}\n")).map_err(|error| Error::io(&path, error))
     }
 
     /// The version of that address which this is a part of, if it is known.
@@ -116,7 +117,7 @@ impl Part {
         with_suffix(&self.path, ".version")
     }
 
-    fn io(&self, error: &std::io::Error) -> Error {
+    fn io(&self, error: std::io::Error) -> Error {
         Error::io(&self.path, error)
     }
 }

@@ -23,10 +23,10 @@ impl Source {
         match scheme.as_deref() {
             Some("http" | "https") => Ok(Source::Address(text.trim_end_matches('/').to_owned())),
             Some(_) => Err(Error::usage(format!("the mirror \"{text}\" is neither an http address nor a folder"))
-                .remedy("give https://... or the path of a folder")),
+                .with_remedy("give https://... or the path of a folder")),
             None if Path::new(text).is_dir() => Ok(Source::Folder(PathBuf::from(text))),
             None => Err(Error::usage(format!("there is no folder \"{text}\" to be the mirror"))
-                .remedy("an address begins with https://")),
+                .with_remedy("an address begins with https://")),
         }
     }
 

@@ -60,7 +60,7 @@ pub fn receive(
                     0 => "nothing has arrived: try again later, or name another --mirror".to_owned(),
                     some => format!("{} are kept: the same command resumes", indicatif::DecimalBytes(some)),
                 };
-                return Err(Error::input(format!("{address}: {what}")).remedy(kept).into());
+                return Err(Error::input(format!("{address}: {what}")).with_remedy(kept).into());
             }
             Err(Trouble::Cut(_)) => wait(pause, part, watch)?,
         }
@@ -184,17 +184,17 @@ fn unwelcome(address: &str, status: StatusCode) -> Trouble {
         return Trouble::Cut(format!("the server answers {status}"));
     }
     Error::input(format!("{address}: the server answers {status}"))
-        .remedy("the file may have moved: name another base address or a folder with --mirror")
+        .with_remedy("the file may have moved: name another base address or a folder with --mirror")
         .into()
 }
 
 fn refused(address: &str, error: ureq::Error) -> Trouble {
     match error {
         ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::RequireHttpsOnly(_) => {
-            Error::usage(format!("{address} cannot be followed: {error}")).into()
+            Error::usage(format!("{address} cannot be followed: {error}")).caused_by(error).into()
         }
         ureq::Error::TooManyRedirects | ureq::Error::RedirectFailed => {
-            Error::input(format!("{address} leads nowhere: {error}")).into()
+            Error::because(format!("{address} leads nowhere"), error).into()
         }
         error => Trouble::Cut(format!("the server cannot be reached: {error}")),
     }

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::model::Model;
 use crate::output::write_atomically;
+use crate::remedy::{Remedy, Step};
 
 use super::replicates::{PARTS, Replicates, ReplicatesHeader, Shape};
 
@@ -29,6 +30,7 @@ pub(super) const FORMAT_VERSION: u32 = 1;
 const KEY: &str = "gnan.bootstrap";
 /// The tensor of the numbers of the resamples.
 const RESAMPLE: &str = "resample";
+const UNWRITABLE: &str = "the replicates cannot be written";
 
 /// The version alone, readable whatever else a newer header holds.
 #[derive(Deserialize)]
@@ -53,9 +55,8 @@ impl Replicates {
 
     /// The bytes of the file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let broken = |error: String| Error::input(format!("the replicates cannot be written: {error}"));
         let header = ReplicatesHeader { done: self.rows.len(), ..self.header.clone() };
-        let json = serde_json::to_string(&header).map_err(|error| broken(error.to_string()))?;
+        let json = serde_json::to_string(&header).map_err(|error| Error::because(UNWRITABLE, error))?;
         let resamples: Vec<u8> = self.rows.keys().flat_map(|number| (*number as u32).to_le_bytes()).collect();
         let mut tensors = vec![(RESAMPLE, Dtype::U32, vec![self.rows.len()], resamples)];
         for (part, name) in PARTS {
@@ -70,7 +71,7 @@ impl Replicates {
         views
             .collect::<std::result::Result<Vec<_>, safetensors::SafeTensorError>>()
             .and_then(|views| safetensors::serialize(views, Some(metadata)))
-            .map_err(|error| broken(error.to_string()))
+            .map_err(|error| Error::because(UNWRITABLE, error))
     }
 
     /// Writes the file, whole or not at all.
@@ -82,7 +83,9 @@ impl Replicates {
     pub fn load(path: impl AsRef<Path>, model: &Model) -> Result<Replicates> {
         let path = path.as_ref();
         if !path.is_file() {
-            return Err(Error::input("there are no replicates").in_file(path).remedy("gnan bootstrap makes them"));
+            return Err(Error::input("there are no replicates")
+                .in_file(path)
+                .with_remedy(Remedy::Run(Step::Bootstrap { restart: false })));
         }
         let bytes = Limits::default().read(path, "bytes in a file of replicates")?;
         Self::from_bytes(&bytes, model).map_err(|error| error.in_file(path))
@@ -92,27 +95,31 @@ impl Replicates {
     pub fn from_bytes(bytes: &[u8], model: &Model) -> Result<Replicates> {
         let broken = |what: String| {
             Error::input(format!("this is not a usable file of replicates: {what}"))
-                .remedy("delete it and run gnan bootstrap again")
+                .with_remedy(Remedy::Run(Step::Bootstrap { restart: true }))
         };
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()))?;
+        let (_, metadata) =
+            SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()).caused_by(error))?;
         let json = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
         let json = json.ok_or_else(|| broken("it has no header".to_owned()))?;
-        let VersionOnly { version } = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
+        let VersionOnly { version } =
+            serde_json::from_str(json).map_err(|error| broken(error.to_string()).caused_by(error))?;
         if version > FORMAT_VERSION {
             return Err(Error::version(format!(
                 "the replicates have format version {version}; this gnan reads up to version {FORMAT_VERSION}"
             ))
-            .remedy("update gnan"));
+            .with_remedy("update gnan"));
         }
         let header: ReplicatesHeader = serde_json::from_str(json).map_err(|error| broken(error.to_string()))?;
         if header.model != model.checksum()? {
-            return Err(Error::input("these replicates belong to another model")
-                .remedy("move it to its own model, or run gnan bootstrap --restart to replace it"));
+            return Err(Error::input("these replicates belong to another model").with_remedy([
+                "move them to their own model".into(),
+                Remedy::Run(Step::Bootstrap { restart: true }).to("replace them"),
+            ]));
         }
         if header.points.features.len() != model.definition().learned.features.len() {
             return Err(broken("its points do not fit the features of the model".to_owned()));
         }
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()).caused_by(error))?;
         let shape = Shape::of(model, &header.points);
         let rows = read_rows(&tensors, &shape).map_err(broken)?;
         if rows.len() != header.done {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::explain::{Canonical, Curves, Points};
 use crate::model::Model;
+use crate::remedy::{Remedy, Step};
 
 use super::bands::Band;
 use super::replicates::{Part, Replicates, Shape};
@@ -58,7 +59,8 @@ impl Intervals {
     /// The bands around the numbers of `model` from its replicates.
     pub fn new(model: &Model, replicates: &Replicates) -> Result<Intervals> {
         if replicates.len() < 2 {
-            return Err(Error::input("there are not enough replicates for an interval").remedy("run gnan bootstrap"));
+            return Err(Error::input("there are not enough replicates for an interval")
+                .with_remedy(Remedy::Run(Step::Bootstrap { restart: false })));
         }
         let canonical = model.canonical();
         let points = &replicates.header().points;

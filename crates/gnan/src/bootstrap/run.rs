@@ -10,6 +10,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::explain::Points;
 use crate::model::Model;
+use crate::remedy::{Remedy, Step};
 use crate::train::Retraining;
 
 use super::file::FORMAT_VERSION;
@@ -78,7 +79,7 @@ impl Bootstrap {
     ) -> Result<Replicates> {
         if self.resamples < 2 || self.resamples > MOST_RESAMPLES {
             return Err(
-                Error::usage(format!("{} resamples", self.resamples)).remedy("choose 2 to 100000; 200 is usual")
+                Error::usage(format!("{} resamples", self.resamples)).with_remedy("choose 2 to 100000; 200 is usual")
             );
         }
         let retraining = Retraining::new(model, data)?;
@@ -148,7 +149,7 @@ impl Bootstrap {
             let refuse = |what: &str| {
                 Err(Error::usage(format!("the replicates in this file were made {what}"))
                     .in_file(file)
-                    .remedy("use the same, or gnan bootstrap --restart to begin again"))
+                    .with_remedy(["use the same".into(), Remedy::Run(Step::Bootstrap { restart: true })]))
             };
             if earlier.header.seed != self.seed {
                 return refuse(&format!("with seed {}, not {}", earlier.header.seed, self.seed));

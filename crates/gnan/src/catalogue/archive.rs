@@ -6,6 +6,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
+use zip::result::ZipError;
 
 use crate::error::{Error, Result};
 use crate::output::AtomicFile;
@@ -16,21 +17,20 @@ const PIECE: usize = 1 << 16;
 /// Writes members of the zip archive at `archive` to their places, each whole or not at all, `most_bytes` together at most.
 /// What is in place already stays unless `replace`.
 pub fn unpack(archive: &Path, members: &[(&str, PathBuf)], most_bytes: u64, replace: bool) -> Result<()> {
-    let damaged = |what: String| {
-        Error::input(format!("this zip archive cannot be read: {what}")).in_file(archive).remedy("fetch it again")
-    };
-    let file = File::open(archive).map_err(|error| Error::io(archive, &error))?;
-    let mut zip = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(error.to_string()))?;
+    let damaged = |error: Error| error.in_file(archive).with_remedy("fetch it again");
+    let unreadable = |error: ZipError| damaged(Error::because("this zip archive cannot be read", error));
+    let file = File::open(archive).map_err(|error| Error::io(archive, error))?;
+    let mut zip = ZipArchive::new(BufReader::new(file)).map_err(unreadable)?;
     let mut bytes_left = most_bytes;
     for (member, place) in members.iter().filter(|(_, place)| replace || !place.exists()) {
-        let mut source = zip.by_name(member).map_err(|error| damaged(format!("{member}: {error}")))?;
+        let mut source = zip.by_name(member).map_err(|error| unreadable(error).about(member))?;
         if let Some(parent) = place.parent() {
-            std::fs::create_dir_all(parent).map_err(|error| Error::io(parent, &error))?;
+            std::fs::create_dir_all(parent).map_err(|error| Error::io(parent, error))?;
         }
         let mut target = AtomicFile::create(place)?;
         let mut piece = vec![0; PIECE];
         loop {
-            let count = source.read(&mut piece).map_err(|error| damaged(error.to_string()))?;
+            let count = source.read(&mut piece).map_err(|error| unreadable(ZipError::Io(error)))?;
             if count == 0 {
                 break;
             }

@@ -25,7 +25,7 @@ fn variable(name: &str) -> Option<OsString> {
 
 fn unknown() -> Error {
     Error::usage("no folder for data sets: neither a home nor a cache folder is known")
-        .remedy(format!("set {FOLDER_VARIABLE} to a folder"))
+        .with_remedy(format!("set {FOLDER_VARIABLE} to a folder"))
 }
 
 fn place(variable: impl Fn(&str) -> Option<OsString>, system: &str) -> Option<PathBuf> {

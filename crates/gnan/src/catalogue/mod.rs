@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::files::Task;
+use crate::remedy::{Remedy, Step};
 
 pub use archive::unpack;
 pub use folder::{FOLDER_VARIABLE, cache_folder, folder};
@@ -113,10 +114,11 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     let known = entries().find(|entry| entry.names().any(|known| known.eq_ignore_ascii_case(name)));
     known.ok_or_else(|| {
         let names: Vec<&str> = entries().map(|entry| entry.name).collect();
-        let error = Error::usage(format!("\"{name}\" is not in the catalogue"));
+        let error = |more: &str| Error::usage(format!("\"{name}\" is not in the catalogue{more}"));
         match near(name) {
-            Some(entry) => error.remedy(format!("did you mean {}? (gnan data list shows all)", entry.name)),
-            None => error.remedy(format!("it holds {}", names.join(", "))),
+            Some(entry) => error(&format!(": did you mean {}?", entry.name))
+                .with_remedy(Remedy::Run(Step::ListDataSets).to("see all names")),
+            None => error("").with_remedy(format!("it holds {}", names.join(", "))),
         }
     })
 }
@@ -149,7 +151,7 @@ impl Entry {
     pub fn found_in(&self, folder: &Path) -> Result<PathBuf> {
         self.place_in(folder).ok_or_else(|| {
             Error::input(format!("{} is not in {} yet", self.title, folder.display()))
-                .remedy(format!("gnan data fetch {} downloads it", self.name))
+                .with_remedy(Remedy::Run(Step::Fetch(self.name.to_owned())))
         })
     }
 

@@ -58,7 +58,7 @@ impl Feature {
             && let Some(other) = values.iter().find(|x| **x != 1.0 && !x.is_nan())
         {
             return Err(Error::input(format!("feature \"{}\" is declared binary but holds {other}", feature.name))
-                .remedy("use 0 and 1, or declare it continuous or categorical"));
+                .with_remedy("use 0 and 1, or declare it continuous or categorical"));
         }
         Ok(feature)
     }
@@ -72,7 +72,7 @@ impl Feature {
             (Kind::Categorical, numbers) => categories(&dense(numbers)),
             (_, Values::Categories { .. }) => {
                 return Err(Error::input(format!("feature \"{name}\" holds text and cannot be {}", kind.name()))
-                    .remedy("declare it categorical"));
+                    .with_remedy("declare it categorical"));
             }
             (Kind::Continuous, numbers) => Values::Numbers(dense(numbers)),
             (Kind::Binary | Kind::Sparse, numbers) => sparse(numbers),

@@ -140,7 +140,7 @@ impl Dataset {
         let splits = splits.into_iter().filter(|split| split.len() == item_count).collect();
         if weights.as_ref().is_some_and(|weights| weights.len() != item_count) {
             return Err(Error::usage("the weights do not belong to what is predicted")
-                .remedy("give them in graphs.csv to predict graphs, in nodes.csv to predict nodes"));
+                .with_remedy("give them in graphs.csv to predict graphs, in nodes.csv to predict nodes"));
         }
         let content = Content {
             name,

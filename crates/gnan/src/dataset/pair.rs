@@ -60,7 +60,7 @@ impl PairMember {
                     feature.name,
                     levels.len()
                 ))
-                .remedy("choose another feature for the pair"));
+                .with_remedy("choose another feature for the pair"));
             }
             (Values::Categories { .. }, _) => Bins::Levels(levels.to_vec()),
             (_, Kind::Binary) => Bins::Flag,
@@ -184,7 +184,7 @@ impl Dataset {
             let feature = pair.feature(self.features())?;
             if content.features.iter().any(|other| other.name == feature.name) {
                 return Err(Error::usage(format!("there would be two features called \"{}\"", feature.name))
-                    .remedy("leave that pair out, or rename the column of the data"));
+                    .with_remedy("leave that pair out, or rename the column of the data"));
             }
             content.features.push(feature);
         }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::files::{Column, Task, Values};
+use crate::remedy::Remedy;
 
 use super::Target;
 
@@ -31,7 +32,7 @@ pub(super) fn choose_targets(
                 let absent: Vec<_> =
                     choice.iter().filter(|n| !of_graphs.contains(n) && !of_nodes.contains(n)).cloned().collect();
                 let what = if absent.is_empty() { choice.join(", ") } else { absent.join(", ") };
-                Err(Error::usage(format!("no column is called {what}")).remedy(candidates(&of_graphs, &of_nodes)))
+                Err(Error::usage(format!("no column is called {what}")).with_remedy(candidates(&of_graphs, &of_nodes)))
             }
         };
     }
@@ -56,14 +57,14 @@ pub(super) fn choose_targets(
         return Ok((task.unwrap_or(if of_graphs.is_empty() { Task::Node } else { Task::Graph }), Vec::new()));
     }
     Err(Error::usage("it is not clear which column is the target")
-        .remedy(format!("name it with --target: {}", candidates(&of_graphs, &of_nodes))))
+        .with_remedy(Remedy::Use("target").to(format!("name it: {}", candidates(&of_graphs, &of_nodes)))))
 }
 
 /// Takes the column of weights out of the columns of the items.
 pub(super) fn take_weights(columns: &mut Vec<Column>, name: &str) -> Result<Vec<f32>> {
     let Some(at) = columns.iter().position(|column| column.name == name) else {
         return Err(Error::usage(format!("no column is called {name}"))
-            .remedy("weights are a column of what is predicted: graphs or nodes"));
+            .with_remedy("weights are a column of what is predicted: graphs or nodes"));
     };
     let column = columns.remove(at);
     let weights = match &column.values {
@@ -79,7 +80,7 @@ pub(super) fn check_weights(weights: &[f32], targets: &[Target], name: &str) -> 
     let usable = |weight: f32| weight >= 0.0 && weight.is_finite();
     if weights.is_empty() || (0..weights.len()).any(|item| labelled(item) && !usable(weights[item])) {
         return Err(Error::input(format!("weights in column \"{name}\" must be numbers, 0 or more"))
-            .remedy("every item with a target needs one"));
+            .with_remedy("every item with a target needs one"));
     }
     Ok(())
 }

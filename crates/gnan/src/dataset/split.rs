@@ -54,7 +54,7 @@ impl Dataset {
         }
         if first.is_empty() || second.is_empty() {
             return Err(Error::input(format!("{} labelled items are too few to split", labelled.len()))
-                .remedy("give more items a target"));
+                .with_remedy("give more items a target"));
         }
         first.sort_unstable();
         second.sort_unstable();
@@ -134,9 +134,8 @@ impl Dataset {
         }
         if let Some(share) = test_share {
             if !(share > 0.0 && share < 1.0) {
-                return Err(
-                    Error::usage(format!("a test share of {share}")).remedy("it must be between 0 and 1; 0.2 is usual")
-                );
+                return Err(Error::usage(format!("a test share of {share}"))
+                    .with_remedy("it must be between 0 and 1; 0.2 is usual"));
             }
             let (rest, test) = self.split(1.0 - share, seed)?;
             let (train, valid) = rest.hold_out(seed)?;
@@ -176,5 +175,5 @@ fn check_folds(count: usize, labelled: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!("{count} folds of {labelled} labelled items are not possible"))
-        .remedy("choose from 2 up to the number of labelled items"))
+        .with_remedy("choose from 2 up to the number of labelled items"))
 }

@@ -1,4 +1,4 @@
-//! A summary of a data set: what `gnan data info` shows before any training.
+//! A summary of a data set: what is worth knowing before any training.
 
 use serde::Serialize;
 

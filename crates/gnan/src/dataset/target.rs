@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::files::{Column, MISSING, Values};
+use crate::remedy::Remedy;
 
 use super::feature::dense;
 
@@ -40,12 +41,12 @@ impl Outcome {
     pub fn of(targets: &[Target]) -> Result<Outcome> {
         let classes: Vec<Option<usize>> = targets.iter().map(|t| t.classes.as_ref().map(Vec::len)).collect();
         match classes.as_slice() {
-            [] => Err(Error::usage("there is no target to predict").remedy("name one with --target")),
+            [] => Err(Error::usage("there is no target to predict").with_remedy(Remedy::Use("target").to("name one"))),
             [Some(0)] => Err(Error::input(format!("target \"{}\" is missing everywhere", targets[0].name))),
             [Some(1)] => {
                 let class = targets[0].classes.as_deref().and_then(<[String]>::first).cloned().unwrap_or_default();
                 Err(Error::input(format!("target \"{}\" has one class only: {class}", targets[0].name))
-                    .remedy("a model needs examples of at least two classes"))
+                    .with_remedy("a model needs examples of at least two classes"))
             }
             [Some(2)] => Ok(Outcome::Binary),
             [Some(_)] => Ok(Outcome::Multiclass),
@@ -53,7 +54,7 @@ impl Outcome {
             several if several.iter().all(Option::is_none) => Ok(Outcome::MultiRegression),
             several if several.iter().all(|count| *count == Some(2)) => Ok(Outcome::MultiLabel),
             _ => Err(Error::input("several targets must all be numbers, or all have exactly two classes")
-                .remedy("train one model per target")),
+                .with_remedy("train one model per target")),
         }
     }
 

@@ -28,7 +28,7 @@ impl FromStr for Criterion {
             return Ok(Criterion::Loss);
         }
         let names = Metric::ALL.map(Metric::name).join(", ");
-        let metric = word.parse().map_err(|error: Error| error.remedy(format!("choose from loss, {names}")))?;
+        let metric = word.parse().map_err(|error: Error| error.with_remedy(format!("choose from loss, {names}")))?;
         Ok(Criterion::Metric(metric))
     }
 }

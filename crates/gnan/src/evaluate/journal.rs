@@ -31,7 +31,7 @@ pub(super) struct Outcome {
     pub test: Option<Metrics>,
     pub epochs: usize,
     pub best_epoch: usize,
-    /// What the fit itself chose (`--rho auto`), where it had a choice.
+    /// What the fit itself chose (between a rho per feature and a shared one), where it had a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
 }
@@ -62,9 +62,9 @@ impl Journal {
 
     /// A journal in a file, which is made if it is not there.
     pub fn open(path: &Path) -> Result<Journal> {
-        let io = |error: std::io::Error| Error::io(path, &error);
+        let io = |error: std::io::Error| Error::io(path, error);
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+            std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
         }
         let mut done = HashMap::new();
         let mut whole = true;
@@ -103,9 +103,9 @@ impl Journal {
         state.done.insert(run.to_owned(), outcome.clone());
         let Some((path, file)) = &mut state.file else { return Ok(()) };
         let mut line = serde_json::to_vec(&Line { run: run.to_owned(), outcome: outcome.clone() })
-            .map_err(|error| Error::input(format!("a result cannot be written down: {error}")))?;
+            .map_err(|error| Error::because("a result cannot be written down", error))?;
         line.push(b'\n');
-        file.write_all(&line).map_err(|error| Error::io(path, &error))
+        file.write_all(&line).map_err(|error| Error::io(path, error))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

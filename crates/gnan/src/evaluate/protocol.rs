@@ -2,6 +2,7 @@
 
 use crate::dataset::{Dataset, Split};
 use crate::error::{Error, Result};
+use crate::remedy::Remedy;
 
 /// How the data are divided into training, validation and test parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,7 +75,7 @@ impl Protocol {
                     if split.test.is_empty() {
                         return Err(Error::input("the given split has no labelled test items")
                             .in_file(data.name())
-                            .remedy("evaluate over folds instead: --folds 10"));
+                            .with_remedy(Remedy::Set("folds", "10".to_owned()).to("evaluate over folds instead")));
                     }
                     Ok(split)
                 })

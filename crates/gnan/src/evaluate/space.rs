@@ -37,11 +37,13 @@ impl Space {
     pub fn with(mut self, axis: &str) -> Result<Space> {
         let Some((option, values)) = axis.split_once('=') else {
             return Err(Error::usage(format!("\"{axis}\" does not say which values to try"))
-                .remedy("write for example hidden=32,64"));
+                .with_remedy("write for example hidden=32,64"));
         };
         let option = tried_option(option.trim())?;
         if self.axes.iter().any(|axis| axis.option == option.name) {
-            return Err(Error::usage(format!("the values of {} are given twice", option.name)).remedy("give them once"));
+            return Err(
+                Error::usage(format!("the values of {} are given twice", option.name)).with_remedy("give them once")
+            );
         }
         let values = match values.split_once("..") {
             Some((from, to)) => range(option, from.trim(), to.trim())?,
@@ -81,11 +83,11 @@ impl Space {
         for axis in &self.axes {
             let AxisValues::Listed(values) = &axis.values else {
                 return Err(Error::usage(format!("a range of {} cannot be searched by grid", axis.option))
-                    .remedy("list its values, or search at random"));
+                    .with_remedy("list its values, or search at random"));
             };
             if candidates.len().saturating_mul(values.len()) > MOST_CANDIDATES {
                 return Err(Error::usage(format!("there are more than {MOST_CANDIDATES} combinations"))
-                    .remedy("list fewer values, or search at random"));
+                    .with_remedy("list fewer values, or search at random"));
             }
             let mut wider = Vec::with_capacity(candidates.len() * values.len());
             for candidate in &candidates {
@@ -125,7 +127,7 @@ fn tried_option(name: &str) -> Result<&'static SpecOption> {
     }
     let names: Vec<&str> = OPTIONS.iter().filter(|option| option.tried).map(|option| option.name).collect();
     Err(Error::usage(format!("several values of {name} cannot be tried"))
-        .remedy(format!("choose from {}", names.join(", "))))
+        .with_remedy(format!("choose from {}", names.join(", "))))
 }
 
 /// Sets an option and refuses combinations that make no sense.
@@ -136,7 +138,7 @@ fn set(candidate: &mut Spec, option: &'static str, value: &str) -> Result<()> {
 
 fn range(option: &SpecOption, from: &str, to: &str) -> Result<AxisValues> {
     let refuse = || {
-        Error::usage(format!("{from}..{to} is not a range for {}", option.name)).remedy(
+        Error::usage(format!("{from}..{to} is not a range for {}", option.name)).with_remedy(
             "a range is two numbers above 0, the smaller first, for an option that takes any number between them",
         )
     };
@@ -215,7 +217,7 @@ impl Search {
             }
         };
         if candidates.is_empty() {
-            return Err(Error::usage("there is nothing to try").remedy("ask for at least one trial"));
+            return Err(Error::usage("there is nothing to try").with_remedy("ask for at least one trial"));
         }
         Ok(Search { candidates, options: space.options(), ..Search::of(base.clone()) })
     }

@@ -1,4 +1,4 @@
-//! The whole model as tables: what `gnan export` writes, and all that is needed to compute its predictions by hand.
+//! The whole model as tables: what an export holds, and all that is needed to compute its predictions by hand.
 //!
 //! With `t = 1 / (1 + distance)` (the centre of a bin; 0 for unreachable), `n` the number of sources at that distance from
 //! a receiver (1 where normalisation is off), every `f` read off its table and every curve in `t` linear between its
@@ -326,7 +326,7 @@ impl ModelTables {
     /// The tables as one JSON document.
     pub fn json(&self) -> Result<Vec<u8>> {
         let mut text = serde_json::to_vec_pretty(self)
-            .map_err(|error| Error::input(format!("the tables cannot be written as JSON: {error}")))?;
+            .map_err(|error| Error::because("the tables cannot be written as JSON", error))?;
         text.push(b'\n');
         Ok(text)
     }
@@ -430,12 +430,12 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     fn write<const N: usize>(&mut self, row: [&str; N]) -> Result<()> {
-        self.writer.write_record(row).map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
+        self.writer.write_record(row).map_err(|error| Error::because("the tables cannot be written", error))
     }
 
     /// The bytes of the table.
     fn finish(self) -> Result<Vec<u8>> {
-        self.writer.into_inner().map_err(|error| Error::input(format!("the tables cannot be written: {error}")))
+        self.writer.into_inner().map_err(|error| Error::because("the tables cannot be written", error))
     }
 
     /// One row per output.

@@ -44,12 +44,12 @@ impl Bundle {
     }
 
     fn archive(path: &Path, limits: &Limits) -> Result<Bundle> {
-        let file = File::open(path).map_err(|error| Error::io(path, &error))?;
-        let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(path, &error))?;
+        let file = File::open(path).map_err(|error| Error::io(path, error))?;
+        let archive = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(path, error))?;
         let mut members = Vec::new();
         for index in 0..archive.len() {
             let Some(name) = archive.name_for_index(index) else { continue };
-            let name = plain_name(&name.map_err(|error| damaged(path, &error))?);
+            let name = plain_name(&name.map_err(|error| damaged(path, error))?);
             if let Some(name) = name {
                 members.push(Member { name, index });
             }
@@ -83,11 +83,11 @@ impl Bundle {
         let place = self.place(name);
         let Some(member) = self.members.iter().find(|member| member.name == name) else { return Ok(None) };
         let Some(archive) = &mut self.archive else { return read_file(&place, self.limit).map(Some) };
-        let file = archive.by_index(member.index).map_err(|error| damaged(&place, &error))?;
+        let file = archive.by_index(member.index).map_err(|error| damaged(&place, error))?;
         let too_long = || Error::limit(format!("the archive expands to more than the limit of {} bytes", self.limit));
         let bytes = read_at_most(file, self.bytes_left).map_err(|error| match error.kind() {
             io::ErrorKind::OutOfMemory => memory::exhausted("to expand this file").in_file(&place),
-            _ => damaged(&place, &error),
+            _ => damaged(&place, error),
         })?;
         let bytes = bytes.ok_or_else(|| too_long().in_file(&place))?;
         self.bytes_left -= bytes.len() as u64;
@@ -110,8 +110,8 @@ fn plain_name(name: &str) -> Option<String> {
     if parts.is_empty() || parts.contains(&"__MACOSX") { None } else { Some(parts.join("/")) }
 }
 
-fn damaged(path: &Path, error: &dyn std::error::Error) -> Error {
-    Error::input(format!("this zip archive cannot be read: {error}"))
+fn damaged(path: &Path, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::because("this zip archive cannot be read", error)
         .in_file(path)
-        .remedy("it may be cut short or damaged: fetch or make it again")
+        .with_remedy("it may be cut short or damaged: fetch or make it again")
 }

@@ -7,7 +7,7 @@ use crate::files::tables::Tables;
 /// many of them are self-loops or repeated.
 pub fn note_directions(tables: &mut Tables, options: &ReadOptions) {
     if options.directed.is_none() {
-        let note = "the files give edges a direction, which is not used: --directed keeps it";
+        let note = "the files give edges a direction, which is not used: the option directed keeps it";
         tables.notes.push(note.to_string());
     }
     note_oddities(tables);

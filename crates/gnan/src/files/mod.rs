@@ -92,14 +92,14 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<Tables> {
     match inside.as_slice() {
         [] => Err(Error::input("this is not a data set in a format that gnan knows")
             .in_file(path)
-            .remedy(format!("gnan reads{}", recognised()))),
+            .with_remedy(format!("gnan reads{}", recognised()))),
         [(format, only)] => read_as(format, only, options),
         several => {
             let names: Vec<_> =
                 several.iter().map(|(format, path)| format!("{} ({})", path.display(), format.name)).collect();
             Err(Error::input(format!("this folder holds {} data sets: {}", names.len(), names.join(", ")))
                 .in_file(path)
-                .remedy("name one of them"))
+                .with_remedy("name one of them"))
         }
     }
 }
@@ -112,7 +112,7 @@ fn read_as(format: &Format, path: &Path, options: &ReadOptions) -> Result<Tables
 
 fn nothing_at(source: &str) -> Error {
     Error::input(format!("there is no file or folder \"{source}\", and no built-in data set of that name"))
-        .remedy(format!("built in: {}; gnan reads{}", BUILT_IN.join(", "), recognised()))
+        .with_remedy(format!("built in: {}; gnan reads{}", BUILT_IN.join(", "), recognised()))
 }
 
 /// The formats, a line each.

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::tables::{Part, Tables, Task};
 use crate::files::text::read_file;
+use crate::remedy::Remedy;
 
 /// One split, or an outer fold with the splits of its inner folds.
 #[derive(Deserialize)]
@@ -55,14 +56,14 @@ fn read(tables: &Tables, path: &Path, options: &ReadOptions) -> Result<Vec<Vec<P
     let folds =
         if list { serde_json::from_slice(&bytes) } else { serde_json::from_slice(&bytes).map(|fold| vec![fold]) };
     let folds: Vec<Fold> = folds.map_err(|error| {
-        Error::input(format!("this is not a file of splits: {error}"))
-            .remedy("use {\"train\": [..], \"valid\": [..], \"test\": [..]}, or a list of such")
+        Error::json("this is not a file of splits", error)
+            .with_remedy("use {\"train\": [..], \"valid\": [..], \"test\": [..]}, or a list of such")
     })?;
     let mut splits = Vec::new();
     for fold in &folds {
         if !fold.idx_train.is_empty() && !options.largest_component {
             return Err(Error::usage("idx_train, idx_val and idx_test count within the largest component")
-                .remedy("add --lcc to keep only that"));
+                .with_remedy(Remedy::Use("lcc").to("keep only that")));
         }
         let own = [[&fold.train, &fold.idx_train], [&fold.valid, &fold.idx_val], [&fold.test, &fold.idx_test]];
         let inner = fold.model_selection.iter().map(|inner| [vec![&inner.train], vec![&inner.valid], vec![&fold.test]]);
@@ -72,7 +73,7 @@ fn read(tables: &Tables, path: &Path, options: &ReadOptions) -> Result<Vec<Vec<P
         }
         for lists in all {
             let split = parts(&lists, items, what)
-                .map_err(|error| error.remedy(format!("split {} counts {what} from 0", splits.len() + 1)))?;
+                .map_err(|error| error.with_remedy(format!("split {} counts {what} from 0", splits.len() + 1)))?;
             splits.push(split);
         }
     }

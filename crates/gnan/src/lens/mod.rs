@@ -132,14 +132,16 @@ impl Lens {
     pub fn check(lenses: &[Lens]) -> Result<()> {
         if lenses.is_empty() || lenses.len() > MOST_LENSES {
             return Err(Error::usage(format!("a model of {} lenses", lenses.len()))
-                .remedy(format!("a model measures distance in 1 to {MOST_LENSES} ways")));
+                .with_remedy(format!("a model measures distance in 1 to {MOST_LENSES} ways")));
         }
         for (place, lens) in lenses.iter().enumerate() {
             if lenses[..place].contains(lens) {
-                return Err(Error::usage("distance is measured in the same way twice").remedy("leave one of them out"));
+                return Err(
+                    Error::usage("distance is measured in the same way twice").with_remedy("leave one of them out")
+                );
             }
             if let Some(far) = lens.far.filter(|far| lens.bins.is_some() || !(1..=MOST_FAR).contains(far)) {
-                return Err(Error::usage(format!("distances from {far} on cannot be one shell")).remedy(format!(
+                return Err(Error::usage(format!("distances from {far} on cannot be one shell")).with_remedy(format!(
                     "give a number of edges from 1 to {MOST_FAR}, and no weights: their last bin does the same"
                 )));
             }
@@ -147,7 +149,7 @@ impl Lens {
                 let ascending = bins.ends.windows(2).all(|pair| pair[0] < pair[1]);
                 let usable = bins.ends.iter().all(|end| end.is_finite() && *end > 0.0);
                 if bins.ends.is_empty() || bins.ends.len() > MOST_BINS || !ascending || !usable {
-                    return Err(Error::usage(format!("the bins of \"{}\" cannot be used", bins.weight)).remedy(
+                    return Err(Error::usage(format!("the bins of \"{}\" cannot be used", bins.weight)).with_remedy(
                         format!("give where they end, ascending and above 0, at most {MOST_BINS}: for example 1,7,30"),
                     ));
                 }

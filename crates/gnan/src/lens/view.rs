@@ -77,7 +77,7 @@ impl View {
         if let Some(links) = data.links() {
             if *lens != Lens::default() {
                 return Err(Error::usage("the distance between links is the number of edges")
-                    .remedy("leave out other ways of measuring it"));
+                    .with_remedy("leave out other ways of measuring it"));
             }
             let ends = links.local_ends(data.nodes_of(graph), graph).collect();
             let line = Some(Line { messages: data.sources_of(graph).len(), ends });
@@ -92,7 +92,7 @@ impl View {
         let directed = data.directed();
         if !directed && lens.direction == EdgeDirection::Against {
             return Err(Error::usage("the edges of the data have no direction to go against")
-                .remedy("read them as directed, or measure distance another way"));
+                .with_remedy("read them as directed, or measure distance another way"));
         }
         if lens.types.is_empty() && lens.bins.is_none() && lens.direction == EdgeDirection::Along {
             return Ok(View::plain(Ground::new(data.graph(graph)), lens.far));
@@ -224,12 +224,12 @@ fn kept_edges(data: &Dataset, graph: usize, lens: &Lens) -> Result<Vec<usize>> {
     }
     let Some((codes, levels)) = data.edge_types(graph) else {
         return Err(Error::input("the edges of the data have no types")
-            .remedy("give them a column \"type\" in edges.csv, or measure distance over all edges"));
+            .with_remedy("give them a column \"type\" in edges.csv, or measure distance over all edges"));
     };
     let wanted: Vec<bool> = levels.iter().map(|level| lens.types.contains(level)).collect();
     if let Some(unknown) = lens.types.iter().find(|name| !levels.contains(name)) {
         return Err(Error::usage(format!("no edge has the type \"{unknown}\""))
-            .remedy(format!("the types are: {}", levels.join(", "))));
+            .with_remedy(format!("the types are: {}", levels.join(", "))));
     }
     Ok((0..count).filter(|edge| wanted.get(codes[*edge] as usize).copied().unwrap_or(false)).collect())
 }
@@ -244,12 +244,12 @@ fn weights_of<'a>(data: &'a Dataset, graph: usize, name: &str) -> Result<&'a [f6
             true => "give the edges a column of numbers in edges.csv".to_owned(),
             false => format!("choose from: {}", names.join(", ")),
         };
-        return Err(Error::usage(format!("the edges have no numeric column \"{name}\"")).remedy(remedy));
+        return Err(Error::usage(format!("the edges have no numeric column \"{name}\"")).with_remedy(remedy));
     };
     let weights = &weights[data.edge_range(graph)];
     if weights.iter().any(|weight| !(weight.is_finite() && *weight >= 0.0)) {
         return Err(Error::input(format!("the column \"{name}\" of the edges holds a value that is no distance"))
-            .remedy("every edge needs a number of at least 0"));
+            .with_remedy("every edge needs a number of at least 0"));
     }
     Ok(weights)
 }

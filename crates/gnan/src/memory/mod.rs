@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::numbers;
+use crate::remedy::Remedy;
 
 /// Less than this is not worth asking for.
 const LITTLE: u64 = 1 << 18;
@@ -51,11 +52,11 @@ pub fn left() -> Option<u64> {
 
 /// Refuses what would exceed the limit, before it is made: `what` needs so many bytes more.
 pub fn demand(bytes: u64, what: &str) -> Result<()> {
-    demand_or(bytes, what, "")
+    demand_or(bytes, what, &[])
 }
 
-/// The same where there is a leaner way, such as "give fewer nodes a target".
-pub fn demand_or(bytes: u64, what: &str, leaner: &str) -> Result<()> {
+/// The same where there are leaner ways, such as a smaller sample.
+pub fn demand_or(bytes: u64, what: &str, leaner: &[Remedy]) -> Result<()> {
     if bytes < LITTLE {
         return Ok(());
     }
@@ -69,19 +70,15 @@ pub fn demand_or(bytes: u64, what: &str, leaner: &str) -> Result<()> {
 /// What was read or made so far has used the limit up, and it is not known how much more there is.
 pub(crate) fn exhausted(what: &str) -> Error {
     let (limit, used) = (limit().unwrap_or(0), anonymous().unwrap_or(0));
-    refusal(&format!("{what}: more is needed than there is"), used, limit, None, "")
+    refusal(&format!("{what}: more is needed than there is"), used, limit, None, &[])
 }
 
-fn refusal(what: &str, used: u64, limit: u64, bytes: Option<u64>, leaner: &str) -> Error {
-    let enough =
-        bytes.map(|bytes| format!(" (at least {})", numbers::bytes(used.saturating_add(bytes)))).unwrap_or_default();
-    let or = if leaner.is_empty() { String::new() } else { format!(", or {leaner}") };
-    Error::limit(format!(
-        "{what}, {} are in use and the limit of memory is {}",
-        numbers::bytes(used),
-        numbers::bytes(limit)
-    ))
-    .remedy(format!("allow more with --memory{enough}{or}"))
+fn refusal(what: &str, used: u64, limit: u64, bytes: Option<u64>, leaner: &[Remedy]) -> Error {
+    let enough = bytes.map(|bytes| numbers::bytes(used.saturating_add(bytes)));
+    let remedies = std::iter::once(Remedy::Raise("memory", enough)).chain(leaner.iter().cloned());
+    let (used, limit) = (numbers::bytes(used), numbers::bytes(limit));
+    Error::limit(format!("{what}, {used} are in use and the limit of memory is {limit}"))
+        .with_remedy(Remedy::AnyOf(remedies.collect()))
 }
 
 /// An amount of memory as people write it: `500MB`, `2GB`, `1.5GiB`.
@@ -99,7 +96,7 @@ pub fn parse_size(text: &str) -> Result<u64> {
     ];
     let wrong = || {
         Error::usage(format!("\"{}\" is not an amount of memory", text.escape_debug()))
-            .remedy("write 500MB, 2GB or 1.5GiB")
+            .with_remedy("write 500MB, 2GB or 1.5GiB")
     };
     let text = text.trim();
     let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());

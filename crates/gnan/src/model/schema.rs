@@ -243,11 +243,11 @@ impl FeatureSchema {
                     "the data have some one-hot columns of \"{}\", which the model needs, but not all",
                     self.name
                 ))
-                .remedy(format!("add: {}", absent.join(", "))));
+                .with_remedy(format!("add: {}", absent.join(", "))));
             }
             let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();
             return Err(Error::input(format!("the data have no feature \"{}\", which the model needs", self.name))
-                .remedy(format!("add the column; there are: {}", names.join(", "))));
+                .with_remedy(format!("add the column; there are: {}", names.join(", "))));
         };
         found.with_kind(self.kind)
     }

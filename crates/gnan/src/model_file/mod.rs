@@ -41,6 +41,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::model::{Definition, Model};
 use crate::output::write_atomically;
+use crate::remedy::{Remedy, Step};
 use crate::spec::hex;
 use tensors::{read_parameters, tensors_of};
 
@@ -95,7 +96,9 @@ impl Model {
             return Err(Error::input("this is a folder, not a model file").in_file(path));
         }
         if !path.exists() {
-            return Err(Error::input("there is no such model file").in_file(path).remedy("gnan train writes one"));
+            return Err(Error::input("there is no such model file")
+                .in_file(path)
+                .with_remedy(Remedy::Run(Step::Train)));
         }
         let bytes = Limits::default().read(path, "bytes in a model file")?;
         Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
@@ -111,7 +114,7 @@ impl Model {
             return Err(Error::version(format!(
                 "the model file has format version {version}; this gnan reads up to version {FORMAT_VERSION}"
             ))
-            .remedy("update gnan"));
+            .with_remedy("update gnan"));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
         let definition = match version {
@@ -122,7 +125,7 @@ impl Model {
                 found.sort_by(|a, b| a.0.cmp(&b.0));
                 if checksum(definition.get(), found.iter().map(|(_, tensor)| tensor.data())) != sha256 {
                     return Err(broken("its content is not what was written: its checksum does not fit")
-                        .remedy("copy the file again from where it was made, or train the model again"));
+                        .with_remedy("copy the file again from where it was made, or train the model again"));
                 }
                 let definition: Definition = parse(definition.get())?;
                 definition.spec.check()?;

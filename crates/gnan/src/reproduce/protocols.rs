@@ -1,7 +1,7 @@
 //! The protocols of the paper's appendix, one for each column of its table, and the options that are tried here.
 //!
 //! The options were chosen once, by validation scores only, and stand here so that a reproduction takes an hour and not
-//! a day; whoever wants the paper's own grid of 32 combinations asks for it (`--try paper`).
+//! a day; the paper's own grid of 32 combinations is [`Space::paper`](crate::evaluate::Space::paper).
 
 use std::path::Path;
 
@@ -12,6 +12,7 @@ use crate::dataset::DatasetOptions;
 use crate::error::{Error, Result};
 use crate::evaluate::{Criterion, Division, Protocol, Tuning};
 use crate::metric::Metric;
+use crate::remedy::{Remedy, Step};
 use crate::spec::Spec;
 
 /// Whether nodes are described by the graph around them.
@@ -275,9 +276,10 @@ impl PaperProtocol {
         let entry = catalogue::find(self.entry)?;
         if !entry.split_places.is_empty() {
             let found = entry.split_file_in(folder).ok_or_else(|| {
-                Error::input(format!("the splits of {} are not here", entry.title))
-                    .in_file(folder)
-                    .remedy(format!("put {} there, or: gnan data fetch {}", entry.split_places[0], entry.name))
+                Error::input(format!("the splits of {} are not here", entry.title)).in_file(folder).with_remedy([
+                    format!("put {} there", entry.split_places[0]).into(),
+                    Remedy::Run(Step::Fetch(entry.name.to_owned())),
+                ])
             })?;
             options.read.splits = Some(found);
         }

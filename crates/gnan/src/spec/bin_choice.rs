@@ -33,10 +33,10 @@ impl BinChoice {
     /// Refuses numbers that make no sense.
     pub fn check(self) -> Result<()> {
         match self {
-            BinChoice::Count(count) if !(FEWEST_KNOTS..=MOST_KNOTS).contains(&count) => {
-                Err(Error::usage(format!("{count} knots"))
-                    .remedy(format!("choose {FEWEST_KNOTS} to {MOST_KNOTS}, or auto or off; {USUAL_KNOTS} is usual")))
-            }
+            BinChoice::Count(count) if !(FEWEST_KNOTS..=MOST_KNOTS).contains(&count) => Err(Error::usage(format!(
+                "{count} knots"
+            ))
+            .with_remedy(format!("choose {FEWEST_KNOTS} to {MOST_KNOTS}, or auto or off; {USUAL_KNOTS} is usual"))),
             _ => Ok(()),
         }
     }
@@ -59,7 +59,7 @@ impl FromStr for BinChoice {
             "auto" => BinChoice::Auto,
             "off" => BinChoice::Off,
             number => BinChoice::Count(number.parse().map_err(|_| {
-                Error::usage(format!("\"{number}\" is no number of bins")).remedy("give a number, auto or off")
+                Error::usage(format!("\"{number}\" is no number of bins")).with_remedy("give a number, auto or off")
             })?),
         };
         choice.check().map(|()| choice)

@@ -36,7 +36,7 @@ macro_rules! choices {
             fn from_str(text: &str) -> Result<$choice> {
                 Self::ALL.iter().copied().find(|choice| choice.name() == text.trim()).ok_or_else(|| {
                     let names: Vec<&str> = Self::ALL.iter().map(|choice| choice.name()).collect();
-                    Error::usage(format!("\"{text}\" is not a choice")).remedy(format!("choose {}", names.join(", ")))
+                    Error::usage(format!("\"{text}\" is not a choice")).with_remedy(format!("choose {}", names.join(", ")))
                 })
             }
         }
@@ -155,7 +155,7 @@ impl FromStr for Selection {
             "path" => Ok(Selection::Path),
             number => number.parse().map(Selection::Strength).map_err(|_| {
                 Error::usage(format!("\"{text}\" is not a strength"))
-                    .remedy("give a number, or path for a path of them")
+                    .with_remedy("give a number, or path for a path of them")
             }),
         }
     }

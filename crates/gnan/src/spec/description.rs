@@ -94,7 +94,7 @@ impl FromStr for NodeDescription {
     /// of them with the support that a value needs: `environment@20`.
     fn from_str(word: &str) -> Result<NodeDescription> {
         let unknown = || {
-            Error::usage(format!("there is no description \"{word}\"")).remedy(
+            Error::usage(format!("there is no description \"{word}\"")).with_remedy(
                 "choose from degree, ring, triangles (each also with +label) and environment (environment:2 looks further)",
             )
         };
@@ -114,7 +114,7 @@ impl FromStr for NodeDescription {
                 let radius = radius.parse().map_err(|_| unknown())?;
                 if !(1..=MOST_RADIUS).contains(&radius) {
                     return Err(Error::usage(format!("an environment of radius {radius}"))
-                        .remedy(format!("choose a radius from 1 to {MOST_RADIUS}")));
+                        .with_remedy(format!("choose a radius from 1 to {MOST_RADIUS}")));
                 }
                 Aspect::Environment { radius }
             }

@@ -78,7 +78,7 @@ impl FromStr for WeightBins {
         });
         parsed.ok_or_else(|| {
             Error::usage(format!("\"{text}\" does not state how a distance is cut into bins"))
-                .remedy("name a column of the edges and where its bins end, for example days=1,7,30")
+                .with_remedy("name a column of the edges and where its bins end, for example days=1,7,30")
         })
     }
 }
@@ -106,7 +106,7 @@ impl FromStr for RhoGroup {
         let features: Vec<String> = members.split(',').map(|name| name.trim().to_owned()).collect();
         if name.trim().is_empty() || features.iter().any(String::is_empty) {
             return Err(Error::usage(format!("\"{text}\" is not a group of features"))
-                .remedy("give a name and the features, for example size=mass,charge"));
+                .with_remedy("give a name and the features, for example size=mass,charge"));
         }
         Ok(RhoGroup { name: name.trim().to_owned(), features })
     }
@@ -134,7 +134,7 @@ impl FromStr for FeatureHopCap {
         let parsed = text.rsplit_once('=').and_then(|(name, cap)| Some((name.to_owned(), cap.trim().parse().ok()?)));
         let Some((feature, cap)) = parsed else {
             return Err(Error::usage(format!("\"{text}\" is not a hop cap of a feature"))
-                .remedy("give a name and a number of edges, for example age=2"));
+                .with_remedy("give a name and a number of edges, for example age=2"));
         };
         Ok(FeatureHopCap { feature, cap })
     }
@@ -163,7 +163,7 @@ impl FromStr for FeaturePairName {
         match parts.map(|(first, second)| [first, second].map(|name| name.trim().to_owned())) {
             Some(names) if names.iter().all(|name| !name.is_empty()) => Ok(FeaturePairName(names)),
             _ => Err(Error::usage(format!("\"{text}\" does not name two features"))
-                .remedy("give two names with a comma between them")),
+                .with_remedy("give two names with a comma between them")),
         }
     }
 }

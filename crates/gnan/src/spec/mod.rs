@@ -39,7 +39,7 @@ impl Spec {
         OPTIONS.iter().find(|option| option.name == name).ok_or_else(|| {
             let near = OPTIONS.iter().map(|option| (strsim::jaro_winkler(option.name, name), option.name));
             let (_, near) = near.max_by(|a, b| a.0.total_cmp(&b.0)).expect("there are options");
-            Error::usage(format!("there is no option \"{name}\"")).remedy(format!("did you mean {near}?"))
+            Error::usage(format!("there is no option \"{name}\"")).with_remedy(format!("did you mean {near}?"))
         })
     }
 

@@ -97,7 +97,7 @@ impl FromStr for FeatureRules {
 
     fn from_str(text: &str) -> Result<FeatureRules> {
         let refuse = |what: String| {
-            Error::usage(what).remedy(
+            Error::usage(what).with_remedy(
                 "write for example \"logp: up, bounded 0.5\"; there are up, down, convex, concave, bounded B and smooth X",
             )
         };

@@ -121,7 +121,7 @@ macro_rules! options {
                     let check: fn(&$type) -> bool = $check;
                     if !check(value) {
                         return Err(Error::usage(format!("{} cannot be {}", $name, value.write().join(",")))
-                            .remedy($advice));
+                            .with_remedy($advice));
                     }
                 )?
                 Ok(())

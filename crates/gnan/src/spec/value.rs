@@ -36,7 +36,9 @@ pub trait Scalar: Sized {
 }
 
 fn number<T: FromStr>(name: &str, text: &str, what: &str) -> Result<T> {
-    text.trim().parse().map_err(|_| Error::usage(format!("{name} cannot be \"{text}\"")).remedy(format!("give {what}")))
+    text.trim()
+        .parse()
+        .map_err(|_| Error::usage(format!("{name} cannot be \"{text}\"")).with_remedy(format!("give {what}")))
 }
 
 macro_rules! numbers {
@@ -61,7 +63,7 @@ numbers!(
 impl Scalar for String {
     fn parse(name: &str, text: &str) -> Result<Self> {
         match text.trim() {
-            "" => Err(Error::usage(format!("{name} is empty")).remedy("give a name")),
+            "" => Err(Error::usage(format!("{name} is empty")).with_remedy("give a name")),
             name => Ok(name.to_owned()),
         }
     }
@@ -97,7 +99,7 @@ macro_rules! own_texts {
 }
 
 fn own<T: FromStr<Err = Error> + Display>(name: &str, text: &str) -> Result<T> {
-    text.parse().map_err(|error: Error| error.concerning(name))
+    text.parse().map_err(|error: Error| error.about(name))
 }
 
 own_texts!(
@@ -176,6 +178,6 @@ impl<T: Scalar> OptionValue for Vec<T> {
 fn only<'a>(name: &str, texts: &'a [String]) -> Result<&'a str> {
     match texts {
         [text] => Ok(text),
-        _ => Err(Error::usage(format!("{name} takes one value, not {}", texts.len())).remedy("give one")),
+        _ => Err(Error::usage(format!("{name} takes one value, not {}", texts.len())).with_remedy("give one")),
     }
 }

@@ -451,7 +451,7 @@ fn axis_of(lenses: &[Lens], longest: &[Longest]) -> Result<Axis> {
     let axis = Axis::new(lenses, &longest);
     if axis.slots() > usize::from(u16::MAX) + 1 {
         return Err(Error::limit(format!("{} distances over all lenses are too many", axis.slots()))
-            .remedy("measure distance in fewer ways"));
+            .with_remedy("measure distance in fewer ways"));
     }
     Ok(axis)
 }

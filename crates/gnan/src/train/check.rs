@@ -5,11 +5,12 @@ use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, View};
 use crate::model::model_reach;
+use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
 use crate::spec::{FeatureRules, LogitChoice, OPTIONS, Spec};
 
-fn refuse<T>(what: impl Into<String>, remedy: &str) -> Result<T> {
-    Err(Error::usage(what).remedy(remedy))
+fn refuse<T>(what: impl Into<String>, remedy: impl Into<Remedy>) -> Result<T> {
+    Err(Error::usage(what).with_remedy(remedy))
 }
 
 impl Spec {
@@ -24,11 +25,14 @@ impl Spec {
         if self.model.readout && (self.promises() || self.model.rho_monotone) {
             return refuse(
                 "a promise about predictions beside a readout, which stands between a feature and the prediction",
-                "leave out the readout or the constraints",
+                Remedy::LeaveOut(&["readout"]),
             );
         }
         if !self.distances.rho_group.is_empty() && self.model.rho.is_some() {
-            return refuse("groups of features beside another choice of distance functions", "leave rho out");
+            return refuse(
+                "groups of features beside another choice of distance functions",
+                Remedy::LeaveOut(&["rho"]),
+            );
         }
         Lens::check(&self.lenses())
     }
@@ -36,17 +40,15 @@ impl Spec {
     /// Refuses constraints that contradict other options, whatever the data.
     fn check_constraints(&self) -> Result<()> {
         let constrain = &self.model.constrain;
-        let networks = |option: &str, because: &str| {
-            refuse(
-                format!("{because} cannot be promised by networks"),
-                &format!("leave {option} out: splines are used where they are needed"),
-            )
+        let networks = |option: &'static [&'static str], because: &str| {
+            let remedy = Remedy::LeaveOut(option).to("use splines where they are needed");
+            refuse(format!("{because} cannot be promised by networks"), remedy)
         };
         if !constrain.is_empty() && self.model.shape == Some(ShapeKind::Network) {
-            return networks("shape", "a rule for a feature");
+            return networks(&["shape"], "a rule for a feature");
         }
         if (self.model.rho_monotone || self.promises()) && self.model.rho_shape == Some(ShapeKind::Network) {
-            return networks("rho-shape", "a rule that the distance functions keep to");
+            return networks(&["rho-shape"], "a rule that the distance functions keep to");
         }
         if let Some(broken) = constrain.iter().find(|rules| !rules.rules.are_sensible()) {
             return refuse(
@@ -65,7 +67,7 @@ impl Spec {
         if self.promises() && matches!(self.model.logits, Some(LogitChoice::Two | LogitChoice::Auto)) {
             return refuse(
                 "with two logits only their difference counts, of which nothing can be promised",
-                "leave logits out: one logit is used",
+                Remedy::LeaveOut(&["logits"]).to("use one logit"),
             );
         }
         Ok(())
@@ -97,7 +99,7 @@ impl Spec {
         if self.model.scale_shells && !(plain && Lens::is_plain(&self.lenses())) {
             return refuse(
                 "shells are scaled where nodes are predicted by plain distances, normalised, in one batch",
-                "leave the scaling of shells out",
+                Remedy::LeaveOut(&["scale-shells"]),
             );
         }
         if self.model.scale_shells && self.model.output_bias == Some(false) {
@@ -110,22 +112,25 @@ impl Spec {
     fn check_distances(&self, data: &Dataset) -> Result<()> {
         let lenses = self.lenses();
         if data.task() == Task::Node && lenses.iter().any(|lens| lens.pool == Pool::Mean) {
-            return refuse("there is nothing to pool for a node: pooling is for graphs", "leave pool out");
+            return refuse("there is nothing to pool for a node: pooling is for graphs", Remedy::LeaveOut(&["pool"]));
         }
         if data.task() == Task::Node && self.model.readout {
-            return refuse("a readout takes a whole graph: it is for tasks about graphs", "leave readout out");
+            return refuse(
+                "a readout takes a whole graph: it is for tasks about graphs",
+                Remedy::LeaveOut(&["readout"]),
+            );
         }
         if data.task() == Task::Graph && self.statistics.shell_sample.is_some() {
             return refuse(
                 "the statistics of graphs are small: there is nothing to sample",
-                "leave shell-sample out; it is for tasks about nodes",
+                Remedy::LeaveOut(&["shell-sample"]),
             );
         }
         let reach = model_reach(self, data.links().is_some());
         if reach.is_deaf() {
             return refuse(
                 "a node pair is not a source for itself, and no other is near enough",
-                "raise hop-cap to 1 or more",
+                Remedy::Raise("hop-cap", Some("1".to_owned())),
             );
         }
         let groups = &self.distances.rho_group;
@@ -133,7 +138,7 @@ impl Spec {
         for name in self.distances.ruled_features().chain(grouped) {
             if !data.features().iter().any(|feature| feature.name == name) {
                 return Err(Error::usage(format!("there is no feature \"{name}\" to make a rule for"))
-                    .remedy(format!("the features are: {}", first_names(data))));
+                    .with_remedy(format!("the features are: {}", first_names(data))));
             }
         }
         for feature in data.features() {
@@ -163,7 +168,7 @@ impl Spec {
         for FeatureRules { feature, rules } in &self.model.constrain {
             let Some(found) = data.features().iter().find(|found| found.name == *feature) else {
                 return Err(Error::usage(format!("there is no feature \"{feature}\" to keep a rule"))
-                    .remedy(format!("there are: {}", first_names(data))));
+                    .with_remedy(format!("there are: {}", first_names(data))));
             };
             if found.kind == Kind::Categorical {
                 return refuse(

@@ -53,7 +53,7 @@ impl TrainingLoop<'_> {
             setup.scale.restore(&mut parameters.output_bias);
             if !parameters.is_finite() {
                 return Err(Error::training("the model's weights are too large for 32-bit numbers")
-                    .remedy("give the target in a larger unit, so that its values become smaller"));
+                    .with_remedy("give the target in a larger unit, so that its values become smaller"));
             }
             let record = &mut definition.record;
             record.valid_items = valid_items;

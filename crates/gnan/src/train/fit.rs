@@ -119,7 +119,7 @@ impl Spec {
         });
         if training.lanes[0].history.is_empty() {
             return Err(Error::training("the loss was not a finite number from the start")
-                .remedy("look for extreme values in features and targets, or lower the learning rate"));
+                .with_remedy("look for extreme values in features and targets, or lower the learning rate"));
         }
         let valid_loss = training.lanes[0].stopping.best_loss();
         let model = training.finish(valid.len())?.pop().expect("a loop of one lane gives one model");

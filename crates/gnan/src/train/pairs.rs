@@ -19,6 +19,7 @@ use crate::dataset::{Dataset, Feature, Pair, PairMember};
 use crate::error::{Error, Result};
 use crate::files::{Task, Values};
 use crate::model::{Ended, FeatureSchema, Model, PairRank};
+use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
 use crate::spec::{FeaturePairName, Spec};
 
@@ -47,7 +48,7 @@ impl Spec {
     pub(super) fn check_pairs(&self, train: &Dataset) -> Result<()> {
         if train.links().is_some() {
             return Err(Error::usage("pairs of features are for graphs and nodes: a link has two ends already")
-                .remedy("leave feature pairs out"));
+                .with_remedy(Remedy::LeaveOut(&["feature-pairs", "feature-pair"])));
         }
         let features = train.features();
         let mut named = BTreeSet::new();
@@ -55,16 +56,16 @@ impl Spec {
             for name in [first, second] {
                 if !features.iter().any(|feature| feature.name == *name) {
                     return Err(Error::usage(format!("there is no feature \"{name}\" for a pair"))
-                        .remedy(format!("choose two of: {}", first_names(train))));
+                        .with_remedy(format!("choose two of: {}", first_names(train))));
                 }
             }
             if let Some(name) = [first, second].into_iter().find(|name| self.is_ruled(name)) {
                 return Err(Error::usage(format!("feature \"{name}\" must keep to a rule, which a pair could break"))
-                    .remedy("leave the rule or the pair out"));
+                    .with_remedy("leave the rule or the pair out"));
             }
             if first == second {
                 return Err(Error::usage(format!("a pair of \"{first}\" with itself is no pair"))
-                    .remedy("its shape function says all that it can say alone"));
+                    .with_remedy("its shape function says all that it can say alone"));
             }
             if !named.insert([first.min(second), first.max(second)]) {
                 return Err(Error::usage(format!("the pair of \"{first}\" and \"{second}\" is named twice")));
@@ -77,7 +78,7 @@ impl Spec {
                 "{} pairs are asked for, and the features make {there_are}",
                 self.model.feature_pairs.saturating_add(named.len())
             ))
-            .remedy(format!(
+            .with_remedy(format!(
                 "ask for fewer; at most {MOST_FEATURES} features are considered, none with more than {MOST_LEVELS} levels"
             )));
         }

@@ -26,7 +26,7 @@ impl TrainingLoop<'_> {
             let loss = self.advance();
             if !(loss.train.is_finite() && loss.left_out.is_finite()) {
                 return Err(Error::training("the loss was not a finite number while features were selected")
-                    .remedy("lower the learning rate"));
+                    .with_remedy("lower the learning rate"));
             }
             if monitor(&self.penalty_report(&candidate, [epoch + 1, epochs], loss)).is_break() {
                 return Ok(None);

@@ -50,7 +50,7 @@ impl ResolvedSpec {
         spec.fit.patience.get_or_insert(usual_limit(PATIENCE, graphs));
         spec.fit.learning_rate.get_or_insert(usual_rate(graphs));
         let unknown =
-            || Error::input("the model file does not record how the model was trained").remedy("train it again");
+            || Error::input("the model file does not record how the model was trained").with_remedy("train it again");
         let (Some(loss), Some(decay)) = (spec.fit.loss, spec.fit.weight_decay) else { return Err(unknown()) };
         let mut fit_options = OPTIONS.iter().filter(|option| option.stage == Stage::Fit);
         if fit_options.any(|option| option.check(&spec).is_err()) {
@@ -123,7 +123,7 @@ impl Spec {
         let loss = self.fit.loss.unwrap_or_else(|| Loss::usual(outcome, two_logits));
         if regression != matches!(loss, Loss::Squared | Loss::Absolute) {
             return Err(Error::usage(format!("the {} loss does not fit these targets", loss.name()))
-                .remedy("squared and absolute are for numbers; leave the loss out for classes"));
+                .with_remedy("squared and absolute are for numbers; leave the loss out for classes"));
         }
         let targets: Vec<_> = train.targets().iter().map(TargetSchema::of).collect();
         let batch = self.fit.batch.filter(|batch| *batch < train.len());

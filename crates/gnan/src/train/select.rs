@@ -15,6 +15,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::metric::Metric;
 use crate::model::{Ended, SelectionStep};
+use crate::remedy::Remedy;
 use crate::spec::{Selection, Spec};
 
 /// Most strengths on the path.
@@ -98,12 +99,15 @@ impl Spec {
         let distances = &self.distances;
         let named = self.model.constrain.len() + distances.rho_group.len() + distances.ruled_features().count();
         if resolutions.len() > 1 {
-            return refuse("a path of features for several models at once", "choose rho and logits yourself");
+            return refuse(
+                "a path of features for several models at once",
+                [Remedy::Use("rho"), Remedy::Use("logits")],
+            );
         }
         if self.model.readout || self.wants_pairs() || self.fit.batch.is_some() {
             return refuse(
                 "features are selected in plain models, in one batch",
-                "leave readout, feature pairs and batch out, and add them when the features are chosen",
+                Remedy::LeaveOut(&["readout", "feature-pairs", "feature-pair", "batch"]).to("select features first"),
             );
         }
         if named > 0 {
@@ -122,8 +126,8 @@ impl Spec {
     }
 }
 
-fn refuse<T>(what: &str, remedy: &str) -> Result<T> {
-    Err(Error::usage(what).remedy(remedy))
+fn refuse<T>(what: &str, remedy: impl Into<Remedy>) -> Result<T> {
+    Err(Error::usage(what).with_remedy(remedy))
 }
 
 /// The last, and so smallest, of the steps that are about as good as the best.

@@ -14,12 +14,15 @@ use crate::model::{
     Definition, Engine, EngineModel, FeatureSchema, Layout, Learned, Model, Parameters, Record, RhoScale, TargetSchema,
     model_reach,
 };
+use crate::remedy::Remedy;
 use crate::shape::{Basis, ShapeKind};
 use crate::spec::{BinChoice, Spec};
 use crate::statistics::{self, Statistics};
 
 /// What helps where the shells of a node task do not fit in memory.
-const LEANER_SHELLS: &str = "use a smaller shell-sample, a hop-cap or far-from, or fewer labelled nodes";
+fn leaner_options() -> [Remedy; 4] {
+    [Remedy::Lower("shell-sample"), Remedy::Use("hop-cap"), Remedy::Use("far-from"), "label fewer nodes".into()]
+}
 
 /// What the models of a loop have in common.
 pub(super) struct Setup {
@@ -101,7 +104,7 @@ impl Setup {
         memory::demand(Engine::bytes(setup.engine_model(), &setup.statistics, 1), "the tables of the shape functions")?;
         let channels = setup.statistics.channels().iter().flatten().max().map_or(1, |last| last + 1);
         let lanes = channels * setup.definition.source_outputs();
-        memory::demand_or(setup.statistics.least_bytes(lanes), "the sums over shells", LEANER_SHELLS)?;
+        memory::demand_or(setup.statistics.least_bytes(lanes), "the sums over shells", &leaner_options())?;
         Ok(setup)
     }
 
@@ -113,11 +116,11 @@ impl Setup {
         let found = data.targets().iter().map(|target| known(&TargetSchema::of(target)));
         if found.ne(definition.learned.targets.iter().map(known)) {
             return Err(Error::input("the targets of the data are not those that the model was trained on")
-                .remedy("give the data that the model was trained on"));
+                .with_remedy("give the data that the model was trained on"));
         }
         if definition.spec.model.readout {
             return Err(Error::usage("a model with a readout cannot be trained again on resamples")
-                .remedy("train it without a readout for intervals"));
+                .with_remedy(Remedy::LeaveOut(&["readout"]).to("train a model that can have intervals")));
         }
         let resolved = ResolvedSpec::of_model(&definition)?;
         if data.task() != definition.learned.task {

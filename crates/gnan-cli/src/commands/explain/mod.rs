@@ -148,7 +148,7 @@ pub fn run(args: &ExplainArgs, json: bool) -> Result<Answer> {
     let local = !args.id.is_empty() || args.all || args.verify;
     if !local && !args.by.is_empty() {
         let error = Error::usage("--by divides single predictions");
-        return Err(error.remedy("name them with --id, or take --all").into());
+        return Err(error.with_remedy("name them with --id, or take --all").into());
     }
     if args.verify && args.csv {
         return Err(Error::usage("--verify answers in words or with --json").into());

@@ -14,6 +14,6 @@ pub fn items(data: &Dataset, wanted: &[String], listing: &str) -> Result<Vec<usi
             0 | 1 => String::new(),
             several => format!("; {} graphs have such a node: write graph/node", count(several)),
         };
-        error.remedy(format!("{}{row}{several}\n  {listing} lists every id", data.item_names().remedy(&name)))
+        error.with_remedy(format!("{}{row}{several}\n  {listing} lists every id", data.item_names().remedy(&name)))
     })
 }

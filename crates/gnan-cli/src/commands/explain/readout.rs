@@ -46,7 +46,7 @@ pub fn predictions(
 ) -> Result<Answer> {
     if format == Format::Csv {
         let error = Error::usage("the two stages of a readout do not fit one table");
-        return Err(error.remedy("take --json, or words").into());
+        return Err(error.with_remedy("take --json, or words").into());
     }
     let found = working("explaining", || model.explain_readout(data, positions))?;
     if args.verify {

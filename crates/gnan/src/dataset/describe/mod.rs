@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use super::{Dataset, Feature};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Values};
+use crate::remedy::Remedy;
 use crate::spec::{Aspect, NodeDescription, RARE};
 use neighbourhood::Neighbourhood;
 
@@ -35,7 +36,7 @@ impl Dataset {
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(Error::usage(format!("there would be two features called \"{}\"", twice[0]))
-                .remedy("leave that description out, or rename the column of the data"));
+                .with_remedy("leave that description out, or rename the column of the data"));
         }
         Ok(self.with_content(content))
     }
@@ -47,7 +48,7 @@ impl Dataset {
             let found = self.features().iter().find(|feature| feature.description.as_ref() == Some(description));
             return found.cloned().ok_or_else(|| {
                 Error::usage(format!("the ends of these pairs are not described by \"{description}\""))
-                    .remedy("say so with --describe")
+                    .with_remedy(Remedy::Set("describe", description.to_string()))
             });
         }
         let label = if description.needs_label() { Some(self.label(description)?) } else { None };
@@ -95,13 +96,13 @@ impl Dataset {
                 Some(label) => label.with_kind(Kind::Categorical),
                 None => {
                     Err(Error::input(format!("the data have no feature \"{name}\", by which the model labels nodes"))
-                        .remedy("add the column"))
+                        .with_remedy("add the column"))
                 }
             };
         }
         self.elements().or_else(|| given.find(|feature| feature.kind == Kind::Categorical)).cloned().ok_or_else(|| {
             Error::usage(format!("\"{description}\" needs nodes with a label, and there is none"))
-                .remedy("a label is a categorical feature of the nodes; degree, ring and triangles need none")
+                .with_remedy("a label is a categorical feature of the nodes; degree, ring and triangles need none")
         })
     }
 }

@@ -26,7 +26,7 @@ pub enum AskedPair {
         /// Ids of the ends.
         ends: [String; 2],
     },
-    /// In words: `a–b`, `a--b` or `a-b`, with `graph/` before it where there are several graphs.
+    /// In words: `a–b`, `a-b`, or with two hyphens, with `graph/` before it where there are several graphs.
     Words(String),
 }
 
@@ -78,7 +78,7 @@ impl Ids<'_> {
             }
             None if self.data.graph_count() > 1 => {
                 return Err(
-                    Error::input("it is not clear in which graph these nodes are").remedy("add a column graph_id")
+                    Error::input("it is not clear in which graph these nodes are").with_remedy("add a column graph_id")
                 );
             }
             None => 0,
@@ -112,12 +112,12 @@ impl Ids<'_> {
         found.dedup();
         match found.as_slice() {
             [pair] => Ok(*pair),
-            [] => Err(Error::usage(format!("\"{words}\" is no pair of nodes of the data")).remedy(format!(
+            [] => Err(Error::usage(format!("\"{words}\" is no pair of nodes of the data")).with_remedy(format!(
                 "write the ids of two nodes with a dash between them{}",
                 if several { ", and the graph and a slash before" } else { "" }
             ))),
             _ => Err(Error::usage(format!("\"{words}\" may be several pairs of nodes"))
-                .remedy(format!("put {JOINT} between the ids, or use a table of pairs"))),
+                .with_remedy(format!("put {JOINT} between the ids, or use a table of pairs"))),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::files::Part;
 use crate::limits::Limits;
 use crate::random::Stream;
+use crate::remedy::Remedy;
 use crate::spec::NEGATIVES;
 
 /// Candidates are sampled, unless their number is given, so that no more distances than this are held in memory.
@@ -54,16 +55,15 @@ impl LinkDivision {
         if let Some(share) = self.test_share
             && !(share > 0.0 && share < 1.0)
         {
-            return Err(
-                Error::usage(format!("a test share of {share}")).remedy("it must be between 0 and 1; 0.1 is usual")
-            );
+            return Err(Error::usage(format!("a test share of {share}"))
+                .with_remedy("it must be between 0 and 1; 0.1 is usual"));
         }
         if !(self.negatives > 0.0 && self.negatives <= MOST_NEGATIVES) {
             return Err(Error::usage(format!("{} pairs without a link for each link", self.negatives))
-                .remedy("it must be above 0 and at most 1000; 1 is usual"));
+                .with_remedy("it must be above 0 and at most 1000; 1 is usual"));
         }
         if self.most_pairs == Some(0) {
-            return Err(Error::usage("0 pairs leave nothing to learn").remedy("choose at least 20"));
+            return Err(Error::usage("0 pairs leave nothing to learn").with_remedy("choose at least 20"));
         }
         Ok(())
     }
@@ -74,7 +74,7 @@ impl LinkDivision {
         let edges = data.distinct_edges();
         if edges.len() < LEAST_EDGES {
             return Err(Error::input(format!("{} edges are too few to learn links from", edges.len()))
-                .remedy(format!("at least {LEAST_EDGES} are needed")));
+                .with_remedy(format!("at least {LEAST_EDGES} are needed")));
         }
         let mut order: Vec<u32> = (0..edges.len() as u32).collect();
         Stream::named(self.seed, "links", 0).shuffle(&mut order);
@@ -86,7 +86,7 @@ impl LinkDivision {
         let asked = if apart { share(ASKED_SHARE, edges.len() - held_out) } else { edges.len() - held_out };
         let unheard = if apart { held_out + asked } else { held_out };
         if valid == 0 || edges.len() - held_out < 2 || unheard == edges.len() {
-            return Err(Error::input("no edge is left to train on").remedy("lower --test-share"));
+            return Err(Error::input("no edge is left to train on").with_remedy(Remedy::Lower("test-share")));
         }
         let mut messages: Vec<[u32; 2]> = order[unheard..].iter().map(|edge| edges[*edge as usize]).collect();
         messages.sort_unstable();
@@ -95,7 +95,7 @@ impl LinkDivision {
         let wanted = kept.map(|count| ((count as f64 * self.negatives).ceil() as usize).max(usize::from(count > 0)));
         let nodes = (kept.iter().chain(&wanted)).fold(messages.len(), |sum, count| sum.saturating_add(*count));
         Limits::check(nodes as u64, Limits::default().nodes, "edges and pairs")
-            .map_err(|error| error.remedy("lower --negatives or --most-pairs"))?;
+            .map_err(|error| error.with_remedy([Remedy::Lower("negatives"), Remedy::Lower("most-pairs")]))?;
         let mut strangers = strangers(data, &edges, wanted.iter().sum(), self.seed)?.into_iter();
         let mut pairs = Vec::new();
         for (((part, first, _), kept), wanted) in counts.into_iter().zip(kept).zip(wanted) {
@@ -115,7 +115,7 @@ impl LinkDivision {
             return (counts, None);
         }
         let kept = counts.map(|count| ((count as f64 * most / all).floor() as usize).clamp(count.min(2), count));
-        let note = format!("a sample of {most:.0} of {all:.0} pairs is asked about (--most-pairs)");
+        let note = format!("a sample of {most:.0} of {all:.0} pairs is used (the option most-pairs sets how many)");
         (kept, Some(note))
     }
 }
@@ -137,7 +137,7 @@ fn strangers(data: &Dataset, edges: &[[u32; 2]], wanted: usize, seed: u64) -> Re
     let free = all - edges.len() as u64;
     if wanted as u64 > free {
         return Err(Error::input(format!("{wanted} pairs without a link are wanted, and there are only {free}"))
-            .remedy("lower --negatives or --most-pairs"));
+            .with_remedy([Remedy::Lower("negatives"), Remedy::Lower("most-pairs")]));
     }
     let is_edge = |pair: &[u32; 2]| edges.binary_search(pair).is_ok();
     let mut random = Stream::named(seed, "pairs without a link", 0);

@@ -22,6 +22,7 @@ use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Part, Task, Values};
 use crate::graph::Graph;
+use crate::remedy::Remedy;
 use crate::spec::{DataSpec, NodeDescription, TaskChoice};
 use pair_features::{Incidence, pair_features};
 
@@ -124,7 +125,7 @@ impl EndFeature {
         match data.features().iter().find(|feature| feature.name == self.name) {
             Some(feature) => feature.with_kind(self.kind),
             None => Err(Error::input(format!("the nodes have no feature \"{}\", which the model needs", self.name))
-                .remedy("add the column")),
+                .with_remedy("add the column")),
         }
     }
 }
@@ -178,7 +179,7 @@ impl Dataset {
     pub fn into_links(self, options: &LinkOptions, describe: &[NodeDescription]) -> Result<Dataset> {
         if self.directed() {
             return Err(Error::usage("links that have a direction cannot be predicted")
-                .remedy("--undirected takes them for links that have none"));
+                .with_remedy(Remedy::Use("undirected").to("ignore it")));
         }
         let (candidates, division) = match &options.question {
             LinkQuestion::Divided(division) => (division.divide(&self, !describe.is_empty())?, division.clone()),
@@ -192,7 +193,7 @@ impl Dataset {
         };
         if features.is_empty() {
             return Err(Error::input("the nodes have no features, and links are told apart by those of their ends")
-                .remedy("--describe degree makes one of the graph itself"));
+                .with_remedy(Remedy::Set("describe", "degree".to_owned()).to("make one from the graph itself")));
         }
         let schema = LinkSchema { division, ends: features.iter().map(EndFeature::of).collect() };
         self.of_candidates(candidates, &features, schema)

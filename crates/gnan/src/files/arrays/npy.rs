@@ -124,7 +124,8 @@ fn open<'a>(bytes: &'a [u8], path: &Path) -> Result<File<'a>> {
     if count(u8::is_ascii_digit) > MOST_DIGITS || count(|byte| b"([{".contains(byte)) > MOST_BRACKETS {
         return Err(bad("the header is not that of a plain array".to_string()));
     }
-    let file = NpyFile::new(bytes).map_err(|error| bad(format!("this NumPy array cannot be read: {error}")))?;
+    let file =
+        NpyFile::new(bytes).map_err(|error| Error::because("this NumPy array cannot be read", error).in_file(path))?;
     let size = file.dtype().num_bytes().filter(|_| !file.uses_pickled_array());
     let size = size.ok_or_else(|| bad("this array holds Python objects, which gnan does not read".to_string()))?;
     match file.len().checked_mul(size as u64) {

@@ -35,14 +35,15 @@ impl NumberTable {
                 return Err(text.error(number, format!("this line has {found} numbers, the first one has {width}")));
             }
             table.lines.push(number);
-            for (column, cell) in table.columns.iter_mut().zip(line.split(',').map(str::trim)) {
+            for (place, (column, cell)) in (1..).zip(table.columns.iter_mut().zip(line.split(',').map(str::trim))) {
+                let refuse = |message: String| text.error(number, message).in_column(i32::to_string(&place));
                 let value = if is_missing(cell) { Some(f64::NAN) } else { cell.parse().ok() };
                 match value {
                     Some(value) if value.is_infinite() => {
-                        return Err(text.error(number, "infinite values are not allowed"));
+                        return Err(refuse(format!("{cell} in column {place}: infinite values are not allowed")));
                     }
                     Some(value) => column.push(value),
-                    None => return Err(text.error(number, format!("\"{cell}\" is not a number"))),
+                    None => return Err(refuse(format!("\"{cell}\" in column {place} is not a number"))),
                 }
             }
         }

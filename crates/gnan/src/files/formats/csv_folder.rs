@@ -68,6 +68,6 @@ pub fn read_overrides(folder: &mut Bundle) -> Result<Overrides> {
         [name] => folder.text(name)?.map_or_else(|| Ok(Overrides::default()), |text| Overrides::parse(&text)),
         several => Err(Error::input(format!("there are several .toml files: {}", several.join(", ")))
             .in_file(folder.place(""))
-            .remedy(format!("call the one that describes the tables {DECLARATIONS}"))),
+            .with_remedy(format!("call the one that describes the tables {DECLARATIONS}"))),
     }
 }

@@ -73,7 +73,7 @@ impl Nodes {
             let id =
                 id.parse::<u64>().map_err(|_| text.error(line, format!("\"{id}\" is not the number of a node")))?;
             let label = label.parse::<i64>();
-            let label = label.map_err(|error| text.error(line, format!("the label is not a whole number: {error}")))?;
+            let label = label.map_err(|error| text.error(line, "the label is not a whole number").caused_by(error))?;
             let found = features.split(',').count();
             if *width.get_or_insert(found) != found {
                 return Err(text.error(line, format!("{found} features, others have {}", width.unwrap_or(found))));

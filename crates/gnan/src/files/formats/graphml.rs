@@ -21,7 +21,7 @@ use crate::files::table::overrides::Overrides;
 use crate::files::table::quoted;
 use crate::files::table::ragged::Ragged;
 use crate::files::tables::Tables;
-use crate::files::text::{Text, newlines};
+use crate::files::text::Text;
 use crate::limits::Limits;
 use crate::memory;
 
@@ -32,6 +32,8 @@ pub const FORMAT: Format = Format {
     read,
 };
 
+const INVALID: &str = "this is not valid XML";
+
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
     let text = Text::open(path, limits)?;
@@ -40,11 +42,11 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     reader.config_mut().expand_empty_elements = true;
     let mut document = Document::new(limits);
     loop {
-        let event = reader.read_event().map_err(|error| Error::input(format!("this is not valid XML: {error}")));
+        let event = reader.read_event();
+        let byte = if event.is_err() { reader.error_position() } else { reader.buffer_position() };
+        let event = event.map_err(|error| Error::because(INVALID, error));
         let done = event.and_then(|event| document.event(event));
-        let position = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX).min(text.text.len());
-        let line = || 1 + newlines(&text.text.as_bytes()[..position]);
-        if done.map_err(|error| error.in_file(path).on_line(line()))? {
+        if done.map_err(|error| text.place(error, byte as usize))? {
             break;
         }
     }
@@ -150,7 +152,7 @@ impl Document {
                 self.nodes.put("graph_id", &self.graph_id, true)
             }
             "edge" => self.edge(start),
-            "hyperedge" => Err(Error::input("hyperedges are not read").remedy("an edge joins two nodes")),
+            "hyperedge" => Err(Error::input("hyperedges are not read").with_remedy("an edge joins two nodes")),
             "data" => {
                 let id = required(start, "key")?;
                 let unknown = || Error::input(format!("there is no key \"{id}\""));
@@ -310,9 +312,10 @@ impl Document {
 }
 
 fn attribute(start: &BytesStart, name: &str) -> Result<Option<String>> {
-    let bad = |error: &dyn std::error::Error| Error::input(format!("this is not valid XML: {error}"));
-    let Some(attribute) = start.try_get_attribute(name).map_err(|error| bad(&error))? else { return Ok(None) };
-    let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| bad(&error))?;
+    let found = start.try_get_attribute(name).map_err(|error| Error::because(INVALID, error))?;
+    let Some(attribute) = found else { return Ok(None) };
+    let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+    let value = value.map_err(|error| Error::because(INVALID, error))?;
     Ok(Some(value.trim().to_string()))
 }
 

@@ -50,9 +50,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     memory::demand(BYTES_OF_A_LETTER * bytes.len() as u64, "the values of this document")?;
     // The parser refuses what is nested deeper than 128 levels.
     let document: Value = serde_json::from_slice(&bytes).map_err(|error| {
-        Error::input(format!("this is not valid JSON: {error}"))
-            .on_line(error.line() as u64)
-            .remedy("a missing value is written null, not NaN")
+        Error::json("this is not valid JSON", error).with_remedy("a missing value is written null, not NaN")
     })?;
     let (graphs, several) = match document {
         Value::Array(graphs) => (graphs, true),
@@ -81,7 +79,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
             reading.graph_row(graph.get("graph"), id, key)?;
         }
         reading.graph(graph, several.then_some(id)).map_err(|error| match several {
-            true => Error::input(format!("graph \"{id}\": {error}")),
+            true => error.about(format!("graph \"{id}\"")),
             false => error,
         })?;
     }

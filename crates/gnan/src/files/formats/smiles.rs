@@ -19,6 +19,7 @@ use crate::files::tables::{Column, Kind, Tables, Task, Values};
 use crate::files::text::Text;
 use crate::limits::Limits;
 use crate::memory;
+use crate::remedy::Remedy;
 
 const SMILES_COLUMNS: [&str; 2] = ["smiles", "canonical_smiles"];
 const ID_COLUMNS: [&str; 4] = ["name", "id", "mol_id", "compound"];
@@ -66,7 +67,7 @@ pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Resu
             let mut molecule = molecule.map_err(|reason| {
                 let what = if smiles.is_empty() { "has no SMILES".to_string() } else { unreadable(smiles, &reason) };
                 let id = &tables.graph_ids[row];
-                table.error(row, format!("molecule \"{id}\" {what}")).remedy("correct or remove the row")
+                table.error(row, format!("molecule \"{id}\" {what}")).with_remedy("correct or remove the row")
             })?;
             if options.explicit_hydrogens {
                 molecule = molecule.with_hydrogens();
@@ -113,9 +114,10 @@ fn take_smiles(table: &mut Table, wanted: Option<&str>) -> Result<Cells> {
     let columns = table.names().map(quoted).collect::<Vec<_>>().join(", ");
     Err(match name {
         Some(name) => Error::usage(format!("there is no column \"{name}\" for the SMILES; the columns are {columns}")),
-        None => table
-            .header_error(format!("there is no column of SMILES; the columns are {columns}"))
-            .remedy("name the column with --smiles-column; for tables of nodes and edges, give the folder"),
+        None => table.header_error(format!("there is no column of SMILES; the columns are {columns}")).with_remedy([
+            Remedy::Use("smiles-column").to("name the column"),
+            "give the folder of tables of nodes and edges".into(),
+        ]),
     })
 }
 

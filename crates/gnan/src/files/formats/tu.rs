@@ -133,11 +133,11 @@ impl TuFiles {
         match stems.len() {
             0 => Err(Error::input(format!("there is no data set here: no file ends in {EDGES}"))
                 .in_file(path)
-                .remedy("gnan reads zip archives of the TU collection")),
+                .with_remedy("gnan reads zip archives of the TU collection")),
             1 => Ok(TuFiles { bundle, stem: stems.swap_remove(0), limits }),
             several => Err(Error::input(format!("there are {several} data sets here: {}", stems.join(", ")))
                 .in_file(path)
-                .remedy("put each into a folder of its own")),
+                .with_remedy("put each into a folder of its own")),
         }
     }
 

@@ -30,7 +30,7 @@ pub fn parse(bytes: Vec<u8>, path: &Path, limits: &Limits) -> Result<Table> {
     let refuse = |reason: &str| {
         Error::input(format!("this Parquet file cannot be read: {reason}"))
             .in_file(path)
-            .remedy("it may be cut short or damaged: make it again")
+            .with_remedy("it may be cut short or damaged: make it again")
     };
     check_footer(&bytes).map_err(refuse)?;
     // The parquet crate panics on some malformed files.
@@ -44,11 +44,9 @@ pub fn parse(bytes: Vec<u8>, path: &Path, limits: &Limits) -> Result<Table> {
             }
             Ok(table)
         }
-        Err(Trouble::Compression) => {
-            Err(refuse("it is compressed in another way than snappy, zstd or gzip")
-                .remedy("write it with one of these"))
-        }
-        Err(Trouble::Parquet(error)) => Err(refuse(&error.to_string())),
+        Err(Trouble::Compression) => Err(refuse("it is compressed in another way than snappy, zstd or gzip")
+            .with_remedy("write it with one of these")),
+        Err(Trouble::Parquet(error)) => Err(refuse(&error.to_string()).caused_by(error)),
         Err(Trouble::Claim(reason)) => Err(refuse(reason)),
         Err(Trouble::Limit(error)) => Err(error.in_file(path)),
     }

@@ -80,7 +80,8 @@ pub fn typed(cells: &Cells, table: &Table) -> Result<Values> {
         None => Ok(Values::Numbers(numbers)),
         Some(row) => Err(table
             .error(row, format!("column \"{}\" holds {}: infinite values are not allowed", cells.name, numbers[row]))
-            .remedy("leave the cell empty if the value is not known")),
+            .in_column(&cells.name)
+            .with_remedy("leave the cell empty if the value is not known")),
     }
 }
 
@@ -94,7 +95,8 @@ fn of_levels(cells: &Cells, levels: &[String], table: &Table) -> Result<Values> 
     let mut code_of = HashMap::new();
     for (code, level) in (0..).zip(levels) {
         if code_of.insert(level.trim(), code).is_some() {
-            return Err(table.complaint(format!("column \"{}\" is declared to have \"{level}\" twice", cells.name)));
+            let message = format!("column \"{}\" is declared to have \"{level}\" twice", cells.name);
+            return Err(table.complaint(message).in_column(&cells.name));
         }
     }
     let mut codes = Vec::with_capacity(cells.len());
@@ -104,7 +106,7 @@ fn of_levels(cells: &Cells, levels: &[String], table: &Table) -> Result<Values> 
             None if is_missing(cell) => MISSING,
             None => {
                 let message = format!("\"{cell}\" is not one of the levels declared for column \"{}\"", cells.name);
-                return Err(table.error(row, message));
+                return Err(table.error(row, message).in_column(&cells.name));
             }
         });
     }

@@ -1,6 +1,6 @@
 //! Comma-separated values: from text to a [`Table`].
 
-use csv::ErrorKind::{UnequalLengths, Utf8};
+use csv::ErrorKind::UnequalLengths;
 use csv::{ReaderBuilder, StringRecord, Trim};
 
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::memory;
 /// Splits a text into cells. Every row must have as many as the header.
 pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
     let mut reader = ReaderBuilder::new().delimiter(delimiter).trim(Trim::All).from_reader(text.text.as_bytes());
-    let header = reader.headers().map_err(|error| unreadable(text, &error))?;
+    let header = reader.headers().map_err(|error| unreadable(text, error))?;
     if header.iter().all(str::is_empty) {
         return Err(text.error(1, "this table is empty: it has no header line"));
     }
@@ -29,7 +29,7 @@ pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
     let mut record = StringRecord::new();
     loop {
         let start = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
-        if !reader.read_record(&mut record).map_err(|error| unreadable(text, &error))? {
+        if !reader.read_record(&mut record).map_err(|error| unreadable(text, error))? {
             break;
         }
         starts.push(lines.at(&text.text, start));
@@ -60,14 +60,14 @@ impl LineCounter {
     }
 }
 
-fn unreadable(text: &Text, error: &csv::Error) -> Error {
+fn unreadable(text: &Text, error: csv::Error) -> Error {
     let position = error.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(usize::MAX));
     let line = LineCounter::default().at(&text.text, position);
     match error.kind() {
         UnequalLengths { expected_len, len, .. } => text
             .error(line, format!("this row has {len} cells, the header has {expected_len}"))
-            .remedy("check for a missing or extra comma, or a cell that needs quotes"),
-        Utf8 { .. } => text.error(line, "this row is not UTF-8 text"),
+            .with_remedy("check for a missing or extra comma, or a cell that needs quotes"),
         _ => text.error(line, format!("this table cannot be read: {error}")),
     }
+    .caused_by(error)
 }

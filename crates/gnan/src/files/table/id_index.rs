@@ -34,7 +34,7 @@ impl GraphIndex {
                 let first = index.add(id);
                 if first as usize != row {
                     let place = graphs.place(first as usize);
-                    return Err(graphs.error(row, format!("graph \"{id}\" is already {place}")));
+                    return Err(graphs.error(row, format!("graph \"{id}\" is already {place}")).in_column("graph_id"));
                 }
             }
         }
@@ -54,7 +54,10 @@ impl GraphIndex {
                 for (row, id) in of_node.iter().enumerate() {
                     let graph = match (index.place.get(id), &listed) {
                         (Some(&graph), _) => graph,
-                        (None, Some(file)) => return Err(nodes.error(row, format!("graph \"{id}\" is not in {file}"))),
+                        (None, Some(file)) => {
+                            let message = format!("graph \"{id}\" is not in {file}");
+                            return Err(nodes.error(row, message).in_column("graph_id"));
+                        }
                         (None, None) => index.add(id),
                     };
                     index.graph_of_node.push(graph);
@@ -94,7 +97,8 @@ impl<'a> NodeIndex<'a> {
                 let graph = &graphs.ids[graph as usize];
                 return Err(nodes
                     .error(row, format!("node \"{id}\" of graph \"{graph}\" is already {place}"))
-                    .remedy("node ids must be unique within a graph"));
+                    .in_column("node_id")
+                    .with_remedy("node ids must be unique within a graph"));
             }
         }
         Ok(NodeIndex { rows, ids, file: nodes.file_name() })
@@ -109,7 +113,7 @@ impl<'a> NodeIndex<'a> {
                     [first, row].map(|row| quoted(&graphs.ids[graphs.graph_of_node[row as usize] as usize]));
                 let message =
                     format!("there is no column \"graph_id\", and node \"{id}\" is in graphs {one} and {other}");
-                return Err(edges.header_error(message).remedy("add a column graph_id"));
+                return Err(edges.header_error(message).with_remedy("add a column graph_id"));
             }
         }
         Ok(rows)
@@ -130,12 +134,12 @@ pub fn read_edges(edges: &mut Table, nodes: &NodeIndex, graphs: &GraphIndex, lim
         // The index of the nodes serves where there is one graph.
         let single = graphs.ids.len() == 1;
         let rows = if single { HashMap::new() } else { nodes.without_graphs(edges, graphs)? };
-        let find = |row: usize, id: &str| {
+        let find = |row: usize, column: &str, id: &str| {
             let found = if single { nodes.rows.get(&(0, id)) } else { rows.get(id) }.copied();
-            found.ok_or_else(|| edges.error(row, format!("node \"{id}\" is not in {file}")))
+            found.ok_or_else(|| edges.error(row, format!("node \"{id}\" is not in {file}")).in_column(column))
         };
         let resolve = |(row, (source, target))| {
-            let pair = [find(row, source)?, find(row, target)?];
+            let pair = [find(row, "source", source)?, find(row, "target", target)?];
             let [one, other] = pair.map(|node| graphs.graph_of_node[node as usize]);
             let message = || format!("nodes \"{source}\" and \"{target}\" are in different graphs");
             if one == other { Ok(pair) } else { Err(edges.error(row, message())) }
@@ -143,13 +147,15 @@ pub fn read_edges(edges: &mut Table, nodes: &NodeIndex, graphs: &GraphIndex, lim
         return ends.map(resolve).collect();
     };
     let resolve = |((row, (source, target)), graph_id)| {
-        let missing = || edges.error(row, format!("graph \"{graph_id}\" is not in {file}"));
+        let missing = || edges.error(row, format!("graph \"{graph_id}\" is not in {file}")).in_column("graph_id");
         let graph = graphs.place.get(graph_id).copied().ok_or_else(missing)?;
-        let find = |id| {
+        let find = |column, id| {
             let found = nodes.rows.get(&(graph, id)).copied();
-            found.ok_or_else(|| edges.error(row, format!("node \"{id}\" of graph \"{graph_id}\" is not in {file}")))
+            found.ok_or_else(|| {
+                edges.error(row, format!("node \"{id}\" of graph \"{graph_id}\" is not in {file}")).in_column(column)
+            })
         };
-        Ok([find(source)?, find(target)?])
+        Ok([find("source", source)?, find("target", target)?])
     };
     ends.zip(graph_of_edge.iter()).map(resolve).collect()
 }

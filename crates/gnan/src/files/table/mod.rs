@@ -66,7 +66,7 @@ impl Table {
         }
         Err(self
             .header_error(format!("more than one column is called {}", twice.join(", ")))
-            .remedy("give every column a name of its own"))
+            .with_remedy("give every column a name of its own"))
     }
 
     /// Number of rows.
@@ -154,7 +154,7 @@ impl Table {
     pub fn take_ids_if_any(&mut self, name: &str) -> Result<Option<Cells>> {
         let Some(ids) = self.take(name) else { return Ok(None) };
         let empty = ids.iter().position(str::is_empty);
-        empty.map_or(Ok(Some(ids)), |row| Err(self.error(row, format!("the {name} is empty"))))
+        empty.map_or(Ok(Some(ids)), |row| Err(self.error(row, format!("the {name} is empty")).in_column(name)))
     }
 
     /// Takes the columns of splits out, as parts: `split`, and behind it `split_2`, `split_3`, ... if there are more.
@@ -165,7 +165,8 @@ impl Table {
             let part = |(row, word)| {
                 Part::parse(word).ok_or_else(|| {
                     self.error(row, format!("\"{word}\" in column \"{name}\" is not a part of a split"))
-                        .remedy("use train, valid or test, or leave the cell empty")
+                        .in_column(&name)
+                        .with_remedy("use train, valid or test, or leave the cell empty")
                 })
             };
             splits.push(words.iter().enumerate().map(part).collect::<Result<_>>()?);

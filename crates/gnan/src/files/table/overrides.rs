@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::files::columns::levels;
 use crate::files::table::{Table, quoted};
 use crate::files::tables::{Column, Kind, MISSING, Task, Values};
-use crate::files::text::{Text, newlines};
+use crate::files::text::Text;
 
 /// The content of the file.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -106,8 +106,8 @@ impl Overrides {
     /// Parses the file.
     pub fn parse(text: &Text) -> Result<Overrides> {
         let parsed = toml::from_str(&text.text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start.min(text.text.len()));
-            text.error(1 + newlines(&text.text.as_bytes()[..start]), error.message().trim().replace('\n', " "))
+            let start = error.span().map_or(0, |span| span.start);
+            text.place(Error::input(error.message().trim().replace('\n', " ")).caused_by(error), start)
         })?;
         Ok(Overrides { path: text.path.clone(), ..parsed })
     }
@@ -193,7 +193,9 @@ fn one_hot_codes(name: &str, parts: &[&Column], table: &Table) -> Result<Vec<u32
         let values = binary_numbers(part, table)?;
         for (row, _) in values.iter().enumerate().filter(|(_, value)| **value == 1.0) {
             if codes[row] != MISSING {
-                return Err(table.error(row, format!("more than one of the columns of \"{name}\" is 1")));
+                return Err(table
+                    .error(row, format!("more than one of the columns of \"{name}\" is 1"))
+                    .in_column(&part.name));
             }
             codes[row] = code;
         }
@@ -246,7 +248,8 @@ fn binary_numbers<'a>(column: &'a Column, table: &Table) -> Result<&'a [f64]> {
         None => Ok(numbers),
         Some(row) => Err(table
             .error(row, format!("column \"{}\" is declared binary but holds {}", column.name, numbers[row]))
-            .remedy("a binary column holds 0, 1 or nothing")),
+            .in_column(&column.name)
+            .with_remedy("a binary column holds 0, 1 or nothing")),
     }
 }
 
@@ -255,7 +258,8 @@ fn numbers<'a>(column: &'a Column, kind: Kind, table: &Table) -> Result<&'a [f64
         Values::Numbers(numbers) => Ok(numbers),
         _ => Err(table
             .complaint(format!("column \"{}\" is declared {} but holds text", column.name, kind.name()))
-            .remedy("declare it categorical, or correct the cells that are not numbers")),
+            .in_column(&column.name)
+            .with_remedy("declare it categorical, or correct the cells that are not numbers")),
     }
 }
 

@@ -20,9 +20,9 @@ pub fn expand(bytes: Vec<u8>, path: &Path, limit: u64) -> Result<Vec<u8>> {
     }
     let damaged = |error: io::Error| match error.kind() {
         io::ErrorKind::OutOfMemory => memory::exhausted("to expand this file").in_file(path),
-        _ => Error::input(format!("this gzip file cannot be read: {error}"))
+        _ => Error::because("this gzip file cannot be read", error)
             .in_file(path)
-            .remedy("it may be cut short or damaged: fetch or make it again"),
+            .with_remedy("it may be cut short or damaged: fetch or make it again"),
     };
     let too_long = || Error::limit(format!("the file expands to more than the limit of {limit} bytes")).in_file(path);
     read_at_most(MultiGzDecoder::new(bytes.as_slice()), limit).map_err(damaged)?.ok_or_else(too_long)

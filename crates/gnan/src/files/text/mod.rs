@@ -30,11 +30,13 @@ impl Text {
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Text { path, text: without_mark(text) }),
             Err(error) => {
-                let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let (line, character) = position(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
                 Err(Error::input("this is not UTF-8 text")
                     .in_file(path)
-                    .on_line(1 + newlines(valid))
-                    .remedy("save the file as UTF-8"))
+                    .on_line(line)
+                    .at_character(character)
+                    .with_remedy("save the file as UTF-8")
+                    .caused_by(error))
             }
         }
     }
@@ -42,6 +44,12 @@ impl Text {
     /// The lines that are not blank, trimmed, each with its number counted from 1.
     pub fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
         (1..).zip(self.text.lines().map(str::trim)).filter(|(_, line)| !line.is_empty())
+    }
+
+    /// The error with its place in this text: the line and character of a byte.
+    pub fn place(&self, error: Error, byte: usize) -> Error {
+        let (line, character) = position(&self.text.as_bytes()[..byte.min(self.text.len())]);
+        error.in_file(&self.path).on_line(line).at_character(character)
     }
 
     /// An error about one line of this text.
@@ -57,6 +65,14 @@ fn without_mark(text: String) -> String {
     }
 }
 
+/// The line and the character that follow some UTF-8 text, both counted from 1.
+fn position(before: &[u8]) -> (u64, u64) {
+    let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    // All bytes of a character but its first begin with the bits 10.
+    let characters = before[line_start..].iter().filter(|&byte| byte & 0b1100_0000 != 0b1000_0000).count();
+    (1 + newlines(before), 1 + characters as u64)
+}
+
 /// How many lines end within `bytes`.
 pub fn newlines(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
@@ -64,7 +80,7 @@ pub fn newlines(bytes: &[u8]) -> u64 {
 
 /// Reads a whole file of at most `limit` bytes.
 pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
-    let refusal = |error| Error::io(path, &error);
+    let refusal = |error| Error::io(path, error);
     let file = File::open(path).map_err(refusal)?;
     let length = file.metadata().map_err(refusal)?.len();
     Limits::check(length, limit, "bytes").map_err(|error| error.in_file(path))?;
@@ -90,7 +106,7 @@ pub fn read_at_most(reader: impl Read, limit: u64) -> io::Result<Option<Vec<u8>>
 pub fn children(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
     let mut paths: Vec<_> =
-        entries.map_err(|error| Error::io(folder, &error))?.into_iter().map(|entry| entry.path()).collect();
+        entries.map_err(|error| Error::io(folder, error))?.into_iter().map(|entry| entry.path()).collect();
     paths.sort();
     Ok(paths)
 }

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 
 /// Writes the grid as a new file.
 pub fn write(grid: &Grid, path: &Path) -> Result<()> {
-    let io = |error: std::io::Error| Error::io(path, &error);
-    let refused = |error: csv::Error| Error::io(path, &std::io::Error::other(error));
+    let io = |error: std::io::Error| Error::io(path, error);
+    let refused = |error: csv::Error| Error::io(path, std::io::Error::other(error));
     let mut writer = Writer::from_writer(BufWriter::new(File::create(path).map_err(io)?));
     writer.write_record(grid.columns.iter().map(|(name, _)| name)).map_err(refused)?;
     let mut record = ByteRecord::new();

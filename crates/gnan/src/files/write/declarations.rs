@@ -31,8 +31,7 @@ pub fn of(tables: &Tables) -> Result<String> {
     if let Some(labels) = &tables.edge_labels {
         declare_levels(labels, format!("edges.{}", label_name(labels)), &mut overrides.levels)?;
     }
-    let text =
-        toml::to_string(&overrides).map_err(|error| Error::input(format!("cannot describe the data: {error}")))?;
+    let text = toml::to_string(&overrides).map_err(|error| Error::because("the data cannot be described", error))?;
     Ok(format!("# What the tables beside this file are.\n{text}"))
 }
 

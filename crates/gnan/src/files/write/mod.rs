@@ -16,6 +16,7 @@ use crate::files::formats::csv_folder::{self, DECLARATIONS};
 use crate::files::formats::parquet_folder;
 use crate::files::tables::Tables;
 use crate::files::text;
+use crate::remedy::Remedy;
 use grid::Grid;
 
 /// How tables are written.
@@ -34,7 +35,7 @@ pub fn write_tables(tables: &Tables, folder: &Path, format: TableFormat, replace
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let io = |error: std::io::Error| Error::io(folder, &error);
+    let io = |error: std::io::Error| Error::io(folder, error);
     let grids = [Some(Grid::nodes(tables)?), Some(Grid::edges(tables)), Grid::graphs(tables)?];
     let declarations = declarations::of(tables)?;
     let fresh = tempfile::Builder::new().prefix(".gnan-").tempdir_in(parent).map_err(io)?;
@@ -71,17 +72,21 @@ pub fn write_tables(tables: &Tables, folder: &Path, format: TableFormat, replace
 /// Refuses a place that cannot or should not be written, before any work is done for it.
 pub fn check_place(folder: &Path, replace: bool) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
-        return Err(Error::usage("this is a file, not a folder").in_file(folder).remedy("name a folder with --output"));
+        return Err(Error::usage("this is a file, not a folder")
+            .in_file(folder)
+            .with_remedy(Remedy::Use("output").to("name a folder")));
     }
     if !folder.is_dir() || replace && is_ours(folder)? {
         return Ok(());
     }
-    let refusal = Error::usage("this folder exists already").in_file(folder);
-    Err(refusal.remedy(if replace {
-        "--force replaces only folders that hold nothing but tables: name another one"
+    let elsewhere = Remedy::Use("output").to("write elsewhere");
+    Err(if replace {
+        Error::usage("this folder holds more than tables, and only folders of nothing but tables are replaced")
+            .with_remedy(elsewhere)
     } else {
-        "use --force to replace it, or --output to write elsewhere"
-    }))
+        Error::usage("this folder exists already").with_remedy([Remedy::Use("force").to("replace it"), elsewhere])
+    }
+    .in_file(folder))
 }
 
 /// Whether a folder holds nothing but what is written here: nothing else may be lost.

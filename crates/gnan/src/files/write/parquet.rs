@@ -19,7 +19,7 @@ const ROW_GROUP: usize = 1 << 17;
 
 /// Writes the grid as a new file.
 pub fn write(grid: &Grid, path: &Path) -> Result<()> {
-    let io = |error: std::io::Error| Error::io(path, &error);
+    let io = |error: std::io::Error| Error::io(path, error);
     let file = File::create(path).map_err(io)?;
     write_to(grid, file).map_err(|error| io(std::io::Error::other(error)))
 }

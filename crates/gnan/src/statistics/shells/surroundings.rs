@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::lens::{Found, Lens, Longest, View, ViewSearch};
 use crate::memory;
 use crate::progress;
+use crate::remedy::Remedy;
 
 /// Octets of receivers that are searched for together; fewer where memory is short.
 const OCTETS_AT_ONCE: usize = 32;
@@ -104,7 +105,7 @@ impl Surroundings {
         }
         let needed = self.bytes_at_once();
         let counts = self.seats.len() as u64 * 4 * USUAL_SLOTS;
-        memory::demand_or(needed + counts, "the search for distances", "use fewer --threads")
+        memory::demand_or(needed + counts, "the search for distances", &[Remedy::Lower("threads")])
     }
 
     /// Bytes that the searches of all threads take, with the rows that they leave.
