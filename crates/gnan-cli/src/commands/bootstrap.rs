@@ -88,7 +88,7 @@ pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
             count(items.len())
         ))
         .in_file(&args.data)
-        .remedy("name the data it was trained on, with the same --test-share, --lcc and --splits")
+        .remedy("name the data it was trained on, with the same --test-share, --largest-component and --splits")
         .into());
     }
     let file = Replicates::path_beside(&args.model);

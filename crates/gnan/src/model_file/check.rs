@@ -180,7 +180,7 @@ fn check_links(learned: &Learned, links: &LinkSchema) -> Checked {
 }
 
 /// Refuses pairs that cannot be made of the features before them.
-fn check_pair(pair: &Pair, feature: &FeatureSchema, before: &[FeatureSchema]) -> std::result::Result<(), &'static str> {
+fn check_pair(pair: &Pair, feature: &FeatureSchema, before: &[FeatureSchema]) -> Result<(), &'static str> {
     let [first, second] = &pair.members;
     if feature.kind != Kind::Categorical || feature.description.is_some() || feature.missing.is_some() {
         return Err("is a pair, which is categorical, read from its members and never missing");

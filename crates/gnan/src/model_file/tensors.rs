@@ -35,15 +35,12 @@ pub(super) fn tensors_of(model: &Model) -> Tensors {
 }
 
 /// The parameters of a model, from tensors that must be exactly those it needs.
-pub(super) fn read_parameters(
-    definition: &Definition,
-    tensors: &SafeTensors<'_>,
-) -> std::result::Result<Parameters, String> {
+pub(super) fn read_parameters(definition: &Definition, tensors: &SafeTensors<'_>) -> Result<Parameters, String> {
     let layout = definition.layout();
     let forms = definition.forms();
     let (outputs, source_outputs) = (definition.learned.outputs, definition.source_outputs());
     let mut expected = BTreeSet::new();
-    let mut read = |name: String, shape: &[usize]| -> std::result::Result<Vec<f32>, String> {
+    let mut read = |name: String, shape: &[usize]| -> Result<Vec<f32>, String> {
         let tensor = tensors.tensor(&name).map_err(|_| format!("tensor \"{name}\" is missing"))?;
         if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
             return Err(format!("tensor \"{name}\" is {:?} {:?}, not F32 {shape:?}", tensor.dtype(), tensor.shape()));
@@ -56,10 +53,10 @@ pub(super) fn read_parameters(
         expected.insert(name);
         Ok(values)
     };
-    let mut bank = |prefix: &str, form: &BankForm| -> std::result::Result<Bank, String> {
+    let mut bank = |prefix: &str, form: &BankForm| -> Result<Bank, String> {
         // Tensors are checked against their shape before the bank is allocated, so a large claim needs a large file.
         let tensors = form.tensors().into_iter().map(|(name, shape)| read(format!("{prefix}.{name}"), &shape));
-        Ok(Bank::from_tensors(form, &tensors.collect::<std::result::Result<Vec<_>, String>>()?))
+        Ok(Bank::from_tensors(form, &tensors.collect::<Result<Vec<_>, String>>()?))
     };
     let shapes = bank("shape", &forms.shapes)?;
     let rhos = bank("rho", &forms.rhos)?;

@@ -17,7 +17,7 @@ use crate::style::{count, counted, heading};
 const HELP: &str = concat!(
     examples!(
         "gnan data convert Mutagenicity.zip -o mutagenicity/",
-        "gnan data convert cora.npz --lcc --format parquet -o cora/",
+        "gnan data convert cora.npz --largest-component --format parquet -o cora/",
     ),
     "
 

@@ -178,7 +178,7 @@ impl Dataset {
     pub fn into_links(self, options: &LinkOptions, describe: &[NodeDescription]) -> Result<Dataset> {
         if self.directed() {
             return Err(Error::usage("links that have a direction cannot be predicted")
-                .remedy("--undirected takes them for links that have none"));
+                .remedy("--directed=false takes them for links that have none"));
         }
         let (candidates, division) = match &options.question {
             LinkQuestion::Divided(division) => (division.divide(&self, !describe.is_empty())?, division.clone()),
