@@ -21,7 +21,8 @@ use gnan::model::{
 use gnan::numbers;
 use gnan::random::Stream;
 use gnan::shape::{Adam, Architecture, ShapeKind};
-use gnan::statistics::{BinChoice, ChannelPlan, Sample, Statistics, StatisticsRequest, find_levels};
+use gnan::spec::BinChoice;
+use gnan::statistics::{ChannelPlan, Sample, Statistics, StatisticsRequest, find_levels};
 use gnan::{Dataset, DatasetOptions, Error, Result};
 use serde::{Deserialize, Serialize};
 

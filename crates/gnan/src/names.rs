@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(names().near("cafeine"), ["caffeine"]);
         assert_eq!(names().near("WATER"), ["water", "Water"]);
         assert_eq!(names().near("diol"), ["1,2-ethanediol"]);
-        assert_eq!(names().with_remedy("qqqq"), "there are: caffeine, water, 1,2-ethanediol, Water, x");
+        assert_eq!(names().remedy("qqqq"), "there are: caffeine, water, 1,2-ethanediol, Water, x");
     }
 
     #[test]

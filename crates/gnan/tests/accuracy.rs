@@ -6,8 +6,8 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use gnan::evaluate::{Candidate, Division, Evaluation, EvaluationEvent, Journal, Protocol, Search};
-use gnan::{Dataset, Metric};
+use gnan::evaluate::{Division, Evaluation, EvaluationEvent, Journal, Protocol, Search};
+use gnan::{Dataset, Metric, Spec};
 
 fn real(path: &str) -> Option<PathBuf> {
     match std::env::var_os("GNAN_DATA") {
@@ -21,7 +21,7 @@ fn real(path: &str) -> Option<PathBuf> {
 
 fn mean(data: &Dataset, division: Division, seeds: u64, metric: Metric) -> f64 {
     let watch = |_: EvaluationEvent<'_>| ControlFlow::Continue(());
-    let search = Search::of(Candidate::default());
+    let search = Search::of(Spec::default());
     let protocol = Protocol::new(division, 0).repeated(seeds);
     let evaluation = Evaluation::run(data, &search, &protocol, &Journal::in_memory(), &watch).unwrap();
     let spread = evaluation.metrics[&metric];

@@ -14,8 +14,8 @@ use gnan::files::{Column, Kind, Tables, Task, Values};
 use gnan::model::{Engine, Model, OptimiserState, Parameters, StepSettings};
 use gnan::random::Stream;
 use gnan::shape::Adam;
-use gnan::train::{LogitChoice, RhoChoice, Spec};
-use gnan::{Dataset, DatasetOptions};
+use gnan::spec::{LogitChoice, RhoChoice};
+use gnan::{Dataset, DatasetOptions, Spec};
 
 /// Outputs and one training step of several models at once against each of them alone. Sums of one lane and of several
 /// run in different order where there are several outputs, so they agree to f32 rounding.

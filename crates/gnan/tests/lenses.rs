@@ -8,9 +8,10 @@ use common::{
     random_model_through, random_plan, random_values, tables,
 };
 use gnan::files::{Column, Kind, Values};
-use gnan::lens::{Bins, Direction, Lens, Pool, Reach};
+use gnan::lens::{Lens, Pool};
 use gnan::model::{Model, Rho};
 use gnan::random::Stream;
+use gnan::spec::{EdgeDirection, EdgeTypes, FeatureHopCap, PoolChoice, RhoChoice, RhoGroup, WeightBins};
 use gnan::{Dataset, Spec};
 use oracle::{Case, FileModel, Receiver};
 
@@ -53,11 +54,11 @@ fn brute_force(typed: &Typed, lens: &Lens) -> Vec<Receiver> {
             if !lens.types.is_empty() && !lens.types.iter().any(|wanted| wanted == name) {
                 continue;
             }
-            let both = !typed.case.directed || lens.direction == Direction::Ignoring;
-            if both || lens.direction == Direction::Along {
+            let both = !typed.case.directed || lens.direction == EdgeDirection::Ignoring;
+            if both || lens.direction == EdgeDirection::Along {
                 steps.push((*source, *target, length));
             }
-            if both || lens.direction == Direction::Against {
+            if both || lens.direction == EdgeDirection::Against {
                 steps.push((*target, *source, length));
             }
         }
@@ -98,9 +99,10 @@ fn typed_and_weighted_distances_agree_with_brute_force() {
             ModelShape { hearing: Hearing { rules: seed % 3, ..Hearing::PLAIN }, ..random_model_shape(&mut random) };
         let training = typed(&mut random, CaseShape { graph_task, graphs: 3, nodes: [1, 10] }, &plan);
         let case = typed(&mut random, CaseShape { graph_task, graphs: 3, nodes: [0, 10] }, &plan);
-        let bins = Bins { weight: "length".to_owned(), ends: vec![0.5, 1.25, 3.0] };
+        let bins = WeightBins { weight: "length".to_owned(), ends: vec![0.5, 1.25, 3.0] };
         let directions = if case.case.directed { 3 } else { 1 };
-        let direction = |at: usize| [Direction::Along, Direction::Against, Direction::Ignoring][at % directions];
+        let direction =
+            |at: usize| [EdgeDirection::Along, EdgeDirection::Against, EdgeDirection::Ignoring][at % directions];
         // All distances from 1 or 2 on are one shell.
         let far = Some(1 + (seed / 3 % 2) as u16).filter(|_| seed % 2 == 0);
         let lenses = match seed % 3 {
@@ -159,6 +161,10 @@ fn quick() -> Spec {
     Spec::default().hidden(16).epochs(12).learning_rate(0.02)
 }
 
+fn group(name: &str, features: &[&str]) -> RhoGroup {
+    RhoGroup { name: name.to_owned(), features: features.iter().map(|feature| (*feature).to_owned()).collect() }
+}
+
 /// A model trained on everything, so that no validation part keeps it at its start.
 fn trained(training: &Spec, data: &Dataset) -> Model {
     let nothing = data.subset(&[]);
@@ -170,20 +176,15 @@ fn trained(training: &Spec, data: &Dataset) -> Model {
 fn association_rules_hold_exactly() {
     let data = town(false);
     for rho in [Rho::Shared, Rho::PerFeature, Rho::Grouped] {
-        let mut training = quick();
-        training.associations = vec![
-            ("age".to_owned(), Reach::OWN),
-            ("trade".to_owned(), Reach::OTHERS),
-            ("debt".to_owned(), Reach::up_to(1)),
-        ];
-        training.rho = match rho {
-            Rho::Shared => gnan::spec::RhoChoice::Shared,
-            Rho::PerFeature => gnan::spec::RhoChoice::PerFeature,
-            Rho::Grouped => gnan::spec::RhoChoice::ByData,
+        let mut training = quick()
+            .own_only(vec!["age".to_owned()])
+            .neighbours_only(vec!["trade".to_owned()])
+            .hop_cap_of(vec![FeatureHopCap { feature: "debt".to_owned(), cap: 1 }]);
+        training = match rho {
+            Rho::Shared => training.rho(RhoChoice::Shared),
+            Rho::PerFeature => training.rho(RhoChoice::PerFeature),
+            Rho::Grouped => training.rho_group(vec![group("people", &["age", "debt"])]),
         };
-        if rho == Rho::Grouped {
-            training.rho_groups = vec![("people".to_owned(), vec!["age".to_owned(), "debt".to_owned()])];
-        }
         let model = trained(&training, &data);
         assert_eq!(model.definition().learned.rho, rho);
         let model = Model::from_bytes(&model.to_bytes().expect("bytes")).expect("a model");
@@ -219,7 +220,7 @@ fn association_rules_hold_exactly() {
 #[test]
 fn a_neighbours_value_under_own_value_only_changes_nothing() {
     let data = town(false);
-    let training = quick().associations(vec![("age".to_owned(), Reach::OWN)]);
+    let training = quick().own_only(vec!["age".to_owned()]);
     let model = training.fit(&data).expect("a model");
     let before = model.outputs_on(&data).expect("outputs").values;
     let features = model.features_of(&data).expect("features");
@@ -242,10 +243,8 @@ fn a_neighbours_value_under_own_value_only_changes_nothing() {
 #[test]
 fn several_ways_of_measuring_give_the_same_bytes_on_any_number_of_threads() {
     let data = town(true);
-    let direction = |direction| Lens { direction, ..Lens::default() };
-    for rho in [gnan::spec::RhoChoice::Shared, gnan::spec::RhoChoice::PerFeature] {
-        let lenses = vec![direction(Direction::Along), direction(Direction::Against), direction(Direction::Ignoring)];
-        let training = quick().rho(rho).lenses(lenses).ignore_unreachable(true);
+    for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
+        let training = quick().rho(rho).direction(EdgeDirection::ALL.to_vec()).ignore_unreachable(true);
         let bytes = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| training.fit(&data).expect("a model").to_bytes().expect("bytes"))
@@ -269,15 +268,12 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         assert!(error.contains(words), "{error}");
     };
     let (undirected, directed) = (town(false), town(true));
-    let lens = |lens: Lens| quick().lenses(vec![lens]);
-    refused(lens(Lens { pool: Pool::Mean, ..Lens::default() }), &undirected, "pooling is for graphs");
-    refused(lens(Lens { direction: Direction::Against, ..Lens::default() }), &undirected, "no direction");
-    refused(lens(Lens { types: vec!["rail".to_owned()], ..Lens::default() }), &directed, "no types");
-    let bins = Bins { weight: "length".to_owned(), ends: vec![1.0] };
-    refused(lens(Lens { bins: Some(bins), ..Lens::default() }), &directed, "no numeric column \"length\"");
-    let rule = |name: &str, reach| quick().associations(vec![(name.to_owned(), reach)]);
-    refused(rule("height", Reach::OWN), &directed, "no feature \"height\"");
-    refused(rule("age", Reach::OTHERS).hop_cap(0), &directed, "leave no distance");
-    let twice = vec![("a".to_owned(), vec!["age".to_owned()]), ("b".to_owned(), vec!["age".to_owned()])];
-    refused(quick().rho_group(twice), &directed, "in 2 groups");
+    refused(quick().pool(PoolChoice::Mean), &undirected, "pooling is for graphs");
+    refused(quick().direction(vec![EdgeDirection::Against]), &undirected, "no direction");
+    refused(quick().edge_types(vec![EdgeTypes(vec!["rail".to_owned()])]), &directed, "no types");
+    let bins = WeightBins { weight: "length".to_owned(), ends: vec![1.0] };
+    refused(quick().edge_weight(bins), &directed, "no numeric column \"length\"");
+    refused(quick().own_only(vec!["height".to_owned()]), &directed, "no feature \"height\"");
+    refused(quick().neighbours_only(vec!["age".to_owned()]).hop_cap(0), &directed, "leave no distance");
+    refused(quick().rho_group(vec![group("a", &["age"]), group("b", &["age"])]), &directed, "in 2 groups");
 }

@@ -226,7 +226,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     };
     let usual = LinkDivision::default();
     let directed = Tables { directed: true, ..tables.clone() };
-    assert!(refused(&directed, usual.clone()).contains("the option undirected"));
+    assert!(refused(&directed, usual.clone()).contains("the option directed with the value false"));
     let bare = Tables { node_columns: Vec::new(), ..tables.clone() };
     assert!(refused(&bare, usual.clone()).contains("the option describe with the value degree"));
     let few = Tables { edges: tables.edges[..5].to_vec(), ..tables.clone() };

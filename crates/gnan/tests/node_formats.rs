@@ -236,7 +236,7 @@ fn a_model_remembers_that_only_the_largest_component_was_kept() {
         let model = Model::from_bytes(&training.fit(&data).unwrap().to_bytes().unwrap()).unwrap();
         assert_eq!(model.definition().spec.data.largest_component, largest_component);
         let again = Dataset::open_with(&source, &model.data_options()).unwrap();
-        assert_eq!((again.len(), again.largest_component()), (data.len(), largest_component));
+        assert_eq!((again.len(), again.spec().largest_component), (data.len(), largest_component));
     }
 }
 
@@ -275,5 +275,5 @@ fn splits_that_do_not_fit() {
     assert!(complaint(r#"{"training": [1]}"#, false).contains("unknown field"));
     assert!(complaint("[]", false).contains("no split"));
     assert!(complaint("", false).contains("splits.json"));
-    assert!(complaint(r#"{"idx_train": [1]}"#, false).contains("the option lcc"));
+    assert!(complaint(r#"{"idx_train": [1]}"#, false).contains("the option largest-component"));
 }

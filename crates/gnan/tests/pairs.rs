@@ -5,6 +5,7 @@ use gnan::dataset::pair::MOST_BINS;
 use gnan::dataset::{Bins, Pair, PairMember};
 use gnan::files::{Column, Kind, Tables, Task, Values};
 use gnan::random::Stream;
+use gnan::spec::FeaturePairName;
 use gnan::{Dataset, DatasetOptions, Model, Spec};
 
 /// Nodes in small graphs whose class is the exclusive or of two signs; a third feature says nothing.
@@ -47,8 +48,12 @@ fn quick() -> Spec {
     Spec::default().epochs(60).hidden(16).learning_rate(0.02).weight_decay(0.0)
 }
 
+fn pair(first: &str, second: &str) -> FeaturePairName {
+    FeaturePairName([first, second].map(str::to_owned))
+}
+
 fn named(first: &str, second: &str) -> Spec {
-    quick().feature_pair(vec![[first.to_owned(), second.to_owned()]])
+    quick().feature_pair(vec![pair(first, second)])
 }
 
 fn accuracy(model: &Model, data: &Dataset) -> f64 {
@@ -105,7 +110,7 @@ fn what_makes_no_sense_is_refused_before_any_work() {
         (named("a", "a"), "with itself"),
         (quick().feature_pairs(7), "7 pairs are asked for, and the features make 6"),
         (quick().feature_pairs(usize::MAX), "pairs are asked for"),
-        (quick().feature_pair([named("a", "b").named_pairs, named("b", "a").named_pairs].concat()), "twice"),
+        (quick().feature_pair(vec![pair("a", "b"), pair("b", "a")]), "twice"),
         (quick().scale_shells(true), "shells are scaled where nodes are predicted"),
     ] {
         let refusal = refusal(training);

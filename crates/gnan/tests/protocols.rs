@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gnan::dataset::Split;
 use gnan::evaluate::{
-    Candidate, Criterion, Division, Evaluation, EvaluationEvent, Journal, Protocol, Search, Space, Strategy, Tuning,
+    Criterion, Division, Evaluation, EvaluationEvent, Journal, Protocol, Search, Space, Strategy, Tuning,
 };
 use gnan::files::{Column, Part, Tables, Task, Values};
 use gnan::random::Stream;
-use gnan::{Dataset, DatasetOptions, Metric};
+use gnan::{Dataset, DatasetOptions, Metric, Spec};
 
 const GRAPHS: usize = 60;
 
@@ -56,9 +56,7 @@ fn data(shuffle_test: bool) -> Dataset {
 }
 
 fn search() -> Search {
-    let mut base = Candidate::default();
-    base.set("epochs", "60").unwrap();
-    base.set("hidden", "16").unwrap();
+    let base = Spec::default().epochs(60).hidden(16);
     let axes = ["layers=1,3", "weight-decay=0,0.03", "describe=none,degree/environment"];
     let space = axes.iter().try_fold(Space::default(), |space, axis| space.with(axis)).unwrap();
     Search::new(&base, &space, Strategy::Grid, 0).unwrap()
@@ -137,19 +135,38 @@ fn a_stopped_evaluation_goes_on_where_it_was() {
     let finished = Evaluation::run(&data, &search(), &protocol, &journal, &count).unwrap();
     assert!(remembered.load(Ordering::SeqCst) >= 1);
     assert_eq!(serde_json::to_string(&finished).unwrap(), serde_json::to_string(&whole).unwrap());
-    // Other options, another seed or other data are other runs.
-    for (data, seed) in [(&data, 1), (&self::data(true), 0)] {
-        let fresh = AtomicUsize::new(0);
-        let watch = |event: EvaluationEvent<'_>| {
-            if let EvaluationEvent::Planned { remembered: some, .. } = event {
-                fresh.fetch_add(some, Ordering::SeqCst);
-            }
-            ControlFlow::Continue(())
-        };
-        let protocol = Protocol::new(Division::Folds(3), seed);
-        Evaluation::run(data, &Search::of(Candidate::default()), &protocol, &journal, &watch).unwrap();
-        assert_eq!(fresh.load(Ordering::SeqCst), 0);
-    }
+}
+
+/// How many of the runs that an evaluation plans are in the journal; nothing is trained.
+fn remembered(data: &Dataset, search: &Search, protocol: &Protocol, journal: &Journal) -> usize {
+    let found = AtomicUsize::new(0);
+    let stop = |event: EvaluationEvent<'_>| match event {
+        EvaluationEvent::Planned { remembered, .. } => {
+            found.store(remembered, Ordering::SeqCst);
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    };
+    Evaluation::run(data, search, protocol, journal, &stop).expect_err("interrupted");
+    found.into_inner()
+}
+
+/// One thing is changed at a time. What each option does to the journal is in `options.rs`.
+#[test]
+fn other_options_another_seed_and_other_data_are_other_runs() {
+    let protocol = |seed: u64| Protocol::new(Division::Folds(3), seed);
+    let (data, journal) = (data(false), Journal::in_memory());
+    Evaluation::run(&data, &quick(), &protocol(0), &journal, &go_on).unwrap();
+    assert_eq!(remembered(&data, &quick(), &protocol(0), &journal), 3);
+    let longer = Search::of(Spec::default().epochs(4));
+    assert_eq!(remembered(&data, &longer, &protocol(0), &journal), 0);
+    assert_eq!(remembered(&data, &quick(), &protocol(1), &journal), 0);
+    assert_eq!(remembered(&self::data(true), &quick(), &protocol(0), &journal), 0);
+    // The seed also divides the data; on the same parts it makes another run by itself.
+    let given = |seed: u64| Protocol::new(Division::GivenSplits, seed);
+    Evaluation::run(&data, &quick(), &given(0), &journal, &go_on).unwrap();
+    assert_eq!(remembered(&data, &quick(), &given(0), &journal), 1);
+    assert_eq!(remembered(&data, &quick(), &given(1), &journal), 0);
 }
 
 #[test]
@@ -190,9 +207,7 @@ fn repeats_of_a_division_share_its_splits_or_make_their_own() {
 }
 
 fn quick() -> Search {
-    let mut candidate = Candidate::default();
-    candidate.set("epochs", "3").unwrap();
-    Search::of(candidate)
+    Search::of(Spec::default().epochs(3))
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod oracle;
 
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case, random_graph, random_values};
 use gnan::random::Stream;
-use gnan::train::Selection;
+use gnan::spec::Selection;
 use gnan::{Dataset, Model, Spec};
 use oracle::{Case, Value};
 
@@ -29,8 +29,12 @@ fn town() -> (Case, Dataset) {
     (case, data)
 }
 
+fn quick() -> Spec {
+    Spec::default().hidden(16).layers(2).learning_rate(0.01).epochs(150)
+}
+
 fn training(select: Selection) -> Spec {
-    Spec::default().select(select).hidden(16).layers(2).learning_rate(0.01).epochs(150)
+    quick().select(select)
 }
 
 #[test]
@@ -46,7 +50,7 @@ fn a_path_leaves_the_features_that_count() {
     assert!(record.selection.iter().any(|step| step.features == names.len()));
     assert!(record.selection.windows(2).all(|pair| pair[0].strength < pair[1].strength));
     let accuracy = |model: &Model| model.evaluate(&data).expect("metrics").chief().expect("a metric").1;
-    let all = training(Selection::Off).fit(&data).expect("a model");
+    let all = quick().fit(&data).expect("a model");
     assert!(accuracy(&model) > accuracy(&all) - 0.03, "{} {}", accuracy(&model), accuracy(&all));
 
     // The file remembers, and new data need not have what was removed.
@@ -75,10 +79,10 @@ fn strengths_that_make_no_sense_and_mixed_wishes_are_refused() {
         let error = training.fit(&data).expect_err("refused").to_string();
         assert!(error.contains(words), "{error}");
     };
-    refused(training(Selection::Strength(0.0)), "strength 0");
+    refused(training(Selection::Strength(0.0)), "select cannot be 0");
     refused(training(Selection::Strength(1e9)), "removes no feature, or all of them");
     refused(training(Selection::Path).feature_pairs(2), "plain models");
-    refused(training(Selection::Path).associations(vec![("number1".to_owned(), gnan::lens::Reach::OWN)]), "rules");
+    refused(training(Selection::Path).own_only(vec!["number1".to_owned()]), "rules");
     let nothing = data.subset(&[]);
     let error =
         training(Selection::Path).fit_watched(&data, Some(&nothing), &mut |_| std::ops::ControlFlow::Continue(()));

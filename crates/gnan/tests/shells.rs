@@ -352,8 +352,8 @@ fn training_on_samples_repeats_and_is_recorded() {
     let case = CaseGraph { nodes: 400, edges: case.edges.into_iter().filter(|e| e[0] < 400 && e[1] < 400).collect() };
     let data = dataset(&case, 1);
     let train = |sample: Option<u32>, batch: Option<usize>, threads: usize| {
-        let training =
-            Spec::default().hidden(16).epochs(40).resample(7).shell_sample(sample).batch(batch).rho(RhoChoice::Shared);
+        let mut training = Spec::default().hidden(16).epochs(40).resample(7).rho(RhoChoice::Shared);
+        (training.statistics.shell_sample, training.fit.batch) = (sample, batch);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| training.fit(&data).expect("a model"))
     };
@@ -362,10 +362,10 @@ fn training_on_samples_repeats_and_is_recorded() {
         let one = train(Some(8), batch, 1);
         assert!(one.to_bytes().expect("bytes") == train(Some(8), batch, 3).to_bytes().expect("bytes"), "{batch:?}");
         let record = &one.definition().record;
-        assert_eq!(record.resolved.statistics.shell_sample, 8);
+        assert_eq!(record.resolved.statistics.shell_sample, Some(8));
         assert!(record.sample_error.is_some_and(|error| error > 0.0 && error < 1.0), "{:?}", record.sample_error);
     }
-    assert_eq!(exact.definition().record.resolved.statistics.shell_sample, 0);
+    assert_eq!(exact.definition().record.resolved.statistics.shell_sample, None);
     let sampled = train(Some(8), None, 2);
     let [exact, sampled] = [exact, sampled].map(|model| model.outputs_on(&data).expect("outputs").values);
     let size = exact.iter().map(|y| y.abs()).sum::<f32>();
@@ -382,6 +382,6 @@ fn samples_that_make_no_sense_are_refused() {
     let molecules = Dataset::open("solubility").expect("data");
     let refused = |training: Spec| training.fit(&molecules).expect_err("refused").to_string();
     assert!(refused(Spec::default().shell_sample(16)).contains("nothing to sample"));
-    assert!(refused(Spec::default().shell_sample(0)).contains("a sample of 0 sources"));
-    assert!(refused(Spec::default().resample(0)).contains("after 0 epochs"));
+    assert!(refused(Spec::default().shell_sample(0)).contains("shell-sample cannot be 0"));
+    assert!(refused(Spec::default().resample(0)).contains("resample cannot be 0"));
 }

@@ -8,11 +8,11 @@ use std::ops::ControlFlow;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case};
 use gnan::explain::{Explainer, Value};
 use gnan::files::{Column, Values};
-use gnan::lens::{Lens, Pool};
-use gnan::model::{Definition, Direction};
+use gnan::model::Definition;
 use gnan::random::Stream;
 use gnan::shape::ShapeKind;
-use gnan::train::{LogitChoice, Retraining, RhoChoice};
+use gnan::spec::{Curvature, LogitChoice, PoolChoice, RhoChoice, Trend};
+use gnan::train::Retraining;
 use gnan::{Dataset, Model, Spec};
 use oracle::{Case, FileModel};
 
@@ -64,7 +64,7 @@ fn data(seed: u64, graph_task: bool, labels: Labels) -> (Case, Dataset) {
 }
 
 fn splines() -> Spec {
-    let spline = Some(ShapeKind::Spline);
+    let spline = ShapeKind::Spline;
     Spec::default().shape(spline).rho_shape(spline).learning_rate(0.02).epochs(40)
 }
 
@@ -86,13 +86,9 @@ fn trained_splines_agree_with_the_oracle_and_explain_themselves() {
             let (case, data) = data(index, graph_task, labels);
             for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
                 let mixed = [(true, true), (true, false), (false, true)][(index % 3) as usize];
-                let kind = |spline: bool| Some(if spline { ShapeKind::Spline } else { ShapeKind::Network });
-                let training = splines()
-                    .shape(kind(mixed.0))
-                    .rho_shape(kind(mixed.1))
-                    .hidden(16)
-                    .batch([None, Some(5)][index as usize % 2])
-                    .rho(rho);
+                let kind = |spline: bool| if spline { ShapeKind::Spline } else { ShapeKind::Network };
+                let mut training = splines().shape(kind(mixed.0)).rho_shape(kind(mixed.1)).hidden(16).rho(rho);
+                training.fit.batch = [None, Some(5)][index as usize % 2];
                 let bytes = training.fit(&data).unwrap().to_bytes().unwrap();
                 let model = Model::from_bytes(&bytes).unwrap();
                 assert_eq!(model.to_bytes().unwrap(), bytes, "what is read is what was written");
@@ -137,12 +133,12 @@ fn assert_kept(model: &Model) {
             let size = values.iter().fold(1e-6f64, |size, value| size.max(value.abs()));
             let sign = |yes: bool| if yes { 1.0 } else { -1.0 };
             if let Some(direction) = feature.rules.direction {
-                let sign = sign(direction == Direction::Up);
+                let sign = sign(direction == Trend::Up);
                 let rises = values.windows(2).all(|pair| sign * (pair[1] - pair[0]) >= -1e-9 * size);
                 assert!(rises, "{} {:?}", feature.name, feature.rules);
             }
             if let Some(curvature) = feature.rules.curvature {
-                let sign = sign(curvature == gnan::model::Curvature::Convex);
+                let sign = sign(curvature == Curvature::Convex);
                 for (x, y) in places.windows(3).zip(values.windows(3)).filter(|(x, _)| x[2] - x[0] > 1e-9) {
                     let line = y[0] + (y[2] - y[0]) * (x[1] - x[0]) / (x[2] - x[0]);
                     assert!(sign * (line - y[1]) >= -1e-9 * size, "{} at {}", feature.name, x[1]);
@@ -179,8 +175,8 @@ fn rules_are_kept_everywhere() {
         {
             let (_, data) = data(10 + seed, graph_task, labels);
             for (rho, rho_monotone) in [(RhoChoice::Shared, false), (RhoChoice::PerFeature, true)] {
-                let batch = [None, Some(6)][seed as usize % 2];
-                let training = ruled(rho).rho_monotone(rho_monotone).batch(batch);
+                let mut training = ruled(rho).rho_monotone(rho_monotone);
+                training.fit.batch = [None, Some(6)][seed as usize % 2];
                 let model = training.fit(&data).unwrap();
                 assert_eq!(model.definition().record.certificates.len(), 8 + usize::from(rho_monotone));
                 assert_eq!(model.definition().learned.shape, ShapeKind::Spline);
@@ -195,8 +191,7 @@ fn rules_are_kept_everywhere() {
 #[test]
 fn bounds_hold_through_several_lenses() {
     let (_, data) = data(15, true, Labels::Number);
-    let lenses = [Pool::Sum, Pool::Mean].map(|pool| Lens { pool, ..Lens::default() }).to_vec();
-    let model = ruled(RhoChoice::Shared).lenses(lenses).fit(&data).unwrap();
+    let model = ruled(RhoChoice::Shared).pool(PoolChoice::Both).fit(&data).unwrap();
     assert!(model.check_certificates().iter().all(|certificate| certificate.holds));
 }
 
@@ -208,11 +203,8 @@ fn without_rules_noise_breaks_them() {
     let model = free.shape(ShapeKind::Spline).rho_shape(ShapeKind::Spline).fit(&data).unwrap();
     let mut definition = model.definition().clone();
     for feature in &mut definition.learned.features {
-        feature.rules = ruled(RhoChoice::Shared)
-            .rules
-            .iter()
-            .find(|r| r.feature == feature.name)
-            .map_or_else(Default::default, |r| r.rules);
+        let rules = ruled(RhoChoice::Shared).model.constrain;
+        feature.rules = rules.iter().find(|r| r.feature == feature.name).map_or_else(Default::default, |r| r.rules);
     }
     let found = Model::from_parts(definition, model.parameters().clone()).certify();
     assert!(found.iter().filter(|certificate| !certificate.holds).count() >= 4, "{found:#?}");
@@ -247,9 +239,9 @@ fn replicates_keep_the_rules_too() {
         let retraining = Retraining::new(&model, &data).unwrap();
         let replicates = retraining.fit(0..3, 4, &mut |_, _| ControlFlow::Continue(())).unwrap().unwrap();
         for replicate in &replicates {
-            assert_kept(&replicate.model);
+            assert_kept(replicate);
         }
-        assert_ne!(replicates[0].model.to_bytes().unwrap(), replicates[1].model.to_bytes().unwrap());
+        assert_ne!(replicates[0].to_bytes().unwrap(), replicates[1].to_bytes().unwrap());
     }
 }
 
@@ -287,21 +279,21 @@ fn a_tampered_file_is_found_out() {
     // The first coefficient above the others: "rising" falls at first.
     assert_eq!(broken(reread(same.clone(), &|p| p.shapes.block_mut(0)[0] += 1e3)), ["rising"]);
     // A missing value that says too much.
-    let small = same.features.iter().position(|feature| feature.name == "small").unwrap();
+    let small = same.learned.features.iter().position(|feature| feature.name == "small").unwrap();
     let first = same.layout().features[small].first_value;
     assert_eq!(broken(reread(same.clone(), &|p| p.values[first] = 1e3)), ["small"]);
     let mut mean = same.clone();
-    mean.features[small].mean_effect = vec![1e3];
+    mean.learned.features[small].mean_effect = vec![1e3];
     assert_eq!(broken(reread(mean, &|_| {})), ["small"]);
     // Unreachable nodes count most, and negatively.
     let found = broken(reread(same.clone(), &|p| p.rhos.block_mut(0)[0] = -1.5));
     assert!(found.contains(&"rho".to_owned()) && found.contains(&"rising".to_owned()), "{found:?}");
     // The rule is gone, the claim stays.
     let mut claims = same.clone();
-    claims.features[0].rules = Default::default();
+    claims.learned.features[0].rules = Default::default();
     assert_eq!(broken(reread(claims, &|_| {})), ["rising"]);
     let mut grows = same.clone();
-    grows.features[small].spline.as_mut().unwrap().flat = false;
+    grows.learned.features[small].spline.as_mut().unwrap().flat = false;
     assert_eq!(broken(reread(grows, &|p| p.shapes.block_mut(small)[0] += 1e-2)), ["small"]);
 }
 
@@ -311,17 +303,17 @@ fn files_that_lie_about_knots_are_refused() {
     let model = splines().epochs(2).fit(&data).unwrap();
     type Lie = fn(&mut Definition);
     let lies: [Lie; 11] = [
-        |d| d.features[0].spline.as_mut().unwrap().knots.reverse(),
-        |d| d.features[0].spline.as_mut().unwrap().knots[1] = f64::MAX,
-        |d| d.features[0].spline.as_mut().unwrap().degree = 9,
-        |d| d.features[0].spline.as_mut().unwrap().degree = 2,
-        |d| d.features[0].rules.bound = Some(-1.0),
-        |d| d.features[6].spline = Some(Default::default()),
-        |d| d.rho_spline.as_mut().unwrap().knots[0] = -1.0,
-        |d| d.rho_scale.scale = 2.0,
-        |d| d.record.resolved.fit.smooth = -1.0,
-        |d| (d.readout, d.rho_monotone) = (true, true),
-        |d| (d.rho_spline, d.rho_monotone) = (None, true),
+        |d| d.learned.features[0].spline.as_mut().unwrap().knots.reverse(),
+        |d| d.learned.features[0].spline.as_mut().unwrap().knots[1] = f64::MAX,
+        |d| d.learned.features[0].spline.as_mut().unwrap().degree = 9,
+        |d| d.learned.features[0].spline.as_mut().unwrap().degree = 2,
+        |d| d.learned.features[0].rules.bound = Some(-1.0),
+        |d| d.learned.features[6].spline = Some(Default::default()),
+        |d| d.learned.rho_spline.as_mut().unwrap().knots[0] = -1.0,
+        |d| d.learned.rho_scale.scale = 2.0,
+        |d| d.record.resolved.fit.smooth = Some(-1.0),
+        |d| (d.spec.model.readout, d.spec.model.rho_monotone) = (true, true),
+        |d| (d.learned.rho_spline, d.spec.model.rho_monotone) = (None, true),
     ];
     for (index, lie) in lies.into_iter().enumerate() {
         let mut definition = model.definition().clone();
@@ -341,7 +333,7 @@ fn what_makes_no_sense_is_refused_before_any_work() {
         let error = training.fit(data).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     };
-    let network = Some(ShapeKind::Network);
+    let network = ShapeKind::Network;
     refused(asked("nowhere: up"), &numbers, "nowhere");
     refused(asked("colour: up"), &numbers, "categorical");
     refused(asked("rising: up"), &classes, "classes");
@@ -350,7 +342,7 @@ fn what_makes_no_sense_is_refused_before_any_work() {
     refused(Spec::default().rho_shape(network).rho_monotone(true), &numbers, "networks");
     refused(asked("rising: up").logits(LogitChoice::Two), &two, "two logits");
     refused(splines().dropout(0.5), &numbers, "dropout");
-    refused(splines().smooth(-1.0), &numbers, "smoothness");
+    refused(splines().smooth(-1.0), &numbers, "smooth cannot be -1");
     let twice = vec!["rising: up".parse().unwrap(), "rising: convex".parse().unwrap()];
     refused(Spec::default().constrain(twice), &numbers, "twice");
     let fits = asked("rising: smooth 3").hidden(16).epochs(1).fit(&classes).unwrap();

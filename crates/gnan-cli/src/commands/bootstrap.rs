@@ -89,7 +89,7 @@ pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
             count(items.len())
         ))
         .in_file(&args.data)
-        .with_remedy("name the data it was trained on, with the same --test-share, --lcc and --splits")
+        .with_remedy("name the data it was trained on, with the same --test-share, --largest-component and --splits")
         .into());
     }
     let file = Replicates::path_beside(&args.model);

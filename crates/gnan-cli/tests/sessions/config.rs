@@ -7,7 +7,7 @@ use crate::desk::{Desk, Session};
 const QUICK: &str = "--hidden 16 --layers 1 --json --force";
 
 fn options(session: Session) -> Value {
-    session.expect(0).document()["options"].clone()
+    session.expect(0).document()["options"]["spec"].clone()
 }
 
 #[test]
@@ -18,14 +18,15 @@ fn file_then_environment_then_flags() {
     let line = format!("train molecules --config options.toml {QUICK}");
 
     let found = options(desk.gnan(&line));
-    assert_eq!((&found["epochs"], &found["learning-rate"], &found["balance"]), (&2.into(), &0.02.into(), &true.into()));
-    assert_eq!(found["seed"], 5, "the command's own table is the narrower one");
+    assert_eq!((&found["fit"]["epochs"], &found["fit"]["learning-rate"]), (&2.into(), &0.02.into()));
+    assert_eq!(found["fit"]["balance"], true);
+    assert_eq!(found["fit"]["seed"], 5, "the command's own table is the narrower one");
 
     let found = options(Session::of(desk.command(&line).env("GNAN_EPOCHS", "3").env("GNAN_BALANCE", "no")));
-    assert_eq!((&found["epochs"], &found["balance"]), (&3.into(), &false.into()));
+    assert_eq!((&found["fit"]["epochs"], &found["fit"]["balance"]), (&3.into(), &false.into()));
 
     let found = options(Session::of(desk.command(&format!("{line} --epochs 4")).env("GNAN_EPOCHS", "3")));
-    assert_eq!(found["epochs"], 4);
+    assert_eq!(found["fit"]["epochs"], 4);
 
     // The table of another command leaves training alone, and is followed by its own.
     let predicted = desk.works("predict model.gnan molecules --config options.toml").stdout;
@@ -40,7 +41,7 @@ fn a_file_can_be_named_in_the_environment() {
     let session = Session::of(desk.command("evaluate molecules --json").env("GNAN_CONFIG", "options.toml"));
     let document = session.expect(0).document();
     assert_eq!(document["folds"].as_array().unwrap().len(), 2);
-    assert_eq!(document["options"]["target"][0], "toxic");
+    assert_eq!(document["options"]["spec"]["data"]["target"][0], "toxic");
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn a_flag_beats_its_opposite_in_the_file() {
     desk.molecules("molecules");
     desk.write("options.toml", "directed = true\n");
     desk.works("data info molecules --config options.toml").shows(", directed");
-    desk.works("data info molecules --config options.toml --undirected").shows(", undirected");
+    desk.works("data info molecules --config options.toml --directed=false").shows(", undirected");
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn constraints_are_kept_by_splines_and_certified() {
     desk.works("inspect model.gnan").shows("3 certificates").shows("all hold");
     let document = desk.works("inspect model.gnan --json").document();
     assert_eq!(document["checked"].as_array().unwrap().len(), 3);
-    assert_eq!(document["description"]["certificates"][0]["holds"], true);
+    assert_eq!(document["definition"]["record"]["certificates"][0]["holds"], true);
     desk.works("report model.gnan tables -o report.html");
     assert!(String::from_utf8(desk.read("report.html")).unwrap().contains("charge never lowers a prediction"));
 
@@ -57,7 +57,7 @@ fn constraints_come_from_a_file_and_are_refused_with_a_reason() {
     desk.write("options.toml", "[train]\nconstrain = [\"charge: up\", \"size: convex, smooth 2\"]\nsmooth = 0.01\n");
     let line = format!("train tables --target toxic --config options.toml {QUICK}");
     let document = desk.gnan(&format!("{line} --json")).expect(0).document();
-    assert_eq!(document["options"]["constrain"][1], "size: convex, smooth 2");
+    assert_eq!(document["options"]["spec"]["model"]["constrain"][1], "size: convex, smooth 2");
     assert_eq!(document["model"]["certificates"].as_array().unwrap().len(), 2);
     desk.gnan(&format!("{line} --shape network")).expect(2).says("--shape");
     desk.gnan(&format!("{line} --logits two")).expect(2).says("one logit");

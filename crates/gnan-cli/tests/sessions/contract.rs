@@ -13,12 +13,12 @@ fn wrong_usage_is_2_and_suggests_what_was_meant() {
     desk.gnan("trian solubility").expect(2).says("train");
     desk.gnan("train solubility --rho sharde").expect(2).says("shared");
     desk.gnan("train solubility --epochs many").expect(2).says("--epochs");
-    desk.gnan("train solubility --epochs 0").expect(2).says("error: 0 epochs");
+    desk.gnan("train solubility --epochs 0").expect(2).says("epochs cannot be 0");
     desk.gnan("train solubility --learning-rate -1").expect(2).says("it must be above 0");
     desk.gnan("train solubility --learning-rate 0").expect(2).says("it must be above 0");
     desk.gnan("train solubility --threads 0").expect(2).says("--threads");
     desk.gnan("train solubility --test-share 1.5").expect(2).says("between 0 and 1");
-    desk.gnan("train solubility --directed --undirected").expect(2).says("cannot be used with");
+    desk.gnan("train solubility --directed=perhaps").expect(2).says("true or false");
     desk.gnan("train solubility --loss hinge").expect(2).says("squared");
     desk.gnan("evaluate solubility --folds 1").expect(2).says("folds");
     desk.gnan("").expect(2);

@@ -10,7 +10,7 @@ fn a_model_trained_on_samples_says_so_and_predicts_exactly() {
     desk.people("people");
     desk.works(&format!("train people {QUICK} --shell-sample 2 --resample 2 -o sampled.gnan"));
     desk.works("inspect sampled.gnan").shows("on samples of 2 sources of every shell").shows("predictions are exact");
-    assert_eq!(desk.json("inspect sampled.gnan")["description"]["record"]["shell_sample"], 2);
+    assert_eq!(desk.json("inspect sampled.gnan")["definition"]["spec"]["statistics"]["shell-sample"], 2);
     desk.works("explain sampled.gnan people --all --verify -o ledgers.jsonl");
     desk.works(&format!("train people {QUICK} --shell-sample 2 --resample 2 --threads 1 -o again.gnan"));
     assert_eq!(desk.read("sampled.gnan"), desk.read("again.gnan"));
@@ -24,8 +24,8 @@ fn far_distances_are_one_and_called_so() {
     let desk = Desk::new();
     desk.people("people");
     desk.works(&format!("train people {QUICK} --far-from 2 -o far.gnan"));
-    let description = desk.json("inspect far.gnan");
-    assert_eq!(description["description"]["lenses"][0]["far"], 2);
+    let document = desk.json("inspect far.gnan");
+    assert_eq!(document["definition"]["learned"]["lenses"][0]["far"], 2);
     desk.works("explain far.gnan people").shows("distance 2 or more").shows("distance 2 or more edges as one");
     desk.works("explain far.gnan people --all --verify -o ledgers.jsonl");
     desk.works("report far.gnan people -o report.html");

@@ -57,7 +57,7 @@ fn links_are_evaluated_over_seeds() {
 fn a_sample_is_announced() {
     let desk = Desk::new();
     desk.people("people");
-    let session = desk.works("train people --task link --most-pairs 40 --epochs 2 --hidden 16 --layers 1");
+    let session = desk.works("train people --task link --most-node-pairs 40 --epochs 2 --hidden 16 --layers 1");
     session.says("a sample of 40 of");
 }
 
@@ -71,9 +71,9 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     desk.gnan("predict links.gnan people --pairs nameless.csv").expect(3).says("source");
     desk.gnan("explain links.gnan people --id p0-nobody").expect(2).says("no pair of nodes");
     desk.gnan("train people --task link --target label").expect(2).says("leave --target");
-    desk.gnan("train people --task link --directed").expect(2).says("--undirected");
+    desk.gnan("train people --task link --directed").expect(2).says("--directed=false");
     desk.gnan("train people --task link --hop-cap 0").expect(2).says("--hop-cap");
-    desk.gnan("train people --task link --pairs 2").expect(2).says("--pairs");
+    desk.gnan("train people --task link --feature-pairs 2").expect(2).says("feature-pairs");
     desk.gnan("train people --negatives 2").expect(2).says("--task link");
     desk.gnan("evaluate people --task link --folds 3").expect(2).says("--seeds");
     desk.works("train people --target label --epochs 2 --hidden 16 --layers 1 -o nodes.gnan");

@@ -8,7 +8,7 @@ const QUICK: &str = "--epochs 20 --hidden 16 --target toxic";
 fn pairs_are_ranked_trained_explained_and_drawn() {
     let desk = Desk::new();
     desk.molecules("molecules");
-    desk.works(&format!("train molecules {QUICK} --describe degree@2 --pairs 1 -o m.gnan"))
+    desk.works(&format!("train molecules {QUICK} --describe degree@2 --feature-pairs 1 -o m.gnan"))
         .shows("pairs")
         .shows("explains");
     desk.works("inspect m.gnan").shows(" × ").shows("explains");
@@ -22,8 +22,8 @@ fn pairs_are_ranked_trained_explained_and_drawn() {
 fn pairs_that_make_no_sense_are_refused() {
     let desk = Desk::new();
     desk.molecules("molecules");
-    desk.gnan(&format!("train molecules {QUICK} --pair element,nothing")).expect(2).says("nothing");
-    desk.gnan(&format!("train molecules {QUICK} --pair element,element")).expect(2).says("itself");
-    desk.gnan(&format!("train molecules {QUICK} --pair element")).expect(2).says("comma");
-    desk.gnan(&format!("train molecules {QUICK} --pairs 99999")).expect(2).says("pairs are asked for");
+    desk.gnan(&format!("train molecules {QUICK} --feature-pair element,nothing")).expect(2).says("nothing");
+    desk.gnan(&format!("train molecules {QUICK} --feature-pair element,element")).expect(2).says("itself");
+    desk.gnan(&format!("train molecules {QUICK} --feature-pair element")).expect(2).says("comma");
+    desk.gnan(&format!("train molecules {QUICK} --feature-pairs 99999")).expect(2).says("pairs are asked for");
 }

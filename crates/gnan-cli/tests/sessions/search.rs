@@ -30,7 +30,7 @@ fn training_can_search_and_the_model_remembers_what_was_tried() {
     );
     desk.works(&line).shows("tried").shows("validation loss");
     let document = desk.json("inspect m.gnan");
-    let tried = document["description"]["record"]["tried"].as_array().unwrap_or_else(|| panic!("{document}"));
+    let tried = document["definition"]["record"]["tried"].as_array().unwrap_or_else(|| panic!("{document}"));
     assert_eq!(tried.len(), 3);
     // Data that are not described serve the model all the same.
     desk.works("predict m.gnan molecules");

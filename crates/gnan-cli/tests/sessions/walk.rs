@@ -29,10 +29,10 @@ fn graphs_from_tables_to_predictions() {
     assert_eq!(predictions.stdout.lines().count(), 61);
     predictions.says("accuracy");
 
-    desk.works("inspect model.gnan").shows("toxic of graphs").shows("element").shows("format version 1");
+    desk.works("inspect model.gnan").shows("toxic of graphs").shows("element").shows("format version 2");
     let inside = desk.json("inspect model.gnan");
-    assert_eq!(inside["description"]["task"], "graph");
-    assert_eq!(inside["format_version"], 1);
+    assert_eq!(inside["definition"]["learned"]["task"], "graph");
+    assert_eq!(inside["format_version"], 2);
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn a_table_of_molecules_with_its_split() {
     assert_eq!(training["data"]["test"], 13);
     assert!(training["metrics"]["test"]["r2"].is_number());
     assert!(training["metrics"]["baseline"]["mae"].is_number());
-    assert_eq!(training["record"]["loss"], "squared");
-    assert_eq!(training["options"]["hidden"], 16);
+    assert_eq!(training["record"]["resolved"]["fit"]["loss"], "squared");
+    assert_eq!(training["options"]["spec"]["model"]["hidden"], 16);
     let predictions = desk.works("predict model.gnan alkanes.csv --format jsonl").stdout;
     let first: serde_json::Value = serde_json::from_str(predictions.lines().next().unwrap()).unwrap();
     assert!(first["values"]["weight"].is_number(), "{first}");

@@ -63,7 +63,7 @@ fn read(tables: &Tables, path: &Path, options: &ReadOptions) -> Result<Vec<Vec<P
     for fold in &folds {
         if !fold.idx_train.is_empty() && !options.largest_component {
             return Err(Error::usage("idx_train, idx_val and idx_test count within the largest component")
-                .with_remedy(Remedy::Use("lcc").to("keep only that")));
+                .with_remedy(Remedy::Use("largest-component").to("keep only that")));
         }
         let own = [[&fold.train, &fold.idx_train], [&fold.valid, &fold.idx_val], [&fold.test, &fold.idx_test]];
         let inner = fold.model_selection.iter().map(|inner| [vec![&inner.train], vec![&inner.valid], vec![&fold.test]]);

@@ -118,6 +118,7 @@ impl Model {
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
         let definition = match version {
+            0 => return Err(broken("its format version is 0, which there never was")),
             1 => version1::definition(json)?,
             _ => {
                 let Header { sha256, definition, .. } = parse(json)?;

@@ -56,9 +56,23 @@ macro_rules! numbers {
 }
 
 numbers!(
-    usize: "a whole number", u64: "a whole number", u32: "a whole number", u16: "a whole number", f64: "a number",
-    bool: "true or false"
+    usize: "a whole number", u64: "a whole number", u32: "a whole number", u16: "a whole number", f64: "a number"
 );
+
+impl Scalar for bool {
+    /// A variable of the environment may be yes or 1 as well as true.
+    fn parse(name: &str, text: &str) -> Result<Self> {
+        match text.trim() {
+            "yes" | "on" | "1" => Ok(true),
+            "no" | "off" | "0" => Ok(false),
+            text => number(name, text, "true or false"),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
 
 impl Scalar for String {
     fn parse(name: &str, text: &str) -> Result<Self> {

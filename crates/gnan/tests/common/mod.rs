@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test file uses another part of these helpers")]
 
+pub mod model_file;
+
 use gnan::dataset::{Feature, Outcome, Pair, PairMember};
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
 use gnan::lens::{Lens, Pool, Reach};

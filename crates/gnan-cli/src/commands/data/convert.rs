@@ -18,7 +18,7 @@ use crate::style::heading;
 const HELP: &str = concat!(
     examples!(
         "gnan data convert Mutagenicity.zip -o mutagenicity/",
-        "gnan data convert cora.npz --lcc --format parquet -o cora/",
+        "gnan data convert cora.npz --largest-component --format parquet -o cora/",
     ),
     "
 

@@ -95,7 +95,7 @@ impl LinkDivision {
         let wanted = kept.map(|count| ((count as f64 * self.negatives).ceil() as usize).max(usize::from(count > 0)));
         let nodes = (kept.iter().chain(&wanted)).fold(messages.len(), |sum, count| sum.saturating_add(*count));
         Limits::check(nodes as u64, Limits::default().nodes, "edges and pairs")
-            .map_err(|error| error.with_remedy([Remedy::Lower("negatives"), Remedy::Lower("most-pairs")]))?;
+            .map_err(|error| error.with_remedy([Remedy::Lower("negatives"), Remedy::Lower("most-node-pairs")]))?;
         let mut strangers = strangers(data, &edges, wanted.iter().sum(), self.seed)?.into_iter();
         let mut pairs = Vec::new();
         for (((part, first, _), kept), wanted) in counts.into_iter().zip(kept).zip(wanted) {
@@ -115,7 +115,8 @@ impl LinkDivision {
             return (counts, None);
         }
         let kept = counts.map(|count| ((count as f64 * most / all).floor() as usize).clamp(count.min(2), count));
-        let note = format!("a sample of {most:.0} of {all:.0} pairs is used (the option most-pairs sets how many)");
+        let note =
+            format!("a sample of {most:.0} of {all:.0} pairs is used (the option most-node-pairs sets how many)");
         (kept, Some(note))
     }
 }
@@ -137,7 +138,7 @@ fn strangers(data: &Dataset, edges: &[[u32; 2]], wanted: usize, seed: u64) -> Re
     let free = all - edges.len() as u64;
     if wanted as u64 > free {
         return Err(Error::input(format!("{wanted} pairs without a link are wanted, and there are only {free}"))
-            .with_remedy([Remedy::Lower("negatives"), Remedy::Lower("most-pairs")]));
+            .with_remedy([Remedy::Lower("negatives"), Remedy::Lower("most-node-pairs")]));
     }
     let is_edge = |pair: &[u32; 2]| edges.binary_search(pair).is_ok();
     let mut random = Stream::named(seed, "pairs without a link", 0);

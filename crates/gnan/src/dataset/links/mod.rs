@@ -179,7 +179,7 @@ impl Dataset {
     pub fn into_links(self, options: &LinkOptions, describe: &[NodeDescription]) -> Result<Dataset> {
         if self.directed() {
             return Err(Error::usage("links that have a direction cannot be predicted")
-                .with_remedy(Remedy::Use("undirected").to("ignore it")));
+                .with_remedy(Remedy::Set("directed", "false".to_owned()).to("ignore it")));
         }
         let (candidates, division) = match &options.question {
             LinkQuestion::Divided(division) => (division.divide(&self, !describe.is_empty())?, division.clone()),
