@@ -13,7 +13,7 @@ use crate::files::Task;
 use crate::lens::View;
 use crate::memory;
 use crate::model::Rho;
-use crate::statistics::{Keeping, Sample, Shells, Statistics, Surroundings};
+use crate::statistics::{DistanceCache, Keeping, Sample, Shells, Statistics, Surroundings};
 use crate::train::{Probe, Training};
 
 /// Items from which distances are looked at.
@@ -250,7 +250,7 @@ fn shell_ways(
     let wide = slots > 256;
     let mut kept = vec![(Keeping::Bytes, if wide { 2 * pairs } else { pairs })];
     kept.extend((slots <= 16).then_some((Keeping::HalfBytes, pairs / 2)));
-    let folder = probe_folder.as_ref().filter(|_| !wide).map(|folder| folder.path().to_path_buf());
+    let folder = probe_folder.as_ref().filter(|_| !wide).map(|folder| DistanceCache::new(folder.path()));
     kept.extend(folder.map(|folder| (Keeping::File(folder), FILE_BYTES)));
     kept.push((Keeping::Recomputed, 0));
     for (keeping, bytes) in kept {

@@ -2,14 +2,15 @@
 
 mod oracle;
 
-use std::path::PathBuf;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gnan::distance::{Far, Ground, OCTET, Search};
 use gnan::graph::Graph;
 use gnan::lens::Lens;
 use gnan::random::Stream;
-use gnan::statistics::{Keeping, Sample, Shells, Surroundings};
+use gnan::statistics::{DistanceCache, Keeping, Sample, Shells, Surroundings};
 use gnan::train::RhoChoice;
 use gnan::{Dataset, DatasetOptions, Training};
 
@@ -167,9 +168,9 @@ fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
             let mut ways = vec![
                 Shells::kept(&surroundings, &receivers, &Keeping::Bytes),
                 Shells::kept(&surroundings, &receivers, &Keeping::Recomputed),
-                Shells::kept(&surroundings, &receivers, &Keeping::File(folder.path().to_owned())),
+                Shells::kept(&surroundings, &receivers, &Keeping::File(DistanceCache::new(folder.path()))),
                 // The file is there now.
-                Shells::kept(&surroundings, &receivers, &Keeping::File(folder.path().to_owned())),
+                Shells::kept(&surroundings, &receivers, &Keeping::File(DistanceCache::new(folder.path()))),
                 Shells::listed(&surroundings, &receivers),
                 Shells::new(&surroundings, &receivers, None, None),
                 Shells::new(&surroundings, &receivers, Some(Sample { size: 1000, seed: 1, draw: 0 }), None),
@@ -318,30 +319,141 @@ fn a_sample_is_the_same_for_the_same_seed_and_draw() {
     assert_eq!(means(sample, &receivers[7..8]), means(sample, &receivers)[7 * slots..8 * slots]);
 }
 
-#[test]
-fn a_cache_file_that_was_cut_short_or_changed_is_written_anew() {
-    let case = large_graphs().swap_remove(4).1;
-    let data = dataset(&case, 1);
-    let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
-    let receivers: Vec<usize> = (0..30).collect();
-    let folder = tempfile::tempdir().expect("folder");
-    let said = vec![1.0; data.node_count()];
-    let sums = |surroundings: &Arc<Surroundings>, keeping: &Keeping| {
-        let shells = Shells::kept(surroundings, &receivers, keeping);
-        heard_and_pulled(&shells, &said, &vec![1.0; receivers.len() * shells.slots()])
-    };
-    let file = Keeping::File(folder.path().to_owned());
-    let expected = sums(&surroundings, &Keeping::Bytes);
-    assert_eq!(sums(&surroundings, &file), expected);
-    let path: PathBuf = std::fs::read_dir(folder.path()).expect("folder").next().expect("file").expect("file").path();
-    let whole = std::fs::read(&path).expect("file");
-    for damaged in [&whole[..whole.len() - 1], &whole[..10], b"something else"] {
-        std::fs::write(&path, damaged).expect("file");
-        assert_eq!(sums(&surroundings, &file), expected);
-        assert!(std::fs::read(&path).expect("file") == whole);
+/// A small graph whose distances are kept in files, with the sums that are expected whatever happens to them.
+struct Cached {
+    surroundings: Arc<Surroundings>,
+    receivers: Vec<usize>,
+    expected: (Vec<f64>, Vec<f64>),
+    folder: tempfile::TempDir,
+}
+
+impl Cached {
+    fn new() -> Cached {
+        let data = dataset(&large_graphs().swap_remove(4).1, 1);
+        let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
+        let receivers: Vec<usize> = (0..30).collect();
+        let expected = sums_of(&Shells::kept(&surroundings, &receivers, &Keeping::Bytes));
+        Cached { surroundings, receivers, expected, folder: tempfile::tempdir().expect("folder") }
     }
-    // A folder that cannot be made: distances are searched for again.
-    assert_eq!(sums(&surroundings, &Keeping::File(path.join("no folder"))), expected);
+
+    fn shells(&self, cache: &DistanceCache) -> Shells {
+        Shells::kept(&self.surroundings, &self.receivers, &Keeping::File(cache.clone()))
+    }
+
+    /// Sums with a new cache in this folder are right; returns the problem that it reports.
+    fn problem_in(&self, folder: &Path) -> Option<String> {
+        let cache = DistanceCache::new(folder);
+        assert_eq!(sums_of(&self.shells(&cache)), self.expected);
+        cache.problem().map(str::to_owned)
+    }
+
+    /// The path and the bytes of the cache file.
+    fn file(&self) -> (PathBuf, Vec<u8>) {
+        let mut files = std::fs::read_dir(self.folder.path()).expect("folder");
+        let path = files.next().expect("a file").expect("a file").path();
+        assert!(files.next().is_none(), "there is one file, and no temporary one is left");
+        let bytes = std::fs::read(&path).expect("file");
+        (path, bytes)
+    }
+}
+
+/// Sums over shells and the gradient of their sum, for sources that all have different values.
+fn sums_of(shells: &Shells) -> (Vec<f64>, Vec<f64>) {
+    let values: Vec<f32> = (0..shells.source_count()).map(|node| (node % 101) as f32).collect();
+    heard_and_pulled(shells, &values, &vec![1.0; shells.receivers() * shells.slots()])
+}
+
+#[test]
+fn a_cache_file_is_used_as_it_was_written() {
+    let cached = Cached::new();
+    assert_eq!(cached.problem_in(cached.folder.path()), None);
+    let (path, whole) = cached.file();
+    let written = std::fs::metadata(&path).and_then(|file| file.modified()).expect("time");
+    assert_eq!(cached.problem_in(cached.folder.path()), None);
+    assert_eq!(std::fs::metadata(&path).and_then(|file| file.modified()).expect("time"), written);
+    assert!(cached.file().1 == whole);
+}
+
+/// Every byte of the header and of the checksums at the end, and every 1009th of the distances between them.
+#[test]
+fn a_cache_file_with_a_changed_byte_is_reported_and_written_anew() {
+    let cached = Cached::new();
+    cached.problem_in(cached.folder.path());
+    let (path, whole) = cached.file();
+    let (header, checksums) = (40, whole.len() - 8 * cached.receivers.len().div_ceil(OCTET));
+    let positions = (0..header).chain((header..checksums).step_by(1009)).chain(checksums..whole.len());
+    for position in positions {
+        let mut damaged = whole.clone();
+        damaged[position] ^= 1 << (position % 8);
+        std::fs::write(&path, damaged).expect("file");
+        let problem = cached.problem_in(cached.folder.path()).expect("a problem");
+        assert!(problem.contains(".rows was not used") && problem.contains("damaged"), "{position}: {problem}");
+        assert!(cached.file().1 == whole, "{position}");
+    }
+}
+
+#[test]
+fn a_cache_file_that_is_cut_short_of_another_version_or_no_file_is_replaced() {
+    let cached = Cached::new();
+    cached.problem_in(cached.folder.path());
+    let (path, whole) = cached.file();
+    let mut older = whole.clone();
+    older[7] = b'1';
+    let longer = [&whole[..], b"more"].concat();
+    for damaged in [&whole[..whole.len() - 1], &whole[..10], b"", b"something else", &longer, &older] {
+        std::fs::write(&path, damaged).expect("file");
+        assert!(cached.problem_in(cached.folder.path()).is_some_and(|problem| problem.contains("written again")));
+        assert!(cached.file().1 == whole);
+    }
+    std::fs::remove_file(&path).expect("file");
+    std::fs::create_dir(&path).expect("folder");
+    let problem = cached.problem_in(cached.folder.path()).expect("a problem");
+    assert!(problem.contains("cannot be kept in") && problem.contains("searched again for every pass"), "{problem}");
+}
+
+/// What is checked when a file is opened is checked again whenever it is read.
+#[test]
+fn a_cache_file_that_changes_while_it_is_used_is_reported() {
+    let cached = Cached::new();
+    for change in 0..2 {
+        // Writes the file, the second time because it is damaged.
+        cached.problem_in(cached.folder.path());
+        let cache = DistanceCache::new(cached.folder.path());
+        let shells = cached.shells(&cache);
+        let mut file = std::fs::OpenOptions::new().write(true).open(cached.file().0).expect("file");
+        match change {
+            0 => file.seek(SeekFrom::Start(4321)).and_then(|_| file.write_all(b"0123")).expect("written"),
+            _ => file.set_len(4321).expect("cut short"),
+        }
+        assert_eq!(cache.problem(), None);
+        assert_eq!(sums_of(&shells), cached.expected);
+        let problem = cache.problem().expect("a problem");
+        assert!(problem.contains("was not used") && problem.contains("searched again"), "{problem}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_reported() {
+    let cached = Cached::new();
+    let no_folder = cached.folder.path().join("a file");
+    std::fs::write(&no_folder, b"").expect("file");
+    let mut folders = vec![no_folder.clone(), no_folder.join("folder")];
+    if cfg!(target_os = "linux") {
+        folders.push(PathBuf::from("/proc/gnan"));
+    }
+    let read_only = cached.folder.path().join("read-only");
+    std::fs::create_dir(&read_only).expect("folder");
+    let mut permissions = std::fs::metadata(&read_only).expect("folder").permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&read_only, permissions).expect("permissions");
+    // Some users may write everywhere.
+    if std::fs::write(read_only.join("probe"), b"").is_err() {
+        folders.push(read_only);
+    }
+    for folder in folders {
+        let problem = cached.problem_in(&folder).expect("a problem");
+        assert!(problem.contains(&format!("cannot be kept in {} (", folder.display())), "{problem}");
+    }
 }
 
 /// Training on samples is the same whatever the number of threads, with and without batches; it differs from exact

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gnan::model::FeatureRules;
 use gnan::shape::ShapeKind;
-use gnan::statistics::KnotChoice;
+use gnan::statistics::{DistanceCache, KnotChoice};
 use gnan::train::{LogitChoice, Loss, RhoChoice, Selection};
 use gnan::{Error, Training};
 use serde::Serialize;
@@ -286,7 +286,7 @@ impl TryFrom<&TrainingArgs> for Training {
             batch: args.batch,
             shell_sample: args.shell_sample,
             resample: args.resample,
-            cache: args.cache.clone(),
+            cache: args.cache.clone().map(DistanceCache::new),
             balance_classes: args.balance,
             seed: args.seed,
             ..Training::default()

@@ -17,7 +17,7 @@ use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
 use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
-use crate::screen::{print, print_json};
+use crate::screen::{print, print_json, warn_of_cache};
 use crate::style::{BOLD, DIM, count, counted, dim, duration, heading, metric, metric_name};
 use crate::table::{Align, Table};
 use gnan::baseline::{self, baseline};
@@ -139,6 +139,7 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     };
     let result = evaluated.iter().map(run).collect::<gnan::Result<_>>();
     progress.finish();
+    warn_of_cache(base.training.cache.as_ref());
     if interrupt::asked() && result.is_err() {
         return Err(args.interrupted(&progress));
     }

@@ -21,7 +21,7 @@ use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
 use crate::metric_table::metric_table;
 use crate::progress::{EvaluationProgress, TrainingProgress};
-use crate::screen::{print, print_json, talk};
+use crate::screen::{print, print_json, talk, warn_of_cache};
 use crate::style::{self, count, counted, dim, duration, heading};
 use crate::table::Table;
 use gnan::baseline::{self, baseline};
@@ -266,6 +266,7 @@ pub fn fit(training: &Training, parts: &Parts, save: impl FnOnce(&Fitted) -> gna
     let start = Instant::now();
     let fitted = training.fit_watched(&parts.train, Some(&parts.valid), &mut |report| progress.epoch(report));
     progress.finish();
+    warn_of_cache(training.cache.as_ref());
     let fitted = fitted?;
     let seconds = start.elapsed().as_secs_f64();
     save(&fitted)?;

@@ -189,7 +189,8 @@ fn shell_counts(row: &[u16], counts: &mut Vec<(u16, u32)>) {
 }
 
 fn count_of(counts: &[(u16, u32)], distance: u16) -> f64 {
-    counts.binary_search_by_key(&distance, |(distance, _)| *distance).map_or(1.0, |at| f64::from(counts[at].1))
+    let at = counts.binary_search_by_key(&distance, |(distance, _)| *distance);
+    f64::from(counts[at.expect("invariant: every distance of the row is counted")].1)
 }
 
 fn merge(mut entries: Vec<Entry>) -> Vec<Entry> {
@@ -213,10 +214,9 @@ pub(super) fn number_cells(rows: &[Vec<Entry>], slot_of: impl Fn(u16, u16) -> u1
     let mut numbered = CellRows { offsets: vec![0], cells: Vec::new(), weights: Vec::new() };
     for row in rows {
         for (unit, lens, distance, weight) in row {
-            if let Ok(cell) = keys.binary_search(&(*unit, slot_of(*lens, *distance))) {
-                numbered.cells.push(cell as u32);
-                numbered.weights.push(*weight as f32);
-            }
+            let cell = keys.binary_search(&(*unit, slot_of(*lens, *distance)));
+            numbered.cells.push(cell.expect("invariant: every entry has a cell") as u32);
+            numbered.weights.push(*weight as f32);
         }
         numbered.offsets.push(numbered.cells.len());
     }

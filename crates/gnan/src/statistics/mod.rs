@@ -9,7 +9,6 @@ pub mod knots;
 mod levels;
 mod shells;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -17,7 +16,7 @@ use rayon::prelude::*;
 pub use cells::{CellRows, Cells};
 pub use knots::KnotChoice;
 pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
-pub use shells::{Keeping, Octet, Sample, Shells, Surroundings};
+pub use shells::{DistanceCache, Keeping, Octet, Sample, Shells, Surroundings};
 
 use crate::dataset::{Dataset, Feature};
 use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};
@@ -49,7 +48,7 @@ pub struct StatisticsOptions {
     /// A sample of every shell in place of the whole.
     pub sample: Option<Sample>,
     /// Where rows of distances may be kept in files.
-    pub cache: Option<PathBuf>,
+    pub cache: Option<DistanceCache>,
 }
 
 /// Which features of a node task are heard with the same rho, and so share a channel of the shell rows.
@@ -294,6 +293,7 @@ impl Statistics {
                 if self.cells.units[*cell as usize] == BIAS_UNIT {
                     let slot = usize::from(self.cells.slots[*cell as usize]);
                     let lens = &self.options.lenses[self.axis.lens_of(slot)];
+                    // The items of a node task are single receivers, whose mean is themselves.
                     let nodes =
                         if lens.pool == Pool::Mean { self.pooled.get(*row).copied().unwrap_or(1.0) } else { 1.0 };
                     receivers[slot] += f64::from(*weight) * nodes;
@@ -398,7 +398,7 @@ fn node_cells(
             for (lens, view) in (0u16..).zip(&views[graphs.partition_point(|graph| *graph < group.graph)]) {
                 let mut next = rows.iter_mut();
                 longest.push(view.each_row(&group.receivers, |_, distances| {
-                    let Some(row) = next.next() else { return };
+                    let row = next.next().expect("invariant: a receiver has a row");
                     row.extend(node_entries(distances, first, levels, options.normalise, in_cells, lens));
                 })?);
             }

@@ -1,15 +1,13 @@
 //! What can be chosen about training, with defaults that work untuned, checked once before any work starts.
 
-use std::path::PathBuf;
-
 use crate::dataset::{Dataset, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::lens::{Lens, Reach};
 use crate::model::{Description, FeatureRules, Rho, StepSettings};
 use crate::shape::{Adam, Architecture, ShapeKind};
-use crate::statistics::KnotChoice;
 use crate::statistics::knots::MANY_VALUES;
+use crate::statistics::{DistanceCache, KnotChoice};
 
 use super::Loss;
 
@@ -162,7 +160,7 @@ pub struct Training {
     /// Epochs after which sources are drawn anew.
     pub resample: usize,
     /// The folder in which distances are kept that do not fit in memory.
-    pub cache: Option<PathBuf>,
+    pub cache: Option<DistanceCache>,
     /// Weigh classes so that each counts the same.
     pub balance_classes: bool,
     /// How many pairs of features the model is to have, the best by what the additive model leaves.

@@ -1,7 +1,6 @@
 //! How rows are kept: what fits in the memory that is left.
 
-use std::path::PathBuf;
-
+use super::distance_cache::DistanceCache;
 use super::surroundings::Surroundings;
 use crate::distance::OCTET;
 use crate::memory;
@@ -13,8 +12,8 @@ pub enum Keeping {
     Bytes,
     /// In memory, half a byte: at most 16 slots.
     HalfBytes,
-    /// In a cache file in this folder.
-    File(PathBuf),
+    /// In a file of this cache.
+    File(DistanceCache),
     /// Not at all: they are searched again for every pass.
     Recomputed,
 }
@@ -23,8 +22,8 @@ pub enum Keeping {
 const SHARE: f64 = 0.6;
 
 impl Keeping {
-    /// The best way that fits: bytes are the fastest, then half bytes, then a file where a folder for it is given.
-    pub fn choose(pairs: u64, slots: usize, left: Option<u64>, folder: Option<&PathBuf>) -> Keeping {
+    /// The best way that fits: bytes are the fastest, then half bytes, then a file where there is a cache for it.
+    pub fn choose(pairs: u64, slots: usize, left: Option<u64>, cache: Option<&DistanceCache>) -> Keeping {
         let fits = |bytes: u64| left.is_none_or(|left| bytes as f64 <= SHARE * left as f64);
         let wide = slots > 256;
         if fits(if wide { pairs.saturating_mul(2) } else { pairs }) {
@@ -32,8 +31,8 @@ impl Keeping {
         } else if slots <= 16 && fits(pairs / 2) {
             Keeping::HalfBytes
         } else {
-            match folder {
-                Some(folder) if !wide => Keeping::File(folder.clone()),
+            match cache {
+                Some(cache) if !wide => Keeping::File(cache.clone()),
                 _ => Keeping::Recomputed,
             }
         }
@@ -61,13 +60,13 @@ mod tests {
 
     #[test]
     fn what_fits_best_is_chosen() {
-        let folder = PathBuf::from("cache");
-        let choose = |left: u64, slots, folder| Keeping::choose(1000, slots, Some(left), folder);
+        let cache = DistanceCache::new("cache");
+        let choose = |left: u64, slots, cache| Keeping::choose(1000, slots, Some(left), cache);
         assert_eq!(choose(10_000, 20, None), Keeping::Bytes);
         assert_eq!(choose(1000, 16, None), Keeping::HalfBytes);
         assert_eq!(choose(1000, 17, None), Keeping::Recomputed);
-        assert_eq!(choose(1000, 17, Some(&folder)), Keeping::File(folder.clone()));
-        assert_eq!(choose(2000, 300, Some(&folder)), Keeping::Recomputed);
+        assert_eq!(choose(1000, 17, Some(&cache)), Keeping::File(cache.clone()));
+        assert_eq!(choose(2000, 300, Some(&cache)), Keeping::Recomputed);
         assert_eq!(Keeping::choose(u64::MAX, 300, None, None), Keeping::Bytes);
     }
 }

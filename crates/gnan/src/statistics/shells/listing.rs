@@ -88,8 +88,7 @@ pub(super) fn lists(surroundings: &Arc<Surroundings>, receivers: &[u32], pick: P
         || (ViewSearch::default(), Vec::new()),
         |(search, words), (place, batch, piece)| {
             let members = batch.iter().flat_map(|octet| octet.receivers).filter_map(seat);
-            // It was found before, so it is found now.
-            let Ok(found) = surroundings.find(members, search) else { return };
+            let found = surroundings.find_again(members, search);
             let first = offsets[place * slots * OCTET];
             for (number, octet) in batch.iter().enumerate() {
                 let lists = &offsets[(place + number) * slots * OCTET..][..slots * OCTET + 1];

@@ -5,6 +5,7 @@
 //! the mean of every lane over every shell comes from one sweep over [`rows`] of slots, or over [`lists`] of sources.
 //! Receivers come eight at a time, in *octets*.
 
+mod distance_cache;
 mod keeping;
 mod listing;
 mod lists;
@@ -13,9 +14,9 @@ mod rows;
 mod surroundings;
 mod sweep;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use distance_cache::DistanceCache;
 pub use keeping::Keeping;
 pub use listing::Sample;
 pub use rows::Octet;
@@ -51,7 +52,7 @@ impl Shells {
         surroundings: &Arc<Surroundings>,
         receivers: &[usize],
         sample: Option<Sample>,
-        folder: Option<&PathBuf>,
+        cache: Option<&DistanceCache>,
     ) -> Shells {
         let seats: Vec<u32> = receivers.iter().map(|receiver| *receiver as u32).collect();
         let pairs = surroundings.pairs(&seats);
@@ -63,7 +64,7 @@ impl Shells {
         let form = match pick {
             Some(pick) => listed(surroundings, seats.into(), pick),
             None => {
-                let keeping = Keeping::choose(pairs, surroundings.slots(), memory::left(), folder);
+                let keeping = Keeping::choose(pairs, surroundings.slots(), memory::left(), cache);
                 Form::Rows(Rows::new(surroundings, &seats, &keeping))
             }
         };

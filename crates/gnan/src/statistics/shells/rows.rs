@@ -8,16 +8,15 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::distance_cache::DistanceCache;
 use super::keeping::Keeping;
-use super::row_file::RowFile;
+use super::row_file::{RowFile, pieces};
 use super::surroundings::Surroundings;
 use crate::distance::OCTET;
 use crate::lens::{Found, ViewSearch};
 
 /// The lane of an octet that is not used.
 pub(super) const NOBODY: u32 = u32::MAX;
-/// Bytes of a file that are read at a time.
-const READ_AT_ONCE: usize = 64 << 20;
 
 /// Eight receivers of one graph.
 #[derive(Clone, Debug)]
@@ -156,9 +155,15 @@ impl Rows {
             Keeping::Bytes if wide => Kept::Wide(rows.filled(words)),
             Keeping::Bytes => Kept::Bytes(rows.filled(words)),
             Keeping::HalfBytes => Kept::HalfBytes(rows.filled(words)),
-            Keeping::File(folder) => match rows.file(folder) {
+            Keeping::File(cache) => match rows.file(cache) {
                 Ok(file) => Kept::File(file),
-                Err(_) => Kept::Nowhere { wide },
+                Err(error) => {
+                    cache.report(format!(
+                        "distances cannot be kept in {} ({error}): they were searched again for every pass",
+                        cache.folder().display()
+                    ));
+                    Kept::Nowhere { wide }
+                }
             },
         };
         rows
@@ -199,8 +204,7 @@ impl Rows {
             || (ViewSearch::default(), Vec::new()),
             |(search, room), (batch, piece)| {
                 let octets = &self.octets[batch];
-                // It was found before, so it is found now.
-                let Ok(found) = self.surroundings.find(self.members(octets), search) else { return };
+                let found = self.surroundings.find_again(self.members(octets), search);
                 for (octet, out) in piece.chunks_exact_mut(octets[0].len.max(1)).enumerate() {
                     T::write(&found, octet, unreachable, out, room);
                 }
@@ -239,13 +243,12 @@ impl Rows {
             }
             Kept::File(file) => {
                 let mut words: Vec<u64> = Vec::new();
-                for range in self.pieces(READ_AT_ONCE / 8) {
-                    let start = self.octets[range.start].start;
-                    let length = self.octets[range.clone()].iter().map(|octet| octet.len).sum();
-                    words.resize(length, 0);
-                    if file.read(start, &mut words).is_err() {
+                for range in pieces(&self.octets) {
+                    if let Err(error) = file.read(range.clone(), &self.octets, &mut words) {
+                        file.report("searched again", &error);
                         self.search(range.clone(), &mut words);
                     }
+                    let start = self.octets[range.start].start;
                     visit(range, Words::Bytes(&words, start));
                 }
             }
@@ -256,41 +259,22 @@ impl Rows {
     fn each_search(&self, mut visit: impl FnMut(Range<usize>, usize)) {
         let batches = batches(&self.octets, 0..self.octets.len(), self.surroundings.octets_at_once());
         for wave in batches.chunks(rayon::current_num_threads().max(1)) {
-            let (Some(first), Some(last)) = (wave.first(), wave.last()) else { continue };
-            let range = first.start..last.end;
+            let range = wave[0].start..wave[wave.len() - 1].end;
             let length = self.octets[range.clone()].iter().map(|octet| octet.len).sum();
             visit(range, length);
         }
     }
 
-    /// Runs of octets of at most so many words, at least one each.
-    fn pieces(&self, most: usize) -> Vec<Range<usize>> {
-        let mut pieces: Vec<Range<usize>> = Vec::new();
-        let mut words = 0;
-        for (place, octet) in self.octets.iter().enumerate() {
-            match pieces.last_mut() {
-                Some(piece) if words + octet.len <= most => piece.end = place + 1,
-                _ => {
-                    pieces.push(place..place + 1);
-                    words = 0;
-                }
-            }
-            words += octet.len;
-        }
-        pieces
-    }
-
     /// The rows in a file, which is there already or is written now.
-    fn file(&self, folder: &std::path::Path) -> std::io::Result<RowFile> {
-        let words = self.octets.last().map_or(0, |octet| octet.start + octet.len);
-        RowFile::open_or_create(folder, self.surroundings.checksum(&self.seats), words, |write| {
+    fn file(&self, cache: &DistanceCache) -> std::io::Result<RowFile> {
+        RowFile::open_or_create(cache, self.surroundings.checksum(&self.seats), &self.octets, |write| {
             let mut room: Vec<u64> = Vec::new();
             let mut written = Ok(());
             self.each_search(|range, length| {
-                room.resize(length, 0);
-                self.search(range, &mut room);
                 if written.is_ok() {
-                    written = write(&room);
+                    room.resize(length, 0);
+                    self.search(range.clone(), &mut room);
+                    written = write(range, &room);
                 }
             });
             written

@@ -211,14 +211,20 @@ impl Surroundings {
     }
 
     /// Searches for receivers of one graph, at most 256 of them.
-    pub(super) fn find<'a>(
-        &'a self,
-        receivers: impl Iterator<Item = u32>,
-        search: &'a mut ViewSearch,
-    ) -> Result<Found<'a>> {
+    fn find<'a>(&'a self, receivers: impl Iterator<Item = u32>, search: &'a mut ViewSearch) -> Result<Found<'a>> {
         let seats: Vec<Seat> = receivers.map(|receiver| self.seats[receiver as usize]).collect();
         let receivers: Vec<u32> = seats.iter().map(|seat| seat.receiver).collect();
         self.graphs[seats.first().map_or(0, |seat| seat.graph as usize)].view.find(&receivers, search)
+    }
+
+    /// The same once distances have been counted: a search fails where a distance is too long to be written down, and
+    /// then counting would have failed.
+    pub(super) fn find_again<'a>(
+        &'a self,
+        receivers: impl Iterator<Item = u32>,
+        search: &'a mut ViewSearch,
+    ) -> Found<'a> {
+        self.find(receivers, search).expect("invariant: these distances were found when they were counted")
     }
 
     /// Positions of `receivers`, those of one graph together and near ones next to each other.

@@ -117,7 +117,7 @@ fn octet_sums<const W: usize>(
 
 #[inline(always)]
 fn sums_of_bytes<const W: usize>(words: &[u64], said: &[[f32; W]], table: &mut [Eight<W>]) {
-    let Some(table) = table.first_chunk_mut::<BYTES>() else { return };
+    let table = table.first_chunk_mut::<BYTES>().expect("invariant: a table has a row for every byte");
     for (word, value) in words.iter().zip(said) {
         for lane in 0..OCTET {
             let sum = &mut table[usize::from((word >> (8 * lane)) as u8)][lane];
@@ -182,7 +182,7 @@ pub(super) fn gather<const W: usize>(rows: &Rows, slots: usize, pull: &[f32], gr
 
 #[inline(always)]
 fn pulls_of_bytes<const W: usize>(words: &[u64], table: &[Eight<W>], gradient: &mut [[f32; W]]) {
-    let Some(table) = table.first_chunk::<BYTES>() else { return };
+    let table = table.first_chunk::<BYTES>().expect("invariant: a table has a row for every byte");
     for (word, sum) in words.iter().zip(gradient) {
         add_eight(sum, |lane| &table[usize::from((word >> (8 * lane)) as u8)][lane]);
     }
