@@ -2,7 +2,7 @@
 
 use gnan::dataset::Outcome;
 use gnan::files::Task;
-use gnan::lens::{Direction, Lens, Pool};
+use gnan::lens::{EdgeDirection, Lens, Pool};
 use gnan::model::{Description, PairRank, Rho, SelectionStep};
 use gnan::model_file::parameter_count;
 use gnan::shape::ShapeKind;
@@ -56,10 +56,10 @@ fn lenses(description: &Description) -> String {
     let one = |lens: &Lens| {
         let mut words = Vec::new();
         match lens.direction {
-            Direction::Along if description.directed => words.push("along edges".to_owned()),
-            Direction::Along => {}
-            Direction::Against => words.push("against edges".to_owned()),
-            Direction::Ignoring => words.push("ignoring direction".to_owned()),
+            EdgeDirection::Along if description.directed => words.push("along edges".to_owned()),
+            EdgeDirection::Along => {}
+            EdgeDirection::Against => words.push("against edges".to_owned()),
+            EdgeDirection::Ignoring => words.push("ignoring direction".to_owned()),
         }
         if !lens.types.is_empty() {
             words.push(format!("over {} edges", lens.types.join(" and ")));

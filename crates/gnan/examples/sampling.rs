@@ -12,7 +12,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use gnan::model::{OptimiserState, Rows, StepSettings};
+use gnan::model::{ItemRows, OptimiserState, StepSettings};
 use gnan::shape::Adam;
 use gnan::statistics::{Sample, Statistics, StatisticsOptions};
 use gnan::train::{Goals, Loss, RhoChoice};
@@ -77,7 +77,7 @@ impl Measured {
         let options = StatisticsOptions { sample, ..model.description().statistics_options() };
         let statistics = Statistics::new(train, &features, options)?;
         let mut engine = model.engine(Arc::new(statistics));
-        let mut rows: Rows = engine.rows(&(0..train.len()).collect::<Vec<_>>(), true);
+        let mut rows: ItemRows = engine.rows(&(0..train.len()).collect::<Vec<_>>(), true);
         let target = &train.targets()[0];
         let values = train.items().iter().map(|item| target.values[*item as usize] as f32).collect();
         let goals = Goals::new(1, values, vec![1.0; train.len()], Vec::new());

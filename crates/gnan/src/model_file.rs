@@ -35,7 +35,7 @@ use crate::lens::{Lens, Pool};
 use crate::limits::Limits;
 use crate::model::{Description, FeatureSchema, Model, Parameters, RhoScale, TargetSchema, output_count};
 use crate::output::write_atomically;
-use crate::shape::{Architecture, Bank, BankForm, ShapeKind};
+use crate::shape::{Architecture, Bank, BankSpec, ShapeKind};
 use crate::statistics::knots::{FEWEST_KNOTS, MOST_KNOTS};
 
 /// The version this library writes, and the newest it reads.
@@ -117,7 +117,7 @@ impl Model {
 type Tensors = BTreeMap<String, (Vec<usize>, Vec<u8>)>;
 
 fn tensors_of(model: &Model) -> Tensors {
-    let (parameters, forms) = (model.parameters(), model.description().forms());
+    let (parameters, forms) = (model.parameters(), model.description().bank_specs());
     let mut tensors = Tensors::new();
     let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
     let banks = [
@@ -303,7 +303,7 @@ fn check_pair(pair: &Pair, feature: &FeatureSchema, before: &[FeatureSchema]) ->
 
 fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std::result::Result<Parameters, String> {
     let layout = description.layout();
-    let forms = description.forms();
+    let forms = description.bank_specs();
     let (outputs, source_outputs) = (description.architecture.outputs, description.source_outputs());
     let mut expected = BTreeSet::new();
     let mut read = |name: String, shape: &[usize]| -> std::result::Result<Vec<f32>, String> {
@@ -319,7 +319,7 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
         expected.insert(name);
         Ok(values)
     };
-    let mut bank = |prefix: &str, form: &BankForm| -> std::result::Result<Bank, String> {
+    let mut bank = |prefix: &str, form: &BankSpec| -> std::result::Result<Bank, String> {
         // Tensors are checked against their shape before the bank is allocated, so a large claim needs a large file.
         let tensors = form.tensors().into_iter().map(|(name, shape)| read(format!("{prefix}.{name}"), &shape));
         Ok(Bank::from_tensors(form, &tensors.collect::<std::result::Result<Vec<_>, String>>()?))
@@ -344,7 +344,7 @@ fn read_parameters(description: &Description, tensors: &SafeTensors<'_>) -> std:
 /// What `gnan inspect` says of the size of a model.
 pub fn parameter_count(description: &Description) -> usize {
     let layout = description.layout();
-    let (forms, outputs) = (description.forms(), description.architecture.outputs);
+    let (forms, outputs) = (description.bank_specs(), description.architecture.outputs);
     let own = (layout.values + 1) * description.source_outputs() + outputs;
     forms.shapes.parameters() + forms.rhos.parameters() + forms.readouts.parameters() + own
 }

@@ -8,7 +8,7 @@ use common::{
     random_model_through, random_plan, random_values, tables,
 };
 use gnan::files::{Column, Kind, Values};
-use gnan::lens::{Bins, Direction, Lens, Pool, Reach};
+use gnan::lens::{EdgeDirection, Lens, Pool, Reach, WeightBins};
 use gnan::model::{Model, Rho};
 use gnan::random::Stream;
 use gnan::{Dataset, Training};
@@ -53,11 +53,11 @@ fn brute_force(typed: &Typed, lens: &Lens) -> Vec<Receiver> {
             if !lens.types.is_empty() && !lens.types.iter().any(|wanted| wanted == name) {
                 continue;
             }
-            let both = !typed.case.directed || lens.direction == Direction::Ignoring;
-            if both || lens.direction == Direction::Along {
+            let both = !typed.case.directed || lens.direction == EdgeDirection::Ignoring;
+            if both || lens.direction == EdgeDirection::Along {
                 steps.push((*source, *target, length));
             }
-            if both || lens.direction == Direction::Against {
+            if both || lens.direction == EdgeDirection::Against {
                 steps.push((*target, *source, length));
             }
         }
@@ -98,9 +98,10 @@ fn typed_and_weighted_distances_agree_with_brute_force() {
             ModelShape { hearing: Hearing { rules: seed % 3, ..Hearing::PLAIN }, ..random_model_shape(&mut random) };
         let training = typed(&mut random, CaseShape { graph_task, graphs: 3, nodes: [1, 10] }, &plan);
         let case = typed(&mut random, CaseShape { graph_task, graphs: 3, nodes: [0, 10] }, &plan);
-        let bins = Bins { weight: "length".to_owned(), ends: vec![0.5, 1.25, 3.0] };
+        let bins = WeightBins { weight: "length".to_owned(), ends: vec![0.5, 1.25, 3.0] };
         let directions = if case.case.directed { 3 } else { 1 };
-        let direction = |at: usize| [Direction::Along, Direction::Against, Direction::Ignoring][at % directions];
+        let direction =
+            |at: usize| [EdgeDirection::Along, EdgeDirection::Against, EdgeDirection::Ignoring][at % directions];
         // All distances from 1 or 2 on are one shell.
         let far = Some(1 + (seed / 3 % 2) as u16).filter(|_| seed % 2 == 0);
         let lenses = match seed % 3 {
@@ -244,7 +245,11 @@ fn several_ways_of_measuring_give_the_same_bytes_on_any_number_of_threads() {
     let data = town(true);
     let direction = |direction| Lens { direction, ..Lens::default() };
     for rho in [gnan::train::RhoChoice::Shared, gnan::train::RhoChoice::PerFeature] {
-        let lenses = vec![direction(Direction::Along), direction(Direction::Against), direction(Direction::Ignoring)];
+        let lenses = vec![
+            direction(EdgeDirection::Along),
+            direction(EdgeDirection::Against),
+            direction(EdgeDirection::Ignoring),
+        ];
         let training = Training { rho, lenses, silent_unreachable: true, ..quick() };
         let bytes = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
@@ -271,9 +276,9 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     let (undirected, directed) = (town(false), town(true));
     let lens = |lens: Lens| Training { lenses: vec![lens], ..quick() };
     refused(lens(Lens { pool: Pool::Mean, ..Lens::default() }), &undirected, "pooling is for graphs");
-    refused(lens(Lens { direction: Direction::Against, ..Lens::default() }), &undirected, "no direction");
+    refused(lens(Lens { direction: EdgeDirection::Against, ..Lens::default() }), &undirected, "no direction");
     refused(lens(Lens { types: vec!["rail".to_owned()], ..Lens::default() }), &directed, "no types");
-    let bins = Bins { weight: "length".to_owned(), ends: vec![1.0] };
+    let bins = WeightBins { weight: "length".to_owned(), ends: vec![1.0] };
     refused(lens(Lens { bins: Some(bins), ..Lens::default() }), &directed, "no numeric column \"length\"");
     let rule = |name: &str, reach| Training { associations: vec![(name.to_owned(), reach)], ..quick() };
     refused(rule("height", Reach::OWN), &directed, "no feature \"height\"");

@@ -1,4 +1,4 @@
-//! Shells: every way of keeping distances gives the same numbers, and those of a plain sum; samples give them on average.
+//! Shells: every way of storing distances gives the same numbers, and those of a plain sum; samples give them on average.
 
 mod oracle;
 
@@ -6,17 +6,17 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gnan::distance::{Far, Ground, OCTET, Search};
+use gnan::distance::{DistanceSearch, Far, RECEIVERS_PER_BLOCK, ReorderedGraph};
 use gnan::graph::Graph;
 use gnan::lens::Lens;
 use gnan::random::Stream;
-use gnan::statistics::{DistanceCache, Keeping, Sample, Shells, Surroundings};
+use gnan::statistics::{DistanceCache, DistanceStorage, Sample, ShellCounts, Shells};
 use gnan::train::RhoChoice;
 use gnan::{Dataset, DatasetOptions, Training};
 
 use oracle::{CaseGraph, queue_search};
 
-/// Graphs large enough to be numbered anew: flat, heavy-tailed, grid-like, chain-like and in pieces.
+/// Graphs large enough to be reordered: flat, heavy-tailed, grid-like, chain-like and in pieces.
 fn large_graphs() -> Vec<(&'static str, CaseGraph)> {
     let mut random = Stream::named(5, "large graphs", 0);
     let nodes = 4500;
@@ -44,15 +44,15 @@ fn large_graphs() -> Vec<(&'static str, CaseGraph)> {
 
 fn check<const WORDS: usize>(name: &str, case: &CaseGraph, directed: bool, receivers: &[u32], far: Option<u16>) {
     let edges = case.edges.iter().map(|edge| edge.map(|node| node as u32));
-    let ground = Ground::new(Graph::new(case.nodes, edges, directed));
-    let components = (!directed).then(|| ground.components());
+    let graph = ReorderedGraph::new(Graph::new(case.nodes, edges, directed));
+    let components = (!directed).then(|| graph.components());
     let far = far.map(|from| Far { from, components: components.as_deref() });
     let starts: Vec<[u32; 1]> = receivers.iter().map(|receiver| [*receiver]).collect();
-    let mut search = Search::<WORDS>::default();
+    let mut search = DistanceSearch::<WORDS>::default();
     // The working memory of a search may hold what another left.
-    search.run(&ground, &starts[..1], None).expect("distances");
-    let planes = search.run(&ground, &starts, far).expect("distances");
-    let mut wide = vec![[0; OCTET]; case.nodes];
+    search.run(&graph, &starts[..1], None).expect("distances");
+    let planes = search.run(&graph, &starts, far).expect("distances");
+    let mut wide = vec![[0; RECEIVERS_PER_BLOCK]; case.nodes];
     let mut bytes = vec![0; case.nodes];
     for (place, receiver) in receivers.iter().enumerate() {
         let expected = queue_search(case.nodes, &case.edges, directed, *receiver as usize);
@@ -62,16 +62,16 @@ fn check<const WORDS: usize>(name: &str, case: &CaseGraph, directed: bool, recei
             (Some(distance), None) => distance as u16,
         });
         let expected: Vec<u16> = expected.collect();
-        planes.write_wide(place / OCTET, &ground, u16::MAX, &mut wide);
-        let found: Vec<u16> = wide.iter().map(|lanes| lanes[place % OCTET]).collect();
+        planes.write_wide(place / RECEIVERS_PER_BLOCK, &graph, u16::MAX, &mut wide);
+        let found: Vec<u16> = wide.iter().map(|lanes| lanes[place % RECEIVERS_PER_BLOCK]).collect();
         assert!(found == expected, "{name}, {WORDS} words, directed {directed}, receiver {receiver}");
         for distance in 0..=planes.longest() {
             let count = expected.iter().filter(|found| **found == distance).count();
             assert_eq!(planes.count(place, distance) as usize, count, "{name}, distance {distance}");
         }
         if planes.longest() < 255 {
-            planes.write_bytes(place / OCTET, &ground, 255, &mut bytes);
-            let byte = |word: &u64| (word >> (8 * (place % OCTET))) as u8;
+            planes.write_bytes(place / RECEIVERS_PER_BLOCK, &graph, 255, &mut bytes);
+            let byte = |word: &u64| (word >> (8 * (place % RECEIVERS_PER_BLOCK))) as u8;
             assert!(bytes.iter().map(byte).eq(expected.iter().map(|distance| (*distance).min(255) as u8)), "{name}");
         }
     }
@@ -120,37 +120,39 @@ struct Swept {
     gradient: Vec<f32>,
 }
 
-/// Sums over shells by receiver, slot and lane, and what receivers pull on sources, from the shells.
-fn swept(shells: &Shells, width: usize, said: &[f32], pull: &[f32]) -> Swept {
+/// Sums over shells by receiver, slot and lane, and the gradients of source values, from the shells.
+fn swept(shells: &Shells, width: usize, values: &[f32], shell_gradient: &[f32]) -> Swept {
     let slots = shells.slots();
-    let blocks = said.len() / (shells.source_count() * width);
-    let per_block = shells.octets().len() * slots * OCTET * width;
-    let mut means = vec![0.0; blocks * per_block];
-    shells.means(said, width, &mut means);
-    let mut sums = vec![0.0; shells.receivers() * slots * width * blocks];
-    let mut own_pull = vec![0.0; means.len()];
-    for (place, octet) in shells.octets().iter().enumerate() {
-        for (lane, receiver) in octet.members().enumerate() {
+    let lane_blocks = values.len() / (shells.source_count() * width);
+    let per_lane_block = shells.receiver_blocks().len() * slots * RECEIVERS_PER_BLOCK * width;
+    let mut means = vec![0.0; lane_blocks * per_lane_block];
+    shells.means(values, width, &mut means);
+    let mut sums = vec![0.0; shells.receivers() * slots * width * lane_blocks];
+    let mut own_gradient = vec![0.0; means.len()];
+    for (place, block) in shells.receiver_blocks().iter().enumerate() {
+        for (lane, receiver) in block.members().enumerate() {
             for slot in 0..slots {
-                for block in 0..blocks {
+                for lane_block in 0..lane_blocks {
                     for w in 0..width {
-                        let at = block * per_block + ((place * slots + slot) * OCTET + lane) * width + w;
-                        let own = ((receiver * slots + slot) * blocks + block) * width + w;
-                        let share = shells.shares()[(place * slots + slot) * OCTET + lane];
+                        let at = lane_block * per_lane_block
+                            + ((place * slots + slot) * RECEIVERS_PER_BLOCK + lane) * width
+                            + w;
+                        let own = ((receiver * slots + slot) * lane_blocks + lane_block) * width + w;
+                        let share = shells.shares()[(place * slots + slot) * RECEIVERS_PER_BLOCK + lane];
                         sums[own] = if share == 0.0 { 0.0 } else { f64::from(means[at]) / f64::from(share) };
-                        own_pull[at] = pull[own];
+                        own_gradient[at] = shell_gradient[own];
                     }
                 }
             }
         }
     }
-    let mut gradient = vec![0.0; said.len()];
-    shells.gather(&mut own_pull, width, &mut gradient);
+    let mut gradient = vec![0.0; values.len()];
+    shells.gather(&mut own_gradient, width, &mut gradient);
     Swept { sums, gradient }
 }
 
 #[test]
-fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
+fn every_way_of_storing_distances_gives_the_sums_of_the_definition() {
     let mut random = Stream::named(3, "ways", 0);
     let small = CaseGraph { nodes: 40, edges: (0..60).map(|_| [random.below(40), random.below(40)]).collect() };
     let chain = CaseGraph { nodes: 300, edges: (1..300).map(|node| [node - 1, node]).collect() };
@@ -159,32 +161,32 @@ fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
     for (case, graphs) in [(small.clone(), 1), (small, 3), (chain, 1), (star, 2)] {
         let data = dataset(&case, graphs);
         for width in [1, 2, 4, 8, 16] {
-            let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
+            let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
             let receivers: Vec<usize> = (0..data.len()).filter(|receiver| receiver % 3 != 1).collect();
-            let (slots, blocks) = (surroundings.slots(), 1 + width % 3);
-            let said = whole_numbers(&mut random, data.node_count() * width * blocks);
-            let pull = whole_numbers(&mut random, receivers.len() * slots * width * blocks);
-            let expected = by_definition(&data, &receivers, slots, width, &said, &pull);
+            let (slots, blocks) = (shell_counts.slots(), 1 + width % 3);
+            let values = whole_numbers(&mut random, data.node_count() * width * blocks);
+            let shell_gradient = whole_numbers(&mut random, receivers.len() * slots * width * blocks);
+            let expected = by_definition(&data, &receivers, slots, width, &values, &shell_gradient);
             let mut ways = vec![
-                Shells::kept(&surroundings, &receivers, &Keeping::Bytes),
-                Shells::kept(&surroundings, &receivers, &Keeping::Recomputed),
-                Shells::kept(&surroundings, &receivers, &Keeping::File(DistanceCache::new(folder.path()))),
+                Shells::stored(&shell_counts, &receivers, &DistanceStorage::Bytes),
+                Shells::stored(&shell_counts, &receivers, &DistanceStorage::Recomputed),
+                Shells::stored(&shell_counts, &receivers, &DistanceStorage::File(DistanceCache::new(folder.path()))),
                 // The file is there now.
-                Shells::kept(&surroundings, &receivers, &Keeping::File(DistanceCache::new(folder.path()))),
-                Shells::listed(&surroundings, &receivers),
-                Shells::new(&surroundings, &receivers, None, None),
-                Shells::new(&surroundings, &receivers, Some(Sample { size: 1000, seed: 1, draw: 0 }), None),
+                Shells::stored(&shell_counts, &receivers, &DistanceStorage::File(DistanceCache::new(folder.path()))),
+                Shells::listed(&shell_counts, &receivers),
+                Shells::new(&shell_counts, &receivers, None, None),
+                Shells::new(&shell_counts, &receivers, Some(Sample { size: 1000, seed: 1, draw: 0 }), None),
             ];
             if slots <= 16 {
-                ways.push(Shells::kept(&surroundings, &receivers, &Keeping::HalfBytes));
+                ways.push(Shells::stored(&shell_counts, &receivers, &DistanceStorage::HalfBytes));
             }
             let all: Vec<usize> = (0..data.len()).collect();
-            for whole in [Keeping::Bytes, Keeping::Recomputed] {
-                ways.push(Shells::kept(&surroundings, &all, &whole).select(&receivers));
+            for whole in [DistanceStorage::Bytes, DistanceStorage::Recomputed] {
+                ways.push(Shells::stored(&shell_counts, &all, &whole).select(&receivers));
             }
-            ways.push(Shells::listed(&surroundings, &all).select(&receivers));
+            ways.push(Shells::listed(&shell_counts, &all).select(&receivers));
             for (way, shells) in ways.iter().enumerate() {
-                let found = swept(shells, width, &said, &pull);
+                let found = swept(shells, width, &values, &shell_gradient);
                 for (found, expected) in found.sums.iter().zip(&expected.sums) {
                     assert!((found - expected).abs() < 1e-3, "way {way}, width {width}: {found} {expected}");
                 }
@@ -195,9 +197,16 @@ fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
     assert!(std::fs::read_dir(folder.path()).expect("folder").count() > 0);
 }
 
-fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize, said: &[f32], pull: &[f32]) -> Swept {
-    let blocks = said.len() / (data.node_count() * width);
-    let mut found = Swept { sums: vec![0.0; pull.len()], gradient: vec![0.0; said.len()] };
+fn by_definition(
+    data: &Dataset,
+    receivers: &[usize],
+    slots: usize,
+    width: usize,
+    values: &[f32],
+    shell_gradient: &[f32],
+) -> Swept {
+    let blocks = values.len() / (data.node_count() * width);
+    let mut found = Swept { sums: vec![0.0; shell_gradient.len()], gradient: vec![0.0; values.len()] };
     for (place, receiver) in receivers.iter().enumerate() {
         let item = data.items()[*receiver] as usize;
         let graph = data.graph_of(item);
@@ -211,8 +220,8 @@ fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize
                 for w in 0..width {
                     let own = ((place * slots + slot) * blocks + block) * width + w;
                     let at = (block * data.node_count() + nodes.start + source) * width + w;
-                    found.sums[own] += f64::from(said[at]);
-                    found.gradient[at] += pull[own];
+                    found.sums[own] += f64::from(values[at]);
+                    found.gradient[at] += shell_gradient[own];
                 }
             }
         }
@@ -220,7 +229,7 @@ fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize
     found
 }
 
-/// The mean over a sample, and what a sample pulls on sources, are right on average: over many draws they lie within
+/// The mean over a sample, and the gradients of source values through it, are right on average: over many draws they lie within
 /// five standard errors of the exact ones, and single draws differ from them.
 #[test]
 fn samples_are_right_on_average() {
@@ -228,44 +237,44 @@ fn samples_are_right_on_average() {
     let case = CaseGraph { nodes: 120, edges: (0..300).map(|_| [random.below(120), random.below(120)]).collect() };
     let data = dataset(&case, 1);
     for normalise in [true, false] {
-        let surroundings = Surroundings::new(&data, &Lens::default(), normalise, 0).expect("surroundings");
+        let shell_counts = ShellCounts::new(&data, &Lens::default(), normalise, 0).expect("shell counts");
         let receivers: Vec<usize> = (0..10).collect();
-        let said: Vec<f32> = (0..data.node_count()).map(|_| random.normal() as f32).collect();
-        let exact = Shells::kept(&surroundings, &receivers, &Keeping::Bytes);
+        let values: Vec<f32> = (0..data.node_count()).map(|_| random.normal() as f32).collect();
+        let exact = Shells::stored(&shell_counts, &receivers, &DistanceStorage::Bytes);
         let weights: Vec<f32> = (0..receivers.len() * exact.slots()).map(|_| random.normal() as f32).collect();
-        let (means, gradient) = heard_and_pulled(&exact, &said, &weights);
+        let (means, gradient) = means_and_gradients(&exact, &values, &weights);
         let draws = 4000;
-        let mut sampled = Shells::new(&surroundings, &receivers, Some(Sample { size: 4, seed: 7, draw: 0 }), None);
-        let (mut heard, mut pulled) = (Moments::new(means.len()), Moments::new(gradient.len()));
+        let mut sampled = Shells::new(&shell_counts, &receivers, Some(Sample { size: 4, seed: 7, draw: 0 }), None);
+        let (mut sampled_means, mut sampled_gradients) = (Moments::new(means.len()), Moments::new(gradient.len()));
         for draw in 0..draws {
             sampled.redraw(draw);
-            let (means, gradient) = heard_and_pulled(&sampled, &said, &weights);
-            heard.add(&means);
-            pulled.add(&gradient);
+            let (means, gradient) = means_and_gradients(&sampled, &values, &weights);
+            sampled_means.add(&means);
+            sampled_gradients.add(&gradient);
         }
-        assert!(heard.check(&means) > 20, "single draws differ from the mean of a shell");
-        assert!(pulled.check(&gradient) > 60, "single draws differ from what a shell pulls");
+        assert!(sampled_means.check(&means) > 20, "single draws differ from the mean of a shell");
+        assert!(sampled_gradients.check(&gradient) > 60, "single draws differ from the gradient of a shell");
     }
 }
 
-/// Means over shells by receiver and slot, and what the receivers pull on every source with given weights.
-fn heard_and_pulled(shells: &Shells, said: &[f32], weights: &[f32]) -> (Vec<f64>, Vec<f64>) {
+/// Means over shells by receiver and slot, and the gradient of every source value where means have these weights.
+fn means_and_gradients(shells: &Shells, values: &[f32], weights: &[f32]) -> (Vec<f64>, Vec<f64>) {
     let slots = shells.slots();
-    let mut means = vec![0.0; shells.octets().len() * slots * OCTET];
-    shells.means(said, 1, &mut means);
+    let mut means = vec![0.0; shells.receiver_blocks().len() * slots * RECEIVERS_PER_BLOCK];
+    shells.means(values, 1, &mut means);
     let mut by_receiver = vec![0.0; shells.receivers() * slots];
-    let mut pull = vec![0.0; means.len()];
-    for (place, octet) in shells.octets().iter().enumerate() {
-        for (lane, receiver) in octet.members().enumerate() {
+    let mut shell_gradient = vec![0.0; means.len()];
+    for (place, block) in shells.receiver_blocks().iter().enumerate() {
+        for (lane, receiver) in block.members().enumerate() {
             for slot in 0..slots {
-                let at = (place * slots + slot) * OCTET + lane;
+                let at = (place * slots + slot) * RECEIVERS_PER_BLOCK + lane;
                 by_receiver[receiver * slots + slot] = f64::from(means[at]);
-                pull[at] = weights[receiver * slots + slot] * shells.shares()[at];
+                shell_gradient[at] = weights[receiver * slots + slot] * shells.shares()[at];
             }
         }
     }
-    let mut gradient = vec![0.0; said.len()];
-    shells.gather(&mut pull, 1, &mut gradient);
+    let mut gradient = vec![0.0; values.len()];
+    shells.gather(&mut shell_gradient, 1, &mut gradient);
     (by_receiver, gradient.into_iter().map(f64::from).collect())
 }
 
@@ -303,25 +312,25 @@ impl Moments {
 fn a_sample_is_the_same_for_the_same_seed_and_draw() {
     let case = large_graphs().swap_remove(1).1;
     let data = dataset(&case, 1);
-    let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
+    let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
     let receivers: Vec<usize> = (0..50).collect();
-    let said: Vec<f32> = (0..data.node_count()).map(|node| (node % 101) as f32).collect();
+    let values: Vec<f32> = (0..data.node_count()).map(|node| (node % 101) as f32).collect();
     let means = |sample: Sample, receivers: &[usize]| {
-        let shells = Shells::new(&surroundings, receivers, Some(sample), None);
-        heard_and_pulled(&shells, &said, &vec![0.0; receivers.len() * shells.slots()]).0
+        let shells = Shells::new(&shell_counts, receivers, Some(sample), None);
+        means_and_gradients(&shells, &values, &vec![0.0; receivers.len() * shells.slots()]).0
     };
     let sample = Sample { size: 8, seed: 4, draw: 2 };
     assert_eq!(means(sample, &receivers), means(sample, &receivers));
     assert_ne!(means(sample, &receivers), means(Sample { draw: 3, ..sample }, &receivers));
     assert_ne!(means(sample, &receivers), means(Sample { seed: 5, ..sample }, &receivers));
     // A receiver's sample does not depend on who else is there.
-    let slots = surroundings.slots();
+    let slots = shell_counts.slots();
     assert_eq!(means(sample, &receivers[7..8]), means(sample, &receivers)[7 * slots..8 * slots]);
 }
 
 /// A small graph whose distances are kept in files, with the sums that are expected whatever happens to them.
 struct Cached {
-    surroundings: Arc<Surroundings>,
+    shell_counts: Arc<ShellCounts>,
     receivers: Vec<usize>,
     expected: (Vec<f64>, Vec<f64>),
     folder: tempfile::TempDir,
@@ -330,14 +339,14 @@ struct Cached {
 impl Cached {
     fn new() -> Cached {
         let data = dataset(&large_graphs().swap_remove(4).1, 1);
-        let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
+        let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
         let receivers: Vec<usize> = (0..30).collect();
-        let expected = sums_of(&Shells::kept(&surroundings, &receivers, &Keeping::Bytes));
-        Cached { surroundings, receivers, expected, folder: tempfile::tempdir().expect("folder") }
+        let expected = sums_of(&Shells::stored(&shell_counts, &receivers, &DistanceStorage::Bytes));
+        Cached { shell_counts, receivers, expected, folder: tempfile::tempdir().expect("folder") }
     }
 
     fn shells(&self, cache: &DistanceCache) -> Shells {
-        Shells::kept(&self.surroundings, &self.receivers, &Keeping::File(cache.clone()))
+        Shells::stored(&self.shell_counts, &self.receivers, &DistanceStorage::File(cache.clone()))
     }
 
     /// Sums with a new cache in this folder are right; returns the problem that it reports.
@@ -360,7 +369,7 @@ impl Cached {
 /// Sums over shells and the gradient of their sum, for sources that all have different values.
 fn sums_of(shells: &Shells) -> (Vec<f64>, Vec<f64>) {
     let values: Vec<f32> = (0..shells.source_count()).map(|node| (node % 101) as f32).collect();
-    heard_and_pulled(shells, &values, &vec![1.0; shells.receivers() * shells.slots()])
+    means_and_gradients(shells, &values, &vec![1.0; shells.receivers() * shells.slots()])
 }
 
 #[test]
@@ -380,7 +389,7 @@ fn a_cache_file_with_a_changed_byte_is_reported_and_written_anew() {
     let cached = Cached::new();
     cached.problem_in(cached.folder.path());
     let (path, whole) = cached.file();
-    let (header, checksums) = (40, whole.len() - 8 * cached.receivers.len().div_ceil(OCTET));
+    let (header, checksums) = (40, whole.len() - 8 * cached.receivers.len().div_ceil(RECEIVERS_PER_BLOCK));
     let positions = (0..header).chain((header..checksums).step_by(1009)).chain(checksums..whole.len());
     for position in positions {
         let mut damaged = whole.clone();

@@ -1,7 +1,7 @@
 //! What can be chosen about distance: how it is measured, which features share a rho, and what is not to be heard.
 
 use clap::{Args, ValueEnum};
-use gnan::lens::{Bins, Direction, Lens, Pool, Reach};
+use gnan::lens::{EdgeDirection, Lens, Pool, Reach, WeightBins};
 use gnan::{Error, Training};
 use serde::Serialize;
 
@@ -123,15 +123,15 @@ impl HearingArgs {
             Some(PoolArg::Mean) => vec![Pool::Mean],
             Some(PoolArg::Both) => vec![Pool::Sum, Pool::Mean],
         };
-        let mut directions: Vec<Direction> = (self.direction.iter())
+        let mut directions: Vec<EdgeDirection> = (self.direction.iter())
             .map(|direction| match direction {
-                DirectionArg::Along => Direction::Along,
-                DirectionArg::Against => Direction::Against,
-                DirectionArg::Ignoring => Direction::Ignoring,
+                DirectionArg::Along => EdgeDirection::Along,
+                DirectionArg::Against => EdgeDirection::Against,
+                DirectionArg::Ignoring => EdgeDirection::Ignoring,
             })
             .collect();
         if directions.is_empty() {
-            directions.push(Direction::Along);
+            directions.push(EdgeDirection::Along);
         }
         let mut types: Vec<Vec<String>> = self
             .edge_types
@@ -156,10 +156,10 @@ impl HearingArgs {
     }
 }
 
-fn bins(text: &str) -> Result<Bins, Error> {
+fn bins(text: &str) -> Result<WeightBins, Error> {
     let parsed = text.rsplit_once('=').and_then(|(weight, ends)| {
         let ends = ends.split(',').map(|end| end.trim().parse().ok()).collect::<Option<Vec<f64>>>()?;
-        Some(Bins { weight: weight.to_owned(), ends })
+        Some(WeightBins { weight: weight.to_owned(), ends })
     });
     parsed.ok_or_else(|| {
         Error::usage(format!("\"{text}\" does not say how to cut a distance into bins"))

@@ -10,7 +10,7 @@ mod overview;
 mod parts;
 mod pass;
 mod readout;
-mod said;
+mod source_terms;
 mod tables;
 
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, RhoCurve, Value};

@@ -1,21 +1,21 @@
 //! Lenses: the ways in which a model measures how far a source is from a receiver.
 //!
-//! A plain model has one lens: the number of edges on the shortest path. Further lenses look along or against the
-//! direction of edges, along edges of some types only, or at the sum of a weight on the way cut into bins; all distances
-//! from some on may be one; and in a graph task what the receivers hear may be summed up or averaged. Every lens has distance functions of its own. The
-//! distances of all lenses, one after the other, are the *slots* of an [`Axis`]; which of them a feature is heard from
-//! is its [`Reach`].
+//! A plain model has one lens: the number of edges on the shortest path. Further lenses follow edges along or against
+//! their direction, follow edges of some types only, or take the sum of a weight along the path, cut into bins; all
+//! distances from some on may be one; and in a graph task the outputs of the receivers may be summed up or averaged. Every
+//! lens has distance functions of its own. The distances of all lenses, one after the other, are the *slots* of a
+//! [`DistanceAxis`]; those from which a feature counts are its [`Reach`].
 
-mod axis;
-mod found;
+mod distance_axis;
 mod reach;
+mod search_result;
 mod view;
 
 use serde::{Deserialize, Serialize};
 
-pub use axis::Axis;
-pub use found::Found;
+pub use distance_axis::DistanceAxis;
 pub use reach::Reach;
+pub use search_result::SearchResult;
 pub use view::{Longest, View, ViewSearch};
 
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 /// Which way edges are followed from a source to a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Direction {
+pub enum EdgeDirection {
     /// From source to target, where edges have a direction; else both ways.
     #[default]
     Along,
@@ -33,18 +33,18 @@ pub enum Direction {
     Ignoring,
 }
 
-impl Direction {
+impl EdgeDirection {
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Direction::Along => "along",
-            Direction::Against => "against",
-            Direction::Ignoring => "ignoring",
+            EdgeDirection::Along => "along",
+            EdgeDirection::Against => "against",
+            EdgeDirection::Ignoring => "ignoring",
         }
     }
 }
 
-/// How what the receivers of a graph hear becomes one number.
+/// How the outputs of all receivers of a graph become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
@@ -67,14 +67,14 @@ impl Pool {
 
 /// A distance that is the sum of a weight over the edges of the way, cut into bins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bins {
+pub struct WeightBins {
     /// The column of the edges that holds the weight.
     pub weight: String,
     /// Where the bins end, ascending; the first begins at 0. What is beyond the last counts as unreachable.
     pub ends: Vec<f64>,
 }
 
-impl Bins {
+impl WeightBins {
     /// The bin of a distance, counted from 1; `None` beyond the last.
     fn bin(&self, distance: f64) -> Option<usize> {
         let bin = self.ends.partition_point(|end| *end < distance);
@@ -92,13 +92,13 @@ impl Bins {
 pub struct Lens {
     /// Which way edges are followed.
     #[serde(default)]
-    pub direction: Direction,
+    pub direction: EdgeDirection,
     /// The types of the edges that are followed; empty: all edges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<String>,
     /// The sum of a weight in place of the number of edges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bins: Option<Bins>,
+    pub bins: Option<WeightBins>,
     /// All distances from here on are one shell, and one distance to rho.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub far: Option<u16>,
@@ -125,7 +125,7 @@ impl Lens {
         matches!(lenses, [lens] if *lens == Lens::default())
     }
 
-    /// Names that tell lenses apart; empty for one alone.
+    /// Names that distinguish lenses; empty for one alone.
     pub fn names(lenses: &[Lens]) -> Vec<String> {
         let differ = |of: &dyn Fn(&Lens) -> String| lenses.iter().any(|lens| of(lens) != of(&lenses[0]));
         let direction = |lens: &Lens| lens.direction.name().to_owned();
@@ -175,18 +175,18 @@ mod tests {
         let mean = Lens { pool: Pool::Mean, ..Lens::default() };
         assert_eq!(Lens::names(&[Lens::default()]), [""]);
         assert_eq!(Lens::names(&[Lens::default(), mean.clone()]), ["sum", "mean"]);
-        let against = Lens { direction: Direction::Against, ..Lens::default() };
+        let against = Lens { direction: EdgeDirection::Against, ..Lens::default() };
         assert_eq!(Lens::names(&[Lens::default(), against]), ["along", "against"]);
         assert!(Lens::check(&[mean.clone(), mean]).is_err() && Lens::check(&[]).is_err());
     }
 
     #[test]
     fn bins_hold_what_lies_up_to_their_end() {
-        let bins = Bins { weight: "days".to_owned(), ends: vec![1.0, 7.0] };
+        let bins = WeightBins { weight: "days".to_owned(), ends: vec![1.0, 7.0] };
         assert_eq!([0.0, 1.0, 1.5, 7.0, 7.1].map(|x| bins.bin(x)), [Some(1), Some(1), Some(2), Some(2), None]);
         assert_eq!([bins.bounds(1), bins.bounds(2)], [[0.0, 1.0], [1.0, 7.0]]);
         assert!(Lens::check(&[Lens { bins: Some(bins), ..Lens::default() }]).is_ok());
-        let broken = Bins { weight: "days".to_owned(), ends: vec![2.0, 1.0] };
+        let broken = WeightBins { weight: "days".to_owned(), ends: vec![2.0, 1.0] };
         assert!(Lens::check(&[Lens { bins: Some(broken), ..Lens::default() }]).is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! The model: a description of what was learned from which features, and the parameters that training found.
 
+mod bank_specs;
 mod certificate;
 mod engine;
-mod forms;
 pub(crate) mod levels;
 mod novelty;
 mod parameters;
@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use bank_specs::BankSpecs;
 pub use certificate::Certificate;
-pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
-pub use forms::Forms;
+pub use engine::{Engine, EngineModel, ItemRows, OptimiserState, StepSettings};
 pub use novelty::Novelty;
 pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale, shell_factor};
 pub use rules::{Curvature, Direction, FeatureRules, Rules};
@@ -25,7 +25,7 @@ pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_coun
 use crate::dataset::{Dataset, Feature, LinkSchema, Outcome, Split};
 use crate::error::Result;
 use crate::files::Task;
-use crate::lens::{Axis, Lens, Reach};
+use crate::lens::{DistanceAxis, Lens, Reach};
 use crate::shape::{Architecture, Bank, Basis, ShapeKind};
 use crate::statistics::{ChannelPlan, Statistics, StatisticsOptions};
 
@@ -250,7 +250,7 @@ impl Model {
         description.targets = vec![TargetSchema { name: HEARD.to_owned(), unit: None, classes: None }];
         let mut parameters = self.parameters.clone();
         parameters.output_bias = vec![0.0];
-        parameters.readouts = Bank::zeros(&description.forms().readouts);
+        parameters.readouts = Bank::zeros(&description.bank_specs().readouts);
         Some(Model { description, parameters })
     }
 
@@ -389,10 +389,10 @@ impl Description {
     }
 
     /// The distances that occurred in training.
-    pub fn axis(&self) -> Axis {
+    pub fn axis(&self) -> DistanceAxis {
         let lengths = if self.slots.is_empty() { vec![self.receivers.len()] } else { self.slots.clone() };
         let longest: Vec<usize> = lengths.into_iter().map(|slots| slots.saturating_sub(2)).collect();
-        Axis::new(&self.lenses, &longest)
+        DistanceAxis::new(&self.lenses, &longest)
     }
 
     /// Which statistics the model needs.
@@ -408,8 +408,8 @@ impl Description {
     }
 
     /// What the banks of the model hold.
-    pub fn forms(&self) -> Forms {
-        self.engine_model().forms(&self.layout())
+    pub fn bank_specs(&self) -> BankSpecs {
+        self.engine_model().bank_specs(&self.layout())
     }
 
     /// What the rhos are made of.

@@ -9,7 +9,8 @@ use crate::files::Task;
 use crate::memory;
 use crate::metric::{Scored, score};
 use crate::model::{
-    Engine, EngineModel, FeatureSchema, Layout, Model, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
+    Engine, EngineModel, FeatureSchema, ItemRows, Layout, Model, OptimiserState, Parameters, Rho, RhoScale,
+    StepSettings,
 };
 use crate::random::Stream;
 use crate::shape::{Architecture, Basis, ShapeKind};
@@ -126,7 +127,7 @@ fn candidate_name(settled: &Settled) -> String {
 pub(super) struct PartState {
     pub data: Dataset,
     pub positions: Vec<usize>,
-    pub rows: Rows,
+    pub rows: ItemRows,
     goals: Goals,
     pub outputs: Vec<f32>,
 }
@@ -182,7 +183,7 @@ impl<'a> Fit<'a> {
         let receivers = heard_receivers(&statistics, train)?;
         let rho_spline = (settled.rho_shape == ShapeKind::Spline).then(|| {
             let axis = statistics.axis();
-            let heard = |slot: &usize| receivers[*slot] > 0.0 && reach.hears(axis.distance(*slot));
+            let heard = |slot: &usize| receivers[*slot] > 0.0 && reach.includes(axis.distance(*slot));
             let seen = (0..receivers.len()).filter(heard).map(|slot| axis.argument(slot));
             Basis::hats(seen.chain([0.0, 1.0]).collect())
         });
@@ -207,7 +208,7 @@ impl<'a> Fit<'a> {
         memory::demand_or(statistics.least_bytes(lanes), "what the nodes hear", LEANER_HEARING)?;
         let engine = Engine::new(model, Arc::clone(&statistics), gain);
         let outputs = settled.architecture.outputs;
-        let mut parameters = Parameters::random(&layout, &model.forms(&layout), outputs, training.seed);
+        let mut parameters = Parameters::random(&layout, &model.bank_specs(&layout), outputs, training.seed);
         let scale = TargetScale::new(train, settled);
         let gains = if training.readout { vec![gain] } else { scale.gains(gain, outputs) };
         let projection = Projection::new(&features, &layout, settled.rho_monotone, &gains);
@@ -359,7 +360,7 @@ impl<'a> Fit<'a> {
         self.engine.draw_masks(&self.parameters, 0.0, 0, 0);
         self.engine.tables(&self.parameters, false);
         self.engine.outputs(&mut self.train.rows, &mut self.train.outputs);
-        self.train.rows.heard().to_vec()
+        self.train.rows.readout_inputs().to_vec()
     }
 
     fn step(&self) -> StepSettings {

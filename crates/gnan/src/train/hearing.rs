@@ -70,7 +70,7 @@ impl Training {
             return Err(Error::usage("the statistics of graphs are small: there is nothing to sample")
                 .remedy("leave --shell-sample out; it is for tasks about nodes"));
         }
-        if self.reach(data).is_deaf() {
+        if self.reach(data).is_empty() {
             return Err(Error::usage("a pair does not hear itself, and nothing else is near enough")
                 .remedy("raise --hop-cap to 1 or more"));
         }
@@ -86,7 +86,7 @@ impl Training {
         }
         for feature in data.features() {
             let (_, rule) = self.heard(&feature.name);
-            if rule.is_some_and(|rule| rule.and(self.reach(data)).is_deaf()) {
+            if rule.is_some_and(|rule| rule.and(self.reach(data)).is_empty()) {
                 return Err(Error::usage(format!(
                     "the rules for \"{}\" leave no distance to hear it from",
                     feature.name

@@ -9,7 +9,7 @@ use super::prepared::Prepared;
 use super::settings::Settled;
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::model::{OptimiserState, Rows};
+use crate::model::{ItemRows, OptimiserState};
 use crate::statistics::{Shells, Statistics};
 
 /// Tries of which the fastest counts.
@@ -54,7 +54,7 @@ impl<'a> Probe<'a> {
     }
 
     /// Rows of the first items, with shells that `make` makes around them; and the seconds that took.
-    pub(crate) fn rows(&self, items: usize, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> (Rows, f64) {
+    pub(crate) fn rows(&self, items: usize, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> (ItemRows, f64) {
         let rows: Vec<usize> = (0..items.min(self.statistics.items().len())).collect();
         let start = Instant::now();
         let shells = make(&self.statistics, &rows);
@@ -63,7 +63,7 @@ impl<'a> Probe<'a> {
     }
 
     /// Seconds of one step over these rows: tables, outputs and gradients, and the step itself.
-    pub(crate) fn step_seconds(&mut self, rows: &mut Rows) -> f64 {
+    pub(crate) fn step_seconds(&mut self, rows: &mut ItemRows) -> f64 {
         let gradient = self.gradient(rows);
         let mut outputs = gradient.clone();
         let settings = self.settled.step(self.settled.learning_rate);
@@ -76,7 +76,7 @@ impl<'a> Probe<'a> {
     }
 
     /// Seconds of the outputs of these rows and of their gradients.
-    pub(crate) fn sweep_seconds(&mut self, rows: &mut Rows) -> f64 {
+    pub(crate) fn sweep_seconds(&mut self, rows: &mut ItemRows) -> f64 {
         let gradient = self.gradient(rows);
         let mut outputs = gradient.clone();
         fastest(|| {
@@ -86,7 +86,7 @@ impl<'a> Probe<'a> {
     }
 
     /// A gradient of the usual size: much smaller numbers are slower.
-    fn gradient(&self, rows: &Rows) -> Vec<f32> {
+    fn gradient(&self, rows: &ItemRows) -> Vec<f32> {
         let size = 0.1 / rows.len().max(1) as f32;
         let signs = [size, -size].into_iter().cycle();
         signs.take(rows.len() * self.settled.architecture.outputs).collect()

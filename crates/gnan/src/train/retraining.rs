@@ -12,7 +12,7 @@ use crate::checksum::Checksum;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::model::{Description, Engine, Layout, Model, OptimiserState, Parameters, Rows, TargetSchema};
+use crate::model::{Description, Engine, ItemRows, Layout, Model, OptimiserState, Parameters, TargetSchema};
 use crate::random::Stream;
 use crate::statistics::Statistics;
 
@@ -124,7 +124,7 @@ impl Retraining {
         let rows = self.statistics.rows();
         let cells = rows.cells.iter().fold(Checksum::default(), |sum, cell| sum.and(&cell.to_le_bytes()));
         let all: Vec<u32> = (0..self.statistics.items().len() as u32).collect();
-        let lenses = self.statistics.surroundings().iter();
+        let lenses = self.statistics.shell_counts().iter();
         lenses
             .fold(cells.and_floats(&rows.weights), |sum, of_lens| {
                 sum.and(&of_lens.checksum(&all).number().to_le_bytes())
@@ -143,11 +143,11 @@ impl Retraining {
         let outputs = self.settled.architecture.outputs;
         let units = self.statistics.levels().unit_count();
         let slots = self.statistics.slots();
-        let forms = self.description.forms();
+        let forms = self.description.bank_specs();
         let (shapes, shape_activations) = forms.shapes.floats(units);
         let (rhos, rho_activations) = forms.rhos.floats(self.layout.functions * slots);
         // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
-        let shells = self.statistics.surroundings().first();
+        let shells = self.statistics.shell_counts().first();
         let shells = shells.map_or(0, |of_lens| of_lens.source_count() + self.data.len() * slots);
         let rows = 4 * self.data.len() + 2 * (units + self.layout.rhos.len() * slots + self.statistics.cells().len());
         let bytes = 4 * (4 * (shapes + rhos) + shape_activations + rho_activations + outputs * (rows + 2 * shells));
@@ -216,7 +216,7 @@ struct Group<'a> {
     projection: Projection,
     gains: Vec<f32>,
     engine: Engine,
-    rows: Rows,
+    rows: ItemRows,
     goals: LaneGoals,
     lanes: usize,
     members: Vec<Member>,
@@ -230,7 +230,7 @@ impl<'a> Group<'a> {
         let model = description.engine_model();
         let engine = Engine::replicated(model, Arc::clone(statistics), retraining.gain, counts.len());
         let lanes = settled.architecture.outputs * counts.len();
-        let (forms, outputs) = (description.forms(), settled.architecture.outputs);
+        let (forms, outputs) = (description.bank_specs(), settled.architecture.outputs);
         let gains = retraining.scale.gains(retraining.gain, outputs);
         let projection = Projection::new(&description.features, layout, settled.rho_monotone, &gains);
         let member = |start: &u64| {

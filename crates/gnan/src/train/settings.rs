@@ -435,7 +435,9 @@ impl Training {
             // A pair hears every edge: words by distances would be too many cells.
             RhoChoice::ByData if train.links().is_some() => vec![Rho::Shared],
             // A rho per feature looks at every pair of receiver and source once per feature.
-            RhoChoice::ByData if self.shell_sample.is_some() || train.pairs() > MOST_PAIRS_PER_FEATURE => {
+            RhoChoice::ByData
+                if self.shell_sample.is_some() || train.receiver_source_pairs() > MOST_PAIRS_PER_FEATURE =>
+            {
                 vec![Rho::Shared]
             }
             RhoChoice::ByData if train.task() == Task::Graph || train.len() >= WELL_LABELLED => vec![Rho::PerFeature],

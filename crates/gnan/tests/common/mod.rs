@@ -4,7 +4,7 @@
 
 use gnan::dataset::{Feature, Outcome, Pair, PairMember};
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
-use gnan::lens::{Direction, Lens, Pool, Reach};
+use gnan::lens::{EdgeDirection, Lens, Pool, Reach};
 use gnan::model::{
     Description, FeatureSchema, Model, Parameters, Rho, RhoScale, TargetSchema, TrainingRecord, output_count,
 };
@@ -289,9 +289,13 @@ impl Hearing {
         match self.ways {
             Ways::Mean if case.graph_task => vec![pool(Pool::Mean)],
             Ways::SumAndMean if case.graph_task => vec![pool(Pool::Sum), pool(Pool::Mean)],
-            Ways::Against if case.directed => vec![direction(Direction::Against)],
+            Ways::Against if case.directed => vec![direction(EdgeDirection::Against)],
             Ways::Directions if case.directed => {
-                vec![direction(Direction::Along), direction(Direction::Against), direction(Direction::Ignoring)]
+                vec![
+                    direction(EdgeDirection::Along),
+                    direction(EdgeDirection::Against),
+                    direction(EdgeDirection::Ignoring),
+                ]
             }
             _ => Lens::plain(),
         }
@@ -391,7 +395,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
         certificates: Vec::new(),
     };
     let layout = description.layout();
-    let mut parameters = Parameters::random(&layout, &description.forms(), outputs, random.next_u64());
+    let mut parameters = Parameters::random(&layout, &description.bank_specs(), outputs, random.next_u64());
     // Whatever training starts from, no parameter is zero here and no unit sits on the kink of its ReLU.
     let mut fill = |numbers: &mut [f32], spread: f64| {
         numbers.iter_mut().for_each(|x| *x = (spread * (2.0 * random.uniform() - 1.0)) as f32);

@@ -1,7 +1,7 @@
 //! The folder of cache files of distances, and what went wrong with it.
 //!
 //! A cache saves time and never changes a number: where its files cannot be written, read or trusted, distances are
-//! searched again. That is no error, but it is worth knowing, so the first problem is kept for whoever wants to show it.
+//! searched again. That is no error, but it is worth knowing, so the first problem is kept to be shown.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};

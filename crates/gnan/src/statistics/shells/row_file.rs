@@ -1,7 +1,7 @@
 //! A cache file of rows, so that a graph is searched once and not at every run.
 //!
 //! The file is named after a checksum of the graph, the receivers and the way of measuring distance. After a header come
-//! the rows of all octets and then one checksum per row; the header has a checksum of its own. The whole file is checked
+//! the rows of all receiver blocks and then one checksum per row; the header has a checksum of its own. The whole file is checked
 //! when it is opened, and every row again whenever it is read, so a damaged file is never believed.
 //!
 //! It is read in large pieces, not mapped into memory: a file that someone cuts short is then an error that can be
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use twox_hash::XxHash64;
 
 use super::distance_cache::DistanceCache;
-use super::rows::Octet;
+use super::slot_rows::ReceiverBlock;
 use crate::checksum::Checksum;
 
 /// What the file begins with: name and version.
@@ -44,7 +44,7 @@ impl RowFile {
     pub(super) fn open_or_create(
         cache: &DistanceCache,
         key: Checksum,
-        rows: &[Octet],
+        rows: &[ReceiverBlock],
         fill: impl FnOnce(&mut dyn FnMut(Range<usize>, &[u64]) -> io::Result<()>) -> io::Result<()>,
     ) -> io::Result<RowFile> {
         let path = cache.folder().join(format!("{key}.rows"));
@@ -62,7 +62,7 @@ impl RowFile {
     }
 
     /// Opens a file that is there, if every byte of it is as it was written.
-    fn open(path: &Path, cache: &DistanceCache, header: [u64; HEADER], rows: &[Octet]) -> io::Result<RowFile> {
+    fn open(path: &Path, cache: &DistanceCache, header: [u64; HEADER], rows: &[ReceiverBlock]) -> io::Result<RowFile> {
         let mut file = File::open(path)?;
         if file.metadata()?.len() != 8 * (HEADER + word_count(rows) + rows.len()) as u64 {
             return Err(damaged("it has another length than it should have"));
@@ -85,7 +85,7 @@ impl RowFile {
         path: PathBuf,
         cache: &DistanceCache,
         header: [u64; HEADER],
-        rows: &[Octet],
+        rows: &[ReceiverBlock],
         fill: impl FnOnce(&mut dyn FnMut(Range<usize>, &[u64]) -> io::Result<()>) -> io::Result<()>,
     ) -> io::Result<RowFile> {
         std::fs::create_dir_all(cache.folder())?;
@@ -104,7 +104,7 @@ impl RowFile {
     }
 
     /// Reads the words of some rows; an error where they are not those that were written.
-    pub(super) fn read(&self, range: Range<usize>, rows: &[Octet], words: &mut Vec<u64>) -> io::Result<()> {
+    pub(super) fn read(&self, range: Range<usize>, rows: &[ReceiverBlock], words: &mut Vec<u64>) -> io::Result<()> {
         words.resize(word_count(&rows[range.clone()]), 0);
         {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +125,7 @@ impl RowFile {
 }
 
 /// Runs of rows that are read at a time, at least one each.
-pub(super) fn pieces(rows: &[Octet]) -> Vec<Range<usize>> {
+pub(super) fn pieces(rows: &[ReceiverBlock]) -> Vec<Range<usize>> {
     let mut pieces: Vec<Range<usize>> = Vec::new();
     let mut words = 0;
     for (place, row) in rows.iter().enumerate() {
@@ -141,12 +141,12 @@ pub(super) fn pieces(rows: &[Octet]) -> Vec<Range<usize>> {
     pieces
 }
 
-fn word_count(rows: &[Octet]) -> usize {
+fn word_count(rows: &[ReceiverBlock]) -> usize {
     rows.iter().map(|row| row.len).sum()
 }
 
 /// The checksum of each row of a range. The number of the row takes part: rows that change places do not pass.
-fn row_checksums(range: Range<usize>, rows: &[Octet], words: &[u64]) -> Vec<u64> {
+fn row_checksums(range: Range<usize>, rows: &[ReceiverBlock], words: &[u64]) -> Vec<u64> {
     let first = rows[range.start].start;
     let checksum = |place: usize| {
         let row = &rows[place];
@@ -155,7 +155,7 @@ fn row_checksums(range: Range<usize>, rows: &[Octet], words: &[u64]) -> Vec<u64>
     range.into_par_iter().map(checksum).collect()
 }
 
-fn header(key: Checksum, rows: &[Octet]) -> [u64; HEADER] {
+fn header(key: Checksum, rows: &[ReceiverBlock]) -> [u64; HEADER] {
     let fields = [MAGIC, key.number(), word_count(rows) as u64, rows.len() as u64];
     let [magic, key, words, count] = fields;
     [magic, key, words, count, XxHash64::oneshot(0, bytemuck::cast_slice(&fields))]
