@@ -5,9 +5,11 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use gnan::Error;
+use gnan::run::DistanceCache;
 use serde::Serialize;
 
 use crate::exit::{Failure, Result};
+use crate::style;
 
 /// Prints a result for people.
 pub fn print(text: impl AsRef<str>) -> Result<()> {
@@ -26,6 +28,13 @@ pub fn print_json(document: &impl Serialize) -> Result<()> {
         .map_err(|error| Error::because("the result cannot be written as JSON", error))?;
     text.push(b'\n');
     print_bytes(&text)
+}
+
+/// Warns of what went wrong with the cache of distances, if there is one and anything did.
+pub fn warn_of_cache(cache: Option<&DistanceCache>) {
+    if let Some(problem) = cache.and_then(DistanceCache::problem) {
+        talk(format!("{}: {}", style::warning("warning"), style::harmless(problem)));
+    }
 }
 
 /// Says something on stderr; if nobody listens, so be it.

@@ -16,7 +16,7 @@ use gnan::files::{self, Column, Kind, ReadOptions, Tables, Task, Values};
 use gnan::lens::Lens;
 use gnan::memory::{self, Watch};
 use gnan::model::{
-    Engine, EngineModel, FeatureSchema, Layout, OptimiserState, Parameters, Rho, RhoScale, Rows, StepSettings,
+    Engine, EngineModel, FeatureSchema, ItemRows, Layout, OptimiserState, Parameters, Rho, RhoScale, StepSettings,
 };
 use gnan::numbers;
 use gnan::random::Stream;
@@ -227,17 +227,17 @@ impl Run {
             shell_scale: &[],
         };
         let layout = Layout::new(&features, Rho::Shared, gnan::lens::Reach::ALL, 1);
-        let parameters = Parameters::random(&layout, &model.forms(&layout), classes, 1);
+        let parameters = Parameters::random(&layout, &model.bank_specs(&layout), classes, 1);
         let engine = Engine::new(model, statistics, 0.03);
         Run { state: OptimiserState::new(&parameters), engine, parameters, items: train.len(), outputs: classes }
     }
 
-    fn rows(&self) -> Rows {
+    fn rows(&self) -> ItemRows {
         self.engine.rows(&(0..self.items).collect::<Vec<_>>(), true)
     }
 
     /// Forward, backward and Adam, once over all items.
-    fn epoch(&mut self, rows: &mut Rows) {
+    fn epoch(&mut self, rows: &mut ItemRows) {
         let settings = StepSettings { adam: Adam::default(), output_bias: true, group_penalty: 0.0 };
         let mut outputs = vec![0.0; self.items * self.outputs];
         self.engine.tables(&self.parameters, true);

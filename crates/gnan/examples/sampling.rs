@@ -12,7 +12,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use gnan::model::{OptimiserState, Rows, StepSettings};
+use gnan::model::{ItemRows, OptimiserState, StepSettings};
 use gnan::shape::Adam;
 use gnan::spec::{Loss, RhoChoice};
 use gnan::statistics::{Sample, Statistics, StatisticsRequest};
@@ -79,7 +79,7 @@ impl Measured {
         let options = StatisticsRequest { sample, ..model.definition().statistics_request() };
         let statistics = Statistics::new(train, &features, options)?;
         let mut engine = model.engine(Arc::new(statistics));
-        let mut rows: Rows = engine.rows(&(0..train.len()).collect::<Vec<_>>(), true);
+        let mut rows: ItemRows = engine.rows(&(0..train.len()).collect::<Vec<_>>(), true);
         let target = &train.targets()[0];
         let values = train.items().iter().map(|item| target.values[*item as usize] as f32).collect();
         let targets = ItemTargets { width: 1, values, weights: vec![1.0; train.len()], class_weights: Vec::new() };

@@ -16,8 +16,9 @@ use crate::lens::View;
 use crate::memory;
 use crate::model::Rho;
 use crate::numbers;
+use crate::run::DistanceCache;
 use crate::spec::Spec;
-use crate::statistics::{Keeping, Sample, Shells, Statistics, Surroundings};
+use crate::statistics::{DistanceStorage, Sample, ShellCounts, Shells, Statistics};
 use crate::train::{Probe, ProbeSetup};
 pub use way::Way;
 
@@ -169,7 +170,7 @@ impl Spec {
         let side_by_side = batches.min(threads as f64).max(1.0);
         let count_seconds = (started.elapsed().as_secs_f64() - view_seconds).max(0.0) * batches / side_by_side;
         let cells = far.rows().cells.len() as f64 / far.items().len().max(1) as f64;
-        let searches: u64 = far.surroundings().iter().map(|of_lens| of_lens.bytes_at_once()).max().unwrap_or(0);
+        let searches: u64 = far.shell_counts().iter().map(|of_lens| of_lens.bytes_at_once()).max().unwrap_or(0);
         let common = Common {
             items,
             start: probe_seconds + count_seconds,
@@ -180,13 +181,13 @@ impl Spec {
                 + (items * slots * (4 + 8 * probe.lanes())) as u64,
             steps: resolved.batch.map_or(1.0, |batch| train.len().div_ceil(batch) as f64),
         };
-        let mut ways = match far.surroundings().first() {
+        let mut ways = match far.shell_counts().first() {
             None => vec![common.estimate(Way::GraphSums, 0, 0.0, &costs(&mut probe, |_, _| Vec::new()))],
             Some(_) => shell_ways(self, &mut probe, &common, &far, &train, side_by_side),
         };
         let limit = memory::limit();
         ways.iter_mut().for_each(|way| way.fits = limit.is_none_or(|limit| way.memory <= limit));
-        let why = choose(self, &mut ways, &common, far.surroundings(), &train);
+        let why = choose(self, &mut ways, &common, far.shell_counts(), &train);
         Ok(Plan {
             data: train.name().to_owned(),
             task: train.task(),
@@ -256,25 +257,25 @@ fn shell_ways(
     train: &Dataset,
     side_by_side: f64,
 ) -> Vec<Estimate> {
-    let slots = far.surroundings().iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
+    let slots = far.shell_counts().iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
     let sources = train.graphs().into_iter().map(|graph| train.sources_of(graph).len()).max().unwrap_or(0) as u64;
-    let pairs = common.items as u64 * sources * far.surroundings().len() as u64;
+    let pairs = common.items as u64 * sources * far.shell_counts().len() as u64;
     let batches = common.items as f64 / BATCH as f64;
     let probe_folder = tempfile::tempdir().ok();
     let mut ways = Vec::new();
     let wide = slots > 256;
-    let mut kept = vec![(Keeping::Bytes, if wide { 2 * pairs } else { pairs })];
-    kept.extend((slots <= 16).then_some((Keeping::HalfBytes, pairs / 2)));
-    let folder = probe_folder.as_ref().filter(|_| !wide).map(|folder| folder.path().to_path_buf());
-    kept.extend(folder.map(|folder| (Keeping::File(folder), FILE_BYTES)));
-    kept.push((Keeping::Recomputed, 0));
+    let mut kept = vec![(DistanceStorage::Bytes, if wide { 2 * pairs } else { pairs })];
+    kept.extend((slots <= 16).then_some((DistanceStorage::HalfBytes, pairs / 2)));
+    let folder = probe_folder.as_ref().filter(|_| !wide).map(|folder| DistanceCache::new(folder.path()));
+    kept.extend(folder.map(|folder| (DistanceStorage::File(folder), FILE_BYTES)));
+    kept.push((DistanceStorage::Recomputed, 0));
     for (keeping, bytes) in kept {
         let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
-            statistics.surroundings().iter().map(|of_lens| Shells::kept(of_lens, rows, &keeping)).collect()
+            statistics.shell_counts().iter().map(|of_lens| Shells::stored(of_lens, rows, &keeping)).collect()
         };
         let mut costs = costs(probe, make);
         let mut written = costs.made * batches / side_by_side;
-        if keeping == Keeping::Recomputed {
+        if keeping == DistanceStorage::Recomputed {
             // A batch is searched for on one thread; the batches of an epoch are side by side.
             costs.each /= side_by_side;
             written = 0.0;
@@ -284,14 +285,14 @@ fn shell_ways(
     let looked = far.items().len().max(1);
     // What lists take for an item, if so many sources of a shell are listed.
     let list_bytes = |listed: &dyn Fn(&[u32]) -> u64| {
-        let of_lens = |of_lens: &Surroundings| (0..looked).map(|item| listed(of_lens.counts(item))).sum::<u64>();
-        let all: u64 = far.surroundings().iter().map(|shells| of_lens(shells)).sum();
+        let of_lens = |of_lens: &ShellCounts| (0..looked).map(|item| listed(of_lens.counts(item))).sum::<u64>();
+        let all: u64 = far.shell_counts().iter().map(|shells| of_lens(shells)).sum();
         // Every source is listed once by receiver and once by itself.
-        8 * all / looked as u64 + 8 * (slots * far.surroundings().len()) as u64
+        8 * all / looked as u64 + 8 * (slots * far.shell_counts().len()) as u64
     };
-    if far.surroundings().iter().all(|of_lens| Shells::are_listed(of_lens)) {
+    if far.shell_counts().iter().all(|of_lens| Shells::are_listed(of_lens)) {
         let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
-            statistics.surroundings().iter().map(|of_lens| Shells::listed(of_lens, rows)).collect()
+            statistics.shell_counts().iter().map(|of_lens| Shells::listed(of_lens, rows)).collect()
         };
         let costs = costs(probe, make);
         let but_largest = |counts: &[u32]| -> u64 {
@@ -304,7 +305,7 @@ fn shell_ways(
     let size = spec.statistics.shell_sample.unwrap_or(USUAL_SAMPLE);
     let sample = Sample { size, seed: spec.fit.seed, draw: 0 };
     let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
-        statistics.surroundings().iter().map(|of_lens| Shells::new(of_lens, rows, Some(sample), None)).collect()
+        statistics.shell_counts().iter().map(|of_lens| Shells::new(of_lens, rows, Some(sample), None)).collect()
     };
     let costs = costs(probe, make);
     let per_item = list_bytes(&|counts: &[u32]| counts.iter().map(|count| u64::from((*count).min(size))).sum::<u64>());
@@ -318,12 +319,12 @@ fn choose(
     spec: &Spec,
     ways: &mut [Estimate],
     common: &Common,
-    surroundings: &[std::sync::Arc<Surroundings>],
+    surroundings: &[std::sync::Arc<ShellCounts>],
     train: &Dataset,
 ) -> String {
     let slots = surroundings.iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
     let left = memory::limit().map(|limit| limit.saturating_sub(common.memory));
-    let keeping = Keeping::choose(train.pairs(), slots, left, train.run().cache.as_ref());
+    let keeping = DistanceStorage::choose(train.receiver_source_pairs(), slots, left, train.run().cache.as_ref());
     let is_there = |way: Way| ways.iter().any(|estimate| estimate.way == way);
     let (way, why) = match (spec.statistics.shell_sample, &keeping) {
         _ if is_there(Way::GraphSums) => (Way::GraphSums, "it is the only way"),
@@ -331,12 +332,12 @@ fn choose(
         _ if is_there(Way::Listed) => {
             (Way::Listed, "nearly all nodes are in the largest shell, which follows from the others")
         }
-        (None, Keeping::Bytes) => (Way::Bytes, "it is the fastest exact way, and it fits"),
-        (None, Keeping::HalfBytes) => (Way::HalfBytes, "bytes do not fit, half bytes do"),
-        (None, Keeping::File(_)) => {
+        (None, DistanceStorage::Bytes) => (Way::Bytes, "it is the fastest exact way, and it fits"),
+        (None, DistanceStorage::HalfBytes) => (Way::HalfBytes, "bytes do not fit, half bytes do"),
+        (None, DistanceStorage::File(_)) => {
             (Way::CacheFile, "neither bytes nor half bytes fit, and there is a cache folder for a file")
         }
-        (None, Keeping::Recomputed) => {
+        (None, DistanceStorage::Recomputed) => {
             (Way::Recomputed, "distances do not fit; with a cache folder they would be kept in a file")
         }
     };

@@ -152,7 +152,7 @@ impl Tables {
         }
     }
 
-    /// Rows of the CSV table, one per output, joined again.
+    /// ItemRows of the CSV table, one per output, joined again.
     fn from_csv(text: &[u8]) -> Tables {
         let mut joined: Vec<(Vec<String>, Vec<f64>)> = Vec::new();
         for row in csv::Reader::from_reader(text).records() {

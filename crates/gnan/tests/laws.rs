@@ -7,7 +7,7 @@ use common::{
     CaseShape, Hearing, ModelShape, dataset_for, random_case, random_graph, random_model, random_model_shape,
     random_plan,
 };
-use gnan::distance::{Ground, RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to};
+use gnan::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, distances_to};
 use gnan::files::Kind;
 use gnan::graph::Graph;
 use gnan::lens::Lens;
@@ -131,7 +131,7 @@ proptest! {
         let receivers: Vec<u32> = (0..receivers).map(|_| random.below(nodes) as u32).collect();
         let expected = floyd_warshall(nodes, &graph.edges, directed);
         let expected = |receiver: u32| (0..nodes).map(|source| expected[source][receiver as usize]).collect();
-        check_search(&graph, directed, &receivers, &mut Search::default(), expected);
+        check_search(&graph, directed, &receivers, &mut DistanceSearch::default(), expected);
     }
 
     #[test]
@@ -162,16 +162,16 @@ proptest! {
             }
         }
         let shared = of(true, false);
-        if let Some(surroundings) = shared.surroundings().first() {
+        if let Some(shell_counts) = shared.shell_counts().first() {
             for (place, receiver) in receivers.iter().enumerate() {
-                for (slot, count) in surroundings.counts(place).iter().enumerate() {
+                for (slot, count) in shell_counts.counts(place).iter().enumerate() {
                     let distance = (slot + 1 < shared.slots()).then_some(slot);
                     let expected = receiver.distances.iter().filter(|found| **found == distance).count();
                     prop_assert_eq!(*count as usize, expected);
                 }
             }
         }
-        prop_assert_eq!(shared.surroundings().is_empty(), graph_task);
+        prop_assert_eq!(shared.shell_counts().is_empty(), graph_task);
     }
 
     /// Each node has exactly one level of a categorical feature (missing is one), so its levels share out `R_G`.
@@ -224,13 +224,13 @@ fn check_search(
     case: &CaseGraph,
     directed: bool,
     receivers: &[u32],
-    search: &mut Search,
+    search: &mut DistanceSearch,
     expected: impl Fn(u32) -> Vec<Option<usize>>,
 ) {
     let edges = case.edges.iter().map(|edge| edge.map(|node| node as u32));
     let graph = Graph::new(case.nodes, edges, directed);
     let mut rows = vec![7; receivers.len() * case.nodes];
-    let longest = distances_to(&Ground::new(graph), receivers, None, search, &mut rows).expect("distances");
+    let longest = distances_to(&ReorderedGraph::new(graph), receivers, None, search, &mut rows).expect("distances");
     let mut longest_expected = 0;
     for (receiver, row) in receivers.iter().zip(rows.chunks_exact(case.nodes)) {
         let expected = expected(*receiver);
@@ -263,7 +263,7 @@ fn the_search_finds_what_a_queue_finds() {
     let heavy = CaseGraph { nodes: 600, edges };
     let complete = CaseGraph { nodes: 70, edges: (0..70).flat_map(|a| (0..70).map(move |b| [a, b])).collect() };
     let none = CaseGraph { nodes: 65, edges: Vec::new() };
-    let mut search = Search::default();
+    let mut search = DistanceSearch::default();
     for graph in [chain, star, grid, heavy, complete, none] {
         for directed in [false, true] {
             for size in [1, 2, 63, 64] {

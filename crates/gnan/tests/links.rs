@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use gnan::dataset::{AskedPair, LinkDivision, LinkOptions, LinkQuestion};
-use gnan::distance::{Ground, RECEIVERS_AT_ONCE, Search, UNREACHABLE, line_distances_to};
+use gnan::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, line_distances_to};
 use gnan::files::{Column, Kind, MISSING, Tables, Values};
 use gnan::graph::Graph;
 use gnan::model::{Engine, OptimiserState, Parameters, StepSettings};
@@ -109,15 +109,15 @@ fn line_distances_are_those_of_the_line_graph() {
         let nodes = 2 + random.below(14);
         let density = random.uniform() * 2.0;
         let edges: Vec<[u32; 2]> = edges_of(&random_tables(&mut random, 1, nodes, density)).into_iter().collect();
-        let ground = Ground::new(Graph::new(nodes, edges.iter().copied(), false));
+        let graph = ReorderedGraph::new(Graph::new(nodes, edges.iter().copied(), false));
         let mut pairs: Vec<[u32; 2]> = Vec::new();
         for one in 0..nodes as u32 {
             pairs.extend((0..nodes as u32).filter(|other| *other != one).map(|other| [one, other]));
         }
-        let mut search = Search::default();
+        let mut search = DistanceSearch::default();
         for pairs in pairs.chunks(RECEIVERS_AT_ONCE) {
             let mut rows = vec![0; pairs.len() * edges.len()];
-            let longest = line_distances_to(&ground, &edges, pairs, &mut search, &mut rows).unwrap();
+            let longest = line_distances_to(&graph, &edges, pairs, &mut search, &mut rows).unwrap();
             let mut expected_longest = 0;
             for (pair, row) in pairs.iter().zip(rows.chunks(edges.len().max(1))) {
                 let expected = line_graph_distances(&edges, *pair);

@@ -7,8 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gnan::Run;
 use gnan::explain::{By, Explainer, MOST_PARTS};
 use gnan::predict::Prediction;
+use gnan::run::DistanceCache;
 use gnan::{Dataset, ErrorKind, Result, memory};
 
 /// The limit is one for the whole process: tests that set it take turns.
@@ -245,4 +247,59 @@ fn an_explanation_is_the_same_whatever_the_memory() {
     if turn.leave(8_000_000) {
         assert_eq!(format!("{:?}", explain()), format!("{why:?}"));
     }
+}
+
+/// Whatever is wrong with a cache file of distances, the model is that of a run without a cache, and the cache says so.
+#[test]
+fn a_damaged_cache_of_distances_changes_no_model() {
+    let turn = Turn::take();
+    let folder = tempfile::tempdir().unwrap();
+    let (mut nodes, mut edges) = ("node_id,x,y\n".to_owned(), "source,target\n".to_owned());
+    for node in 0..2500usize {
+        writeln!(nodes, "n{node},{},{}", (node * 37) % 101, (node / 5) % 2).unwrap();
+        if node > 0 {
+            writeln!(edges, "n{},n{node}", if node % 4 == 0 { node / 2 } else { node - 1 }).unwrap();
+        }
+    }
+    std::fs::write(folder.path().join("nodes.csv"), nodes).unwrap();
+    std::fs::write(folder.path().join("edges.csv"), edges).unwrap();
+    let mut options = gnan::DatasetOptions { targets: vec!["y".to_owned()], ..gnan::DatasetOptions::default() };
+    options.problem = Some(gnan::dataset::Problem::Classification);
+    let data = Dataset::open_with(folder.path(), &options).unwrap();
+    // Searches on many threads would need more memory than is left.
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let train = |cache: Option<&DistanceCache>| {
+        let rho = gnan::spec::RhoChoice::Shared;
+        let training = gnan::Spec::default().epochs(2).hidden(16).rho(rho);
+        let data = data.with_run(&Run { cache: cache.cloned() });
+        // 2,250 receivers and 2,500 sources do not fit in 0.6 of this.
+        turn.leave(8_000_000);
+        let model = threads.install(|| training.fit(&data)).unwrap();
+        memory::set_limit(0);
+        model.to_bytes().unwrap()
+    };
+    if memory::anonymous().is_none() {
+        return eprintln!("skipped: this system does not say how much memory is in use");
+    }
+    let expected = train(None);
+    let kept = folder.path().join("cache");
+    let cache = DistanceCache::new(&kept);
+    assert!(train(Some(&cache)) == expected && cache.problem().is_none(), "{:?}", cache.problem());
+    let file = std::fs::read_dir(&kept).unwrap().next().expect("distances are in a file").unwrap().path();
+    let whole = std::fs::read(&file).unwrap();
+    let flipped = [9, 20, 40, 1_234_567, whole.len() - 1].map(|position| {
+        let mut damaged = whole.clone();
+        damaged[position] ^= 4;
+        damaged
+    });
+    for damaged in flipped.into_iter().chain([whole[..whole.len() / 2].to_vec(), vec![0; whole.len()]]) {
+        std::fs::write(&file, damaged).unwrap();
+        let cache = DistanceCache::new(&kept);
+        assert!(train(Some(&cache)) == expected);
+        assert!(cache.problem().is_some_and(|problem| problem.contains("was not used")), "{:?}", cache.problem());
+        assert!(std::fs::read(&file).unwrap() == whole, "it is written again");
+    }
+    let cache = DistanceCache::new(&file);
+    assert!(train(Some(&cache)) == expected);
+    assert!(cache.problem().is_some_and(|problem| problem.contains("cannot be kept")), "{:?}", cache.problem());
 }

@@ -1,21 +1,23 @@
-//! Shells: every way of keeping distances gives the same numbers, and those of a plain sum; samples give them on average.
+//! Shells: every way of storing distances gives the same numbers, and those of a plain sum; samples give them on average.
 
 mod oracle;
 
-use std::path::PathBuf;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gnan::distance::{Far, Ground, OCTET, Search};
+use gnan::distance::{DistanceSearch, Far, RECEIVERS_PER_BLOCK, ReorderedGraph};
 use gnan::graph::Graph;
 use gnan::lens::Lens;
 use gnan::random::Stream;
+use gnan::run::DistanceCache;
 use gnan::spec::RhoChoice;
-use gnan::statistics::{Keeping, Sample, Shells, Surroundings};
+use gnan::statistics::{DistanceStorage, Sample, ShellCounts, Shells};
 use gnan::{Dataset, DatasetOptions, Spec};
 
 use oracle::{CaseGraph, queue_search};
 
-/// Graphs large enough to be numbered anew: flat, heavy-tailed, grid-like, chain-like and in pieces.
+/// Graphs large enough to be reordered: flat, heavy-tailed, grid-like, chain-like and in pieces.
 fn large_graphs() -> Vec<(&'static str, CaseGraph)> {
     let mut random = Stream::named(5, "large graphs", 0);
     let nodes = 4500;
@@ -43,15 +45,15 @@ fn large_graphs() -> Vec<(&'static str, CaseGraph)> {
 
 fn check<const WORDS: usize>(name: &str, case: &CaseGraph, directed: bool, receivers: &[u32], far: Option<u16>) {
     let edges = case.edges.iter().map(|edge| edge.map(|node| node as u32));
-    let ground = Ground::new(Graph::new(case.nodes, edges, directed));
-    let components = (!directed).then(|| ground.components());
+    let graph = ReorderedGraph::new(Graph::new(case.nodes, edges, directed));
+    let components = (!directed).then(|| graph.components());
     let far = far.map(|from| Far { from, components: components.as_deref() });
     let starts: Vec<[u32; 1]> = receivers.iter().map(|receiver| [*receiver]).collect();
-    let mut search = Search::<WORDS>::default();
+    let mut search = DistanceSearch::<WORDS>::default();
     // The working memory of a search may hold what another left.
-    search.run(&ground, &starts[..1], None).expect("distances");
-    let planes = search.run(&ground, &starts, far).expect("distances");
-    let mut wide = vec![[0; OCTET]; case.nodes];
+    search.run(&graph, &starts[..1], None).expect("distances");
+    let planes = search.run(&graph, &starts, far).expect("distances");
+    let mut wide = vec![[0; RECEIVERS_PER_BLOCK]; case.nodes];
     let mut bytes = vec![0; case.nodes];
     for (place, receiver) in receivers.iter().enumerate() {
         let expected = queue_search(case.nodes, &case.edges, directed, *receiver as usize);
@@ -61,16 +63,16 @@ fn check<const WORDS: usize>(name: &str, case: &CaseGraph, directed: bool, recei
             (Some(distance), None) => distance as u16,
         });
         let expected: Vec<u16> = expected.collect();
-        planes.write_wide(place / OCTET, &ground, u16::MAX, &mut wide);
-        let found: Vec<u16> = wide.iter().map(|lanes| lanes[place % OCTET]).collect();
+        planes.write_wide(place / RECEIVERS_PER_BLOCK, &graph, u16::MAX, &mut wide);
+        let found: Vec<u16> = wide.iter().map(|lanes| lanes[place % RECEIVERS_PER_BLOCK]).collect();
         assert!(found == expected, "{name}, {WORDS} words, directed {directed}, receiver {receiver}");
         for distance in 0..=planes.longest() {
             let count = expected.iter().filter(|found| **found == distance).count();
             assert_eq!(planes.count(place, distance) as usize, count, "{name}, distance {distance}");
         }
         if planes.longest() < 255 {
-            planes.write_bytes(place / OCTET, &ground, 255, &mut bytes);
-            let byte = |word: &u64| (word >> (8 * (place % OCTET))) as u8;
+            planes.write_bytes(place / RECEIVERS_PER_BLOCK, &graph, 255, &mut bytes);
+            let byte = |word: &u64| (word >> (8 * (place % RECEIVERS_PER_BLOCK))) as u8;
             assert!(bytes.iter().map(byte).eq(expected.iter().map(|distance| (*distance).min(255) as u8)), "{name}");
         }
     }
@@ -119,37 +121,39 @@ struct Swept {
     gradient: Vec<f32>,
 }
 
-/// Sums over shells by receiver, slot and lane, and what receivers pull on sources, from the shells.
-fn swept(shells: &Shells, width: usize, said: &[f32], pull: &[f32]) -> Swept {
+/// Sums over shells by receiver, slot and lane, and the gradients of source values, from the shells.
+fn swept(shells: &Shells, width: usize, values: &[f32], shell_gradient: &[f32]) -> Swept {
     let slots = shells.slots();
-    let blocks = said.len() / (shells.source_count() * width);
-    let per_block = shells.octets().len() * slots * OCTET * width;
-    let mut means = vec![0.0; blocks * per_block];
-    shells.means(said, width, &mut means);
-    let mut sums = vec![0.0; shells.receivers() * slots * width * blocks];
-    let mut own_pull = vec![0.0; means.len()];
-    for (place, octet) in shells.octets().iter().enumerate() {
-        for (lane, receiver) in octet.members().enumerate() {
+    let lane_blocks = values.len() / (shells.source_count() * width);
+    let per_lane_block = shells.receiver_blocks().len() * slots * RECEIVERS_PER_BLOCK * width;
+    let mut means = vec![0.0; lane_blocks * per_lane_block];
+    shells.means(values, width, &mut means);
+    let mut sums = vec![0.0; shells.receivers() * slots * width * lane_blocks];
+    let mut own_gradient = vec![0.0; means.len()];
+    for (place, block) in shells.receiver_blocks().iter().enumerate() {
+        for (lane, receiver) in block.members().enumerate() {
             for slot in 0..slots {
-                for block in 0..blocks {
+                for lane_block in 0..lane_blocks {
                     for w in 0..width {
-                        let at = block * per_block + ((place * slots + slot) * OCTET + lane) * width + w;
-                        let own = ((receiver * slots + slot) * blocks + block) * width + w;
-                        let share = shells.shares()[(place * slots + slot) * OCTET + lane];
+                        let at = lane_block * per_lane_block
+                            + ((place * slots + slot) * RECEIVERS_PER_BLOCK + lane) * width
+                            + w;
+                        let own = ((receiver * slots + slot) * lane_blocks + lane_block) * width + w;
+                        let share = shells.shares()[(place * slots + slot) * RECEIVERS_PER_BLOCK + lane];
                         sums[own] = if share == 0.0 { 0.0 } else { f64::from(means[at]) / f64::from(share) };
-                        own_pull[at] = pull[own];
+                        own_gradient[at] = shell_gradient[own];
                     }
                 }
             }
         }
     }
-    let mut gradient = vec![0.0; said.len()];
-    shells.gather(&mut own_pull, width, &mut gradient);
+    let mut gradient = vec![0.0; values.len()];
+    shells.gather(&mut own_gradient, width, &mut gradient);
     Swept { sums, gradient }
 }
 
 #[test]
-fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
+fn every_way_of_storing_distances_gives_the_sums_of_the_definition() {
     let mut random = Stream::named(3, "ways", 0);
     let small = CaseGraph { nodes: 40, edges: (0..60).map(|_| [random.below(40), random.below(40)]).collect() };
     let chain = CaseGraph { nodes: 300, edges: (1..300).map(|node| [node - 1, node]).collect() };
@@ -158,32 +162,32 @@ fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
     for (case, graphs) in [(small.clone(), 1), (small, 3), (chain, 1), (star, 2)] {
         let data = dataset(&case, graphs);
         for width in [1, 2, 4, 8, 16] {
-            let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
+            let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
             let receivers: Vec<usize> = (0..data.len()).filter(|receiver| receiver % 3 != 1).collect();
-            let (slots, blocks) = (surroundings.slots(), 1 + width % 3);
-            let said = whole_numbers(&mut random, data.node_count() * width * blocks);
-            let pull = whole_numbers(&mut random, receivers.len() * slots * width * blocks);
-            let expected = by_definition(&data, &receivers, slots, width, &said, &pull);
+            let (slots, blocks) = (shell_counts.slots(), 1 + width % 3);
+            let values = whole_numbers(&mut random, data.node_count() * width * blocks);
+            let shell_gradient = whole_numbers(&mut random, receivers.len() * slots * width * blocks);
+            let expected = by_definition(&data, &receivers, slots, width, &values, &shell_gradient);
             let mut ways = vec![
-                Shells::kept(&surroundings, &receivers, &Keeping::Bytes),
-                Shells::kept(&surroundings, &receivers, &Keeping::Recomputed),
-                Shells::kept(&surroundings, &receivers, &Keeping::File(folder.path().to_owned())),
+                Shells::stored(&shell_counts, &receivers, &DistanceStorage::Bytes),
+                Shells::stored(&shell_counts, &receivers, &DistanceStorage::Recomputed),
+                Shells::stored(&shell_counts, &receivers, &DistanceStorage::File(DistanceCache::new(folder.path()))),
                 // The file is there now.
-                Shells::kept(&surroundings, &receivers, &Keeping::File(folder.path().to_owned())),
-                Shells::listed(&surroundings, &receivers),
-                Shells::new(&surroundings, &receivers, None, None),
-                Shells::new(&surroundings, &receivers, Some(Sample { size: 1000, seed: 1, draw: 0 }), None),
+                Shells::stored(&shell_counts, &receivers, &DistanceStorage::File(DistanceCache::new(folder.path()))),
+                Shells::listed(&shell_counts, &receivers),
+                Shells::new(&shell_counts, &receivers, None, None),
+                Shells::new(&shell_counts, &receivers, Some(Sample { size: 1000, seed: 1, draw: 0 }), None),
             ];
             if slots <= 16 {
-                ways.push(Shells::kept(&surroundings, &receivers, &Keeping::HalfBytes));
+                ways.push(Shells::stored(&shell_counts, &receivers, &DistanceStorage::HalfBytes));
             }
             let all: Vec<usize> = (0..data.len()).collect();
-            for whole in [Keeping::Bytes, Keeping::Recomputed] {
-                ways.push(Shells::kept(&surroundings, &all, &whole).select(&receivers));
+            for whole in [DistanceStorage::Bytes, DistanceStorage::Recomputed] {
+                ways.push(Shells::stored(&shell_counts, &all, &whole).select(&receivers));
             }
-            ways.push(Shells::listed(&surroundings, &all).select(&receivers));
+            ways.push(Shells::listed(&shell_counts, &all).select(&receivers));
             for (way, shells) in ways.iter().enumerate() {
-                let found = swept(shells, width, &said, &pull);
+                let found = swept(shells, width, &values, &shell_gradient);
                 for (found, expected) in found.sums.iter().zip(&expected.sums) {
                     assert!((found - expected).abs() < 1e-3, "way {way}, width {width}: {found} {expected}");
                 }
@@ -194,9 +198,16 @@ fn every_way_of_keeping_distances_gives_the_sums_of_the_definition() {
     assert!(std::fs::read_dir(folder.path()).expect("folder").count() > 0);
 }
 
-fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize, said: &[f32], pull: &[f32]) -> Swept {
-    let blocks = said.len() / (data.node_count() * width);
-    let mut found = Swept { sums: vec![0.0; pull.len()], gradient: vec![0.0; said.len()] };
+fn by_definition(
+    data: &Dataset,
+    receivers: &[usize],
+    slots: usize,
+    width: usize,
+    values: &[f32],
+    shell_gradient: &[f32],
+) -> Swept {
+    let blocks = values.len() / (data.node_count() * width);
+    let mut found = Swept { sums: vec![0.0; shell_gradient.len()], gradient: vec![0.0; values.len()] };
     for (place, receiver) in receivers.iter().enumerate() {
         let item = data.items()[*receiver] as usize;
         let graph = data.graph_of(item);
@@ -210,8 +221,8 @@ fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize
                 for w in 0..width {
                     let own = ((place * slots + slot) * blocks + block) * width + w;
                     let at = (block * data.node_count() + nodes.start + source) * width + w;
-                    found.sums[own] += f64::from(said[at]);
-                    found.gradient[at] += pull[own];
+                    found.sums[own] += f64::from(values[at]);
+                    found.gradient[at] += shell_gradient[own];
                 }
             }
         }
@@ -219,7 +230,7 @@ fn by_definition(data: &Dataset, receivers: &[usize], slots: usize, width: usize
     found
 }
 
-/// The mean over a sample, and what a sample pulls on sources, are right on average: over many draws they lie within
+/// The mean over a sample, and the gradients of source values through it, are right on average: over many draws they lie within
 /// five standard errors of the exact ones, and single draws differ from them.
 #[test]
 fn samples_are_right_on_average() {
@@ -227,44 +238,44 @@ fn samples_are_right_on_average() {
     let case = CaseGraph { nodes: 120, edges: (0..300).map(|_| [random.below(120), random.below(120)]).collect() };
     let data = dataset(&case, 1);
     for normalise in [true, false] {
-        let surroundings = Surroundings::new(&data, &Lens::default(), normalise, 0).expect("surroundings");
+        let shell_counts = ShellCounts::new(&data, &Lens::default(), normalise, 0).expect("shell counts");
         let receivers: Vec<usize> = (0..10).collect();
-        let said: Vec<f32> = (0..data.node_count()).map(|_| random.normal() as f32).collect();
-        let exact = Shells::kept(&surroundings, &receivers, &Keeping::Bytes);
+        let values: Vec<f32> = (0..data.node_count()).map(|_| random.normal() as f32).collect();
+        let exact = Shells::stored(&shell_counts, &receivers, &DistanceStorage::Bytes);
         let weights: Vec<f32> = (0..receivers.len() * exact.slots()).map(|_| random.normal() as f32).collect();
-        let (means, gradient) = heard_and_pulled(&exact, &said, &weights);
+        let (means, gradient) = means_and_gradients(&exact, &values, &weights);
         let draws = 4000;
-        let mut sampled = Shells::new(&surroundings, &receivers, Some(Sample { size: 4, seed: 7, draw: 0 }), None);
-        let (mut heard, mut pulled) = (Moments::new(means.len()), Moments::new(gradient.len()));
+        let mut sampled = Shells::new(&shell_counts, &receivers, Some(Sample { size: 4, seed: 7, draw: 0 }), None);
+        let (mut sampled_means, mut sampled_gradients) = (Moments::new(means.len()), Moments::new(gradient.len()));
         for draw in 0..draws {
             sampled.redraw(draw);
-            let (means, gradient) = heard_and_pulled(&sampled, &said, &weights);
-            heard.add(&means);
-            pulled.add(&gradient);
+            let (means, gradient) = means_and_gradients(&sampled, &values, &weights);
+            sampled_means.add(&means);
+            sampled_gradients.add(&gradient);
         }
-        assert!(heard.check(&means) > 20, "single draws differ from the mean of a shell");
-        assert!(pulled.check(&gradient) > 60, "single draws differ from what a shell pulls");
+        assert!(sampled_means.check(&means) > 20, "single draws differ from the mean of a shell");
+        assert!(sampled_gradients.check(&gradient) > 60, "single draws differ from the gradient of a shell");
     }
 }
 
-/// Means over shells by receiver and slot, and what the receivers pull on every source with given weights.
-fn heard_and_pulled(shells: &Shells, said: &[f32], weights: &[f32]) -> (Vec<f64>, Vec<f64>) {
+/// Means over shells by receiver and slot, and the gradient of every source value where means have these weights.
+fn means_and_gradients(shells: &Shells, values: &[f32], weights: &[f32]) -> (Vec<f64>, Vec<f64>) {
     let slots = shells.slots();
-    let mut means = vec![0.0; shells.octets().len() * slots * OCTET];
-    shells.means(said, 1, &mut means);
+    let mut means = vec![0.0; shells.receiver_blocks().len() * slots * RECEIVERS_PER_BLOCK];
+    shells.means(values, 1, &mut means);
     let mut by_receiver = vec![0.0; shells.receivers() * slots];
-    let mut pull = vec![0.0; means.len()];
-    for (place, octet) in shells.octets().iter().enumerate() {
-        for (lane, receiver) in octet.members().enumerate() {
+    let mut shell_gradient = vec![0.0; means.len()];
+    for (place, block) in shells.receiver_blocks().iter().enumerate() {
+        for (lane, receiver) in block.members().enumerate() {
             for slot in 0..slots {
-                let at = (place * slots + slot) * OCTET + lane;
+                let at = (place * slots + slot) * RECEIVERS_PER_BLOCK + lane;
                 by_receiver[receiver * slots + slot] = f64::from(means[at]);
-                pull[at] = weights[receiver * slots + slot] * shells.shares()[at];
+                shell_gradient[at] = weights[receiver * slots + slot] * shells.shares()[at];
             }
         }
     }
-    let mut gradient = vec![0.0; said.len()];
-    shells.gather(&mut pull, 1, &mut gradient);
+    let mut gradient = vec![0.0; values.len()];
+    shells.gather(&mut shell_gradient, 1, &mut gradient);
     (by_receiver, gradient.into_iter().map(f64::from).collect())
 }
 
@@ -302,46 +313,157 @@ impl Moments {
 fn a_sample_is_the_same_for_the_same_seed_and_draw() {
     let case = large_graphs().swap_remove(1).1;
     let data = dataset(&case, 1);
-    let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
+    let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
     let receivers: Vec<usize> = (0..50).collect();
-    let said: Vec<f32> = (0..data.node_count()).map(|node| (node % 101) as f32).collect();
+    let values: Vec<f32> = (0..data.node_count()).map(|node| (node % 101) as f32).collect();
     let means = |sample: Sample, receivers: &[usize]| {
-        let shells = Shells::new(&surroundings, receivers, Some(sample), None);
-        heard_and_pulled(&shells, &said, &vec![0.0; receivers.len() * shells.slots()]).0
+        let shells = Shells::new(&shell_counts, receivers, Some(sample), None);
+        means_and_gradients(&shells, &values, &vec![0.0; receivers.len() * shells.slots()]).0
     };
     let sample = Sample { size: 8, seed: 4, draw: 2 };
     assert_eq!(means(sample, &receivers), means(sample, &receivers));
     assert_ne!(means(sample, &receivers), means(Sample { draw: 3, ..sample }, &receivers));
     assert_ne!(means(sample, &receivers), means(Sample { seed: 5, ..sample }, &receivers));
     // A receiver's sample does not depend on who else is there.
-    let slots = surroundings.slots();
+    let slots = shell_counts.slots();
     assert_eq!(means(sample, &receivers[7..8]), means(sample, &receivers)[7 * slots..8 * slots]);
 }
 
-#[test]
-fn a_cache_file_that_was_cut_short_or_changed_is_written_anew() {
-    let case = large_graphs().swap_remove(4).1;
-    let data = dataset(&case, 1);
-    let surroundings = Surroundings::new(&data, &Lens::default(), true, 0).expect("surroundings");
-    let receivers: Vec<usize> = (0..30).collect();
-    let folder = tempfile::tempdir().expect("folder");
-    let said = vec![1.0; data.node_count()];
-    let sums = |surroundings: &Arc<Surroundings>, keeping: &Keeping| {
-        let shells = Shells::kept(surroundings, &receivers, keeping);
-        heard_and_pulled(&shells, &said, &vec![1.0; receivers.len() * shells.slots()])
-    };
-    let file = Keeping::File(folder.path().to_owned());
-    let expected = sums(&surroundings, &Keeping::Bytes);
-    assert_eq!(sums(&surroundings, &file), expected);
-    let path: PathBuf = std::fs::read_dir(folder.path()).expect("folder").next().expect("file").expect("file").path();
-    let whole = std::fs::read(&path).expect("file");
-    for damaged in [&whole[..whole.len() - 1], &whole[..10], b"something else"] {
-        std::fs::write(&path, damaged).expect("file");
-        assert_eq!(sums(&surroundings, &file), expected);
-        assert!(std::fs::read(&path).expect("file") == whole);
+/// A small graph whose distances are kept in files, with the sums that are expected whatever happens to them.
+struct Cached {
+    shell_counts: Arc<ShellCounts>,
+    receivers: Vec<usize>,
+    expected: (Vec<f64>, Vec<f64>),
+    folder: tempfile::TempDir,
+}
+
+impl Cached {
+    fn new() -> Cached {
+        let data = dataset(&large_graphs().swap_remove(4).1, 1);
+        let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
+        let receivers: Vec<usize> = (0..30).collect();
+        let expected = sums_of(&Shells::stored(&shell_counts, &receivers, &DistanceStorage::Bytes));
+        Cached { shell_counts, receivers, expected, folder: tempfile::tempdir().expect("folder") }
     }
-    // A folder that cannot be made: distances are searched for again.
-    assert_eq!(sums(&surroundings, &Keeping::File(path.join("no folder"))), expected);
+
+    fn shells(&self, cache: &DistanceCache) -> Shells {
+        Shells::stored(&self.shell_counts, &self.receivers, &DistanceStorage::File(cache.clone()))
+    }
+
+    /// Sums with a new cache in this folder are right; returns the problem that it reports.
+    fn problem_in(&self, folder: &Path) -> Option<String> {
+        let cache = DistanceCache::new(folder);
+        assert_eq!(sums_of(&self.shells(&cache)), self.expected);
+        cache.problem().map(str::to_owned)
+    }
+
+    /// The path and the bytes of the cache file.
+    fn file(&self) -> (PathBuf, Vec<u8>) {
+        let mut files = std::fs::read_dir(self.folder.path()).expect("folder");
+        let path = files.next().expect("a file").expect("a file").path();
+        assert!(files.next().is_none(), "there is one file, and no temporary one is left");
+        let bytes = std::fs::read(&path).expect("file");
+        (path, bytes)
+    }
+}
+
+/// Sums over shells and the gradient of their sum, for sources that all have different values.
+fn sums_of(shells: &Shells) -> (Vec<f64>, Vec<f64>) {
+    let values: Vec<f32> = (0..shells.source_count()).map(|node| (node % 101) as f32).collect();
+    means_and_gradients(shells, &values, &vec![1.0; shells.receivers() * shells.slots()])
+}
+
+#[test]
+fn a_cache_file_is_used_as_it_was_written() {
+    let cached = Cached::new();
+    assert_eq!(cached.problem_in(cached.folder.path()), None);
+    let (path, whole) = cached.file();
+    let written = std::fs::metadata(&path).and_then(|file| file.modified()).expect("time");
+    assert_eq!(cached.problem_in(cached.folder.path()), None);
+    assert_eq!(std::fs::metadata(&path).and_then(|file| file.modified()).expect("time"), written);
+    assert!(cached.file().1 == whole);
+}
+
+/// Every byte of the header and of the checksums at the end, and every 1009th of the distances between them.
+#[test]
+fn a_cache_file_with_a_changed_byte_is_reported_and_written_anew() {
+    let cached = Cached::new();
+    cached.problem_in(cached.folder.path());
+    let (path, whole) = cached.file();
+    let (header, checksums) = (40, whole.len() - 8 * cached.receivers.len().div_ceil(RECEIVERS_PER_BLOCK));
+    let positions = (0..header).chain((header..checksums).step_by(1009)).chain(checksums..whole.len());
+    for position in positions {
+        let mut damaged = whole.clone();
+        damaged[position] ^= 1 << (position % 8);
+        std::fs::write(&path, damaged).expect("file");
+        let problem = cached.problem_in(cached.folder.path()).expect("a problem");
+        assert!(problem.contains(".rows was not used") && problem.contains("damaged"), "{position}: {problem}");
+        assert!(cached.file().1 == whole, "{position}");
+    }
+}
+
+#[test]
+fn a_cache_file_that_is_cut_short_of_another_version_or_no_file_is_replaced() {
+    let cached = Cached::new();
+    cached.problem_in(cached.folder.path());
+    let (path, whole) = cached.file();
+    let mut older = whole.clone();
+    older[7] = b'1';
+    let longer = [&whole[..], b"more"].concat();
+    for damaged in [&whole[..whole.len() - 1], &whole[..10], b"", b"something else", &longer, &older] {
+        std::fs::write(&path, damaged).expect("file");
+        assert!(cached.problem_in(cached.folder.path()).is_some_and(|problem| problem.contains("written again")));
+        assert!(cached.file().1 == whole);
+    }
+    std::fs::remove_file(&path).expect("file");
+    std::fs::create_dir(&path).expect("folder");
+    let problem = cached.problem_in(cached.folder.path()).expect("a problem");
+    assert!(problem.contains("cannot be kept in") && problem.contains("searched again for every pass"), "{problem}");
+}
+
+/// What is checked when a file is opened is checked again whenever it is read.
+#[test]
+fn a_cache_file_that_changes_while_it_is_used_is_reported() {
+    let cached = Cached::new();
+    for change in 0..2 {
+        // Writes the file, the second time because it is damaged.
+        cached.problem_in(cached.folder.path());
+        let cache = DistanceCache::new(cached.folder.path());
+        let shells = cached.shells(&cache);
+        let mut file = std::fs::OpenOptions::new().write(true).open(cached.file().0).expect("file");
+        match change {
+            0 => file.seek(SeekFrom::Start(4321)).and_then(|_| file.write_all(b"0123")).expect("written"),
+            _ => file.set_len(4321).expect("cut short"),
+        }
+        assert_eq!(cache.problem(), None);
+        assert_eq!(sums_of(&shells), cached.expected);
+        let problem = cache.problem().expect("a problem");
+        assert!(problem.contains("was not used") && problem.contains("searched again"), "{problem}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_reported() {
+    let cached = Cached::new();
+    let no_folder = cached.folder.path().join("a file");
+    std::fs::write(&no_folder, b"").expect("file");
+    let mut folders = vec![no_folder.clone(), no_folder.join("folder")];
+    if cfg!(target_os = "linux") {
+        folders.push(PathBuf::from("/proc/gnan"));
+    }
+    let read_only = cached.folder.path().join("read-only");
+    std::fs::create_dir(&read_only).expect("folder");
+    let mut permissions = std::fs::metadata(&read_only).expect("folder").permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&read_only, permissions).expect("permissions");
+    // Some users may write everywhere.
+    if std::fs::write(read_only.join("probe"), b"").is_err() {
+        folders.push(read_only);
+    }
+    for folder in folders {
+        let problem = cached.problem_in(&folder).expect("a problem");
+        assert!(problem.contains(&format!("cannot be kept in {} (", folder.display())), "{problem}");
+    }
 }
 
 /// Training on samples is the same whatever the number of threads, with and without batches; it differs from exact

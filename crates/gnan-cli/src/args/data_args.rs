@@ -6,6 +6,7 @@ use clap::Args;
 use gnan::catalogue;
 use gnan::dataset::{AskedPair, LinkQuestion, Links};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
+use gnan::run::DistanceCache;
 use gnan::spec::TaskChoice;
 use gnan::{Dataset, DatasetOptions, Error, Model, Run, Spec};
 
@@ -154,7 +155,7 @@ impl DataArgs {
 
     fn open_as(&self, spec: &Spec, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
         let options = DatasetOptions {
-            run: Run { cache: self.cache.clone() },
+            run: Run { cache: self.cache.as_ref().map(DistanceCache::new) },
             ..DatasetOptions::of(&spec.data, seed, test_share)
         };
         let data = open(&self.data, &options)?;

@@ -19,7 +19,7 @@ use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
 use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
-use crate::screen::{print, print_json};
+use crate::screen::{print, print_json, warn_of_cache};
 use crate::style::{BOLD, DIM, dim, heading};
 use crate::table::{Align, Table};
 
@@ -138,6 +138,7 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     };
     let result = evaluated.iter().map(run).collect::<gnan::Result<_>>();
     progress.finish();
+    warn_of_cache(data.run().cache.as_ref());
     if interrupt::asked() && result.is_err() {
         return Err(args.interrupted(&progress));
     }

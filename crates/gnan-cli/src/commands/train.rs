@@ -23,7 +23,7 @@ use crate::exit::{Answer, Failure, Result};
 use crate::interrupt;
 use crate::metric_table::metric_table;
 use crate::progress::{EvaluationProgress, TrainingProgress};
-use crate::screen::{print, print_json, talk};
+use crate::screen::{print, print_json, talk, warn_of_cache};
 use crate::style::{self, dim, heading};
 use crate::table::Table;
 use gnan_report::text::one_line;
@@ -223,6 +223,7 @@ pub fn fit(spec: &Spec, split: &Split, save: impl FnOnce(&Fitted) -> gnan::Resul
     let start = Instant::now();
     let fitted = spec.fit_watched(&split.train, Some(&split.valid), &mut |report| progress.epoch(report));
     progress.finish();
+    warn_of_cache(split.train.run().cache.as_ref());
     let fitted = fitted?;
     let seconds = start.elapsed().as_secs_f64();
     save(&fitted)?;

@@ -42,3 +42,39 @@ fn distances_in_a_file_change_nothing() {
     desk.works(&format!("train people {QUICK} --cache distances -o file.gnan"));
     assert_eq!(desk.read("memory.gnan"), desk.read("file.gnan"));
 }
+
+/// 6,000 people in a chain with shortcuts and little memory: distances go into a file, and what is wrong with it is said.
+#[test]
+fn a_cache_that_cannot_be_used_is_named_and_changes_nothing() {
+    if !cfg!(target_os = "linux") {
+        return eprintln!("skipped: this system may not say how much memory is in use");
+    }
+    let desk = Desk::new();
+    let (mut nodes, mut edges) = ("node_id,age,label\n".to_owned(), "source,target\n".to_owned());
+    for person in 0..6000usize {
+        nodes.push_str(&format!("p{person},{},{}\n", (person * 37) % 90, ["young", "old"][(person * 37) % 90 / 45]));
+        edges.push_str(&format!("p{},p{person}\n", if person % 4 == 0 { person / 2 } else { person - 1 }));
+    }
+    desk.write("people/nodes.csv", &nodes);
+    desk.write("people/edges.csv", &edges);
+    let train = |options: &str| {
+        let always = "train people --target label --rho shared --hidden 16 --epochs 1 --threads 2 --memory 64MB";
+        let session = desk.works(&format!("{always} {options} -o model.gnan --force"));
+        (session.stderr, desk.read("model.gnan"))
+    };
+    let (_, expected) = train("");
+    let (quiet, model) = train("--cache distances");
+    assert!(model == expected && !quiet.contains("warning"), "{quiet}");
+    let file =
+        std::fs::read_dir(desk.path("distances")).expect("folder").next().expect("a file").expect("a file").path();
+    let mut bytes = std::fs::read(&file).expect("file");
+    bytes[1_000_000] ^= 1;
+    std::fs::write(&file, bytes).expect("file");
+    let (warned, model) = train("--cache distances");
+    assert!(model == expected && warned.contains("warning: the cache file"), "{warned}");
+    let (quiet, _) = train("--cache distances");
+    assert!(!quiet.contains("warning"), "it was written again: {quiet}");
+    desk.write("no-folder", "");
+    let (warned, model) = train("--cache no-folder");
+    assert!(model == expected && warned.contains("warning: distances cannot be kept in no-folder"), "{warned}");
+}

@@ -6,7 +6,7 @@ use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, Part, ReadOptions, Tables, Task, Values};
 use gnan::lens::Lens;
 use gnan::model::{
-    Definition, Engine, FeatureSchema, Learned, Model, OptimiserState, Parameters, Record, Rho, RhoScale, Rows,
+    Definition, Engine, FeatureSchema, ItemRows, Learned, Model, OptimiserState, Parameters, Record, Rho, RhoScale,
     StepSettings, TargetSchema, output_count,
 };
 use gnan::random::Stream;
@@ -105,7 +105,7 @@ impl Workload {
             },
         };
         let layout = definition.layout();
-        let parameters = Parameters::random(&layout, &definition.forms(), definition.learned.outputs, 1);
+        let parameters = Parameters::random(&layout, &definition.bank_specs(), definition.learned.outputs, 1);
         let model = Model::from_parts(definition, parameters);
         let target = &data.targets()[0];
         let values: Vec<f32> = train.items().iter().map(|item| target.values[*item as usize] as f32).collect();
@@ -163,7 +163,7 @@ impl Workload {
         let block = self.model.definition().architecture().block_len();
         let floats = ((parameters.shapes.len() + parameters.rhos.len()) * block) as f64;
         let entries = self.statistics.rows().cells.len() as f64;
-        let pairs = self.statistics.surroundings().first().map_or(0.0, |s| (s.source_count() * s.len()) as f64);
+        let pairs = self.statistics.shell_counts().first().map_or(0.0, |s| (s.source_count() * s.len()) as f64);
         let lanes = self.model.outputs().next_power_of_two() as f64;
         self.steps() * floats * 4.0 * 7.0 + 2.0 * entries * 8.0 + pairs * (2.0 + 3.0 * 4.0 * lanes / 4.0)
     }
@@ -174,7 +174,7 @@ pub struct Run<'a> {
     workload: &'a Workload,
     lane_targets: LaneTargets,
     engine: Engine,
-    rows: Rows,
+    rows: ItemRows,
     parameters: Parameters,
     state: OptimiserState,
     outputs: Vec<f32>,

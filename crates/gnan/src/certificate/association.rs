@@ -1,7 +1,7 @@
 //! Association rules: whether anything of a feature is heard from where it must not be.
 
 use crate::explain::Canonical;
-use crate::lens::{Axis, Reach};
+use crate::lens::{DistanceAxis, Reach};
 use crate::model::{Certificate, Model};
 use crate::numbers::number;
 
@@ -19,7 +19,7 @@ impl Model {
         }
         let trained = definition.axis().longest();
         let longest: Vec<usize> = trained.iter().map(|longest| longest + FARTHER).collect();
-        let canonical = self.canonical().with_axis(&Axis::new(&definition.learned.lenses, &longest));
+        let canonical = self.canonical().with_axis(&DistanceAxis::new(&definition.learned.lenses, &longest));
         let mut found = Vec::new();
         if definition.reach() != Reach::ALL {
             let all = 0..definition.learned.features.len();
@@ -37,7 +37,7 @@ impl Model {
 /// What is heard of some features from distances that are not within their reach.
 fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<usize>, reach: Reach) -> Certificate {
     let (axis, rhos) = (canonical.axis(), canonical.rhos());
-    let silent: Vec<usize> = (0..axis.slots()).filter(|slot| !reach.hears(axis.distance(*slot))).collect();
+    let silent: Vec<usize> = (0..axis.slots()).filter(|slot| !reach.includes(axis.distance(*slot))).collect();
     let mut largest = 0.0f64;
     for k in features {
         let feature = &canonical.definition().learned.features[k];

@@ -203,8 +203,8 @@ impl Dataset {
         self.with_items(items.into())
     }
 
-    /// Number of pairs of an item of a node task and a source it hears; 0 for a graph task.
-    pub fn pairs(&self) -> u64 {
+    /// Number of receiver-source pairs of the items of a node task; 0 for a graph task.
+    pub fn receiver_source_pairs(&self) -> u64 {
         match self.task() {
             Task::Graph => 0,
             Task::Node => {

@@ -1,14 +1,15 @@
 //! Hop distances: `dist(j, i)`, the number of edges on the shortest path from a source `j` to a receiver `i`.
 //!
-//! A [`Search`] serves many receivers at once and leaves [`Planes`]; [`distances_to`] makes rows of numbers of them.
+//! A [`DistanceSearch`] serves many receivers at once and leaves [`DistanceBitPlanes`]; [`distances_to`] turns those into
+//! rows of numbers.
 
-mod ground;
-mod planes;
-mod search;
+mod distance_bit_planes;
+mod distance_search;
+mod reordered_graph;
 
-pub use ground::Ground;
-pub use planes::{OCTET, Planes};
-pub use search::{Far, Search};
+pub use distance_bit_planes::{DistanceBitPlanes, RECEIVERS_PER_BLOCK};
+pub use distance_search::{DistanceSearch, Far};
+pub use reordered_graph::ReorderedGraph;
 
 use crate::error::{Error, Result};
 
@@ -24,24 +25,24 @@ pub const RECEIVERS_AT_ONCE: usize = 64;
 /// # Panics
 /// If there are more than 64 receivers or `rows` has another length.
 pub fn distances_to(
-    ground: &Ground,
+    graph: &ReorderedGraph,
     receivers: &[u32],
     far: Option<Far<'_>>,
-    search: &mut Search,
+    search: &mut DistanceSearch,
     rows: &mut [u16],
 ) -> Result<u16> {
-    let planes = search.run(ground, receivers.as_chunks::<1>().0, far)?;
-    write_rows(planes, ground, rows);
+    let planes = search.run(graph, receivers.as_chunks::<1>().0, far)?;
+    write_rows(planes, graph, rows);
     Ok(planes.longest())
 }
 
 /// Writes planes as rows, `[receivers, nodes]`.
-fn write_rows(planes: &Planes, ground: &Ground, rows: &mut [u16]) {
+fn write_rows(planes: &DistanceBitPlanes, graph: &ReorderedGraph, rows: &mut [u16]) {
     let nodes = planes.nodes();
     assert!(rows.len() == planes.receivers() * nodes);
-    let mut lanes = vec![[0; OCTET]; nodes];
-    for (octet, rows) in rows.chunks_mut((OCTET * nodes).max(1)).enumerate() {
-        planes.write_wide(octet, ground, UNREACHABLE, &mut lanes);
+    let mut lanes = vec![[0; RECEIVERS_PER_BLOCK]; nodes];
+    for (block, rows) in rows.chunks_mut((RECEIVERS_PER_BLOCK * nodes).max(1)).enumerate() {
+        planes.write_wide(block, graph, UNREACHABLE, &mut lanes);
         for (lane, row) in rows.chunks_exact_mut(nodes).enumerate() {
             row.iter_mut().zip(&lanes).for_each(|(distance, lanes)| *distance = lanes[lane]);
         }
@@ -57,17 +58,17 @@ fn write_rows(planes: &Planes, ground: &Ground, rows: &mut [u16]) {
 /// # Panics
 /// If there are more than 64 pairs or `rows` has another length.
 pub fn line_distances_to(
-    ground: &Ground,
+    graph: &ReorderedGraph,
     edges: &[[u32; 2]],
     pairs: &[[u32; 2]],
-    search: &mut Search,
+    search: &mut DistanceSearch,
     rows: &mut [u16],
 ) -> Result<u16> {
     assert!(rows.len() == pairs.len() * edges.len());
-    let mut to_nodes = vec![0; pairs.len() * ground.len()];
-    write_rows(search.run(ground, pairs, None)?, ground, &mut to_nodes);
+    let mut to_nodes = vec![0; pairs.len() * graph.len()];
+    write_rows(search.run(graph, pairs, None)?, graph, &mut to_nodes);
     let mut longest = 0;
-    let to_nodes_of = to_nodes.chunks_exact(ground.len().max(1));
+    let to_nodes_of = to_nodes.chunks_exact(graph.len().max(1));
     for ((pair, to_nodes), row) in pairs.iter().zip(to_nodes_of).zip(rows.chunks_exact_mut(edges.len().max(1))) {
         for (edge, distance) in edges.iter().zip(row) {
             let [one, other] = edge.map(|node| to_nodes[node as usize]);

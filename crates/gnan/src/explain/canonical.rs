@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::dataset::Outcome;
 use crate::files::{Kind, Task};
-use crate::lens::{Axis, Pool, Reach};
+use crate::lens::{DistanceAxis, Pool, Reach};
 use crate::model::{Definition, FeatureSchema, Layout, Model, Rho, Support, shell_factor};
 use crate::shape::Piecewise;
 
@@ -56,7 +56,7 @@ pub struct CanonicalFeature {
 pub struct Canonical {
     pub(super) model: Model,
     layout: Layout,
-    axis: Axis,
+    axis: DistanceAxis,
     seen: Vec<bool>,
     /// `[rhos][slots][outputs]`, raw.
     rho: Vec<Vec<Vec<f64>>>,
@@ -97,7 +97,7 @@ impl Model {
 
 impl Canonical {
     /// The canonical form for the slots of an axis, which may be more than training has seen.
-    pub fn new(model: &Model, axis: Axis) -> Canonical {
+    pub fn new(model: &Model, axis: DistanceAxis) -> Canonical {
         let definition = model.definition();
         let layout = definition.layout();
         let outputs = model.outputs();
@@ -131,12 +131,12 @@ impl Canonical {
     }
 
     /// The same model for other slots of the same lenses.
-    pub fn with_axis(&self, axis: &Axis) -> Canonical {
+    pub fn with_axis(&self, axis: &DistanceAxis) -> Canonical {
         Canonical { curves: self.curves.clone(), ..Canonical::new(&self.model, axis.clone()) }
     }
 
     /// The distances it is given for.
-    pub fn axis(&self) -> &Axis {
+    pub fn axis(&self) -> &DistanceAxis {
         &self.axis
     }
 
@@ -427,8 +427,8 @@ impl Canonical {
 }
 
 /// Raw rho in f64; 0 where it is not heard.
-fn raw_rho(model: &Model, layout: &Layout, axis: &Axis, r: usize, slot: usize) -> Vec<f64> {
-    if !layout.rhos[r].reach.hears(axis.distance(slot)) {
+fn raw_rho(model: &Model, layout: &Layout, axis: &DistanceAxis, r: usize, slot: usize) -> Vec<f64> {
+    if !layout.rhos[r].reach.includes(axis.distance(slot)) {
         return vec![0.0; model.outputs()];
     }
     let definition = model.definition();
@@ -440,7 +440,7 @@ fn raw_rho(model: &Model, layout: &Layout, axis: &Axis, r: usize, slot: usize) -
 }
 
 /// Which slots of an axis occurred in training.
-fn seen_slots(definition: &Definition, axis: &Axis) -> Vec<bool> {
+fn seen_slots(definition: &Definition, axis: &DistanceAxis) -> Vec<bool> {
     let trained = definition.axis();
     let seen = |slot: usize| {
         let (lens, distance) = (axis.lens_of(slot), axis.distance(slot));

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::dataset::{Dataset, Feature, Outcome};
-use crate::distance::{RECEIVERS_AT_ONCE, Search, UNREACHABLE};
+use crate::distance::{DistanceSearch, RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task, Values};
-use crate::lens::{Axis, View};
+use crate::lens::{DistanceAxis, View};
 use crate::memory;
 use crate::model::Model;
 use crate::score::probabilities;
@@ -19,7 +19,7 @@ use super::canonical::Canonical;
 use super::explanation::Explanation;
 use super::parts::Parts;
 use super::pass::Pass;
-use super::said::{Said, value_count};
+use super::source_terms::{SourceTerms, value_count};
 
 /// Most memory for what all nodes say, in bytes; what would take more is found when it is needed.
 const MOST_KEPT: u64 = 256 << 20;
@@ -35,14 +35,14 @@ pub struct Explainer<'a> {
     canonical: Canonical,
     features: Cow<'a, [Feature]>,
     /// What all nodes say, where that is little.
-    said: Option<Said>,
+    source_terms: Option<SourceTerms>,
     /// The graph through every lens, where there is one alone.
     views: Option<Vec<View>>,
 }
 
 /// What the pass over one prediction's sources leaves, for the model's own outputs.
 pub(super) struct Marginals<'a> {
-    pub axis: Axis,
+    pub axis: DistanceAxis,
     pub slots: usize,
     pub outputs: usize,
     /// `[features, slots, outputs]`
@@ -74,12 +74,12 @@ impl<'a> Explainer<'a> {
     pub fn new(model: &'a Model, data: &'a Dataset) -> Result<Explainer<'a>> {
         let (features, canonical) = (model.features_of(data)?, model.canonical());
         let all = 0..data.node_count();
-        let needed = Said::bytes(value_count(&features, &all), canonical.outputs());
+        let needed = SourceTerms::bytes(value_count(&features, &all), canonical.outputs());
         let room = memory::left().map_or(MOST_KEPT, |left| MOST_KEPT.min(left / 4));
         Ok(Explainer {
             model,
             data,
-            said: (needed <= room).then(|| Said::of(&canonical, &features, all)),
+            source_terms: (needed <= room).then(|| SourceTerms::of(&canonical, &features, all)),
             canonical,
             features,
             views: if data.graph_count() == 1 { Some(views(model, data, 0)?) } else { None },
@@ -102,15 +102,15 @@ impl<'a> Explainer<'a> {
     }
 
     /// What some nodes say: `visit` is called with few nodes after the other, and what they say.
-    pub(super) fn each_said(&self, nodes: Range<usize>, mut visit: impl FnMut(Range<usize>, &Said)) {
-        if let Some(said) = &self.said {
-            return visit(nodes, said);
+    pub(super) fn each_source_terms(&self, nodes: Range<usize>, mut visit: impl FnMut(Range<usize>, &SourceTerms)) {
+        if let Some(terms) = &self.source_terms {
+            return visit(nodes, terms);
         }
-        let needed = Said::bytes(value_count(&self.features, &nodes), self.canonical.outputs());
+        let needed = SourceTerms::bytes(value_count(&self.features, &nodes), self.canonical.outputs());
         let at_a_time = (nodes.len() as u64 * AT_A_TIME / needed.max(1)).clamp(1, nodes.len().max(1) as u64) as usize;
         for start in nodes.clone().step_by(at_a_time) {
             let some = start..nodes.end.min(start + at_a_time);
-            visit(some.clone(), &Said::of(&self.canonical, &self.features, some));
+            visit(some.clone(), &SourceTerms::of(&self.canonical, &self.features, some));
         }
     }
 
@@ -199,10 +199,10 @@ impl<'a> Explainer<'a> {
     fn graph_parts(&self, nodes: Range<usize>, values: &[f64]) -> Parts<'a> {
         let mut parts = self.parts(&nodes, nodes.len());
         let mut values = values.chunks_exact(self.canonical.outputs());
-        self.each_said(nodes.clone(), |some, said| {
+        self.each_source_terms(nodes.clone(), |some, terms| {
             for node in some {
-                for (saying, values) in said.by(node).iter().zip(&mut values) {
-                    parts.add(node - nodes.start, saying.feature as usize, values);
+                for (term, values) in terms.of_node(node).iter().zip(&mut values) {
+                    parts.add(node - nodes.start, term.feature as usize, values);
                 }
             }
         });
@@ -230,7 +230,7 @@ impl<'a> Explainer<'a> {
         let (_, receivers) = self.listeners(item);
         let mut row = Vec::new();
         for view in self.views_of(item)?.iter() {
-            view.rows(&receivers, &mut Search::default(), &mut row)?;
+            view.rows(&receivers, &mut DistanceSearch::default(), &mut row)?;
         }
         let label = |distance: &u16| match *distance {
             UNREACHABLE => "unreachable".to_owned(),
@@ -260,7 +260,7 @@ impl<'a> Explainer<'a> {
     pub(super) fn marginals(&self, item: u32, parts: bool) -> Result<(Option<Canonical>, Marginals<'a>)> {
         let (nodes, receivers) = self.listeners(item);
         let seen_through = self.views_of(item)?;
-        let mut search = Search::default();
+        let mut search = DistanceSearch::default();
         let mut rows: Vec<Vec<u16>> = seen_through.iter().map(|_| Vec::new()).collect();
         let mut longer: Option<Canonical> = None;
         let mut found = Marginals::new(&self.canonical, self.model.definition().learned.features.len());
@@ -272,7 +272,7 @@ impl<'a> Explainer<'a> {
             }
             if longest != found.axis.longest() {
                 // Longer distances than any so far: all over again with room for them.
-                let axis = Axis::new(&self.model.definition().learned.lenses, &longest);
+                let axis = DistanceAxis::new(&self.model.definition().learned.lenses, &longest);
                 let canonical = longer.insert(self.canonical.with_axis(&axis));
                 found = Marginals::new(canonical, self.model.definition().learned.features.len());
                 batches = receivers.chunks(RECEIVERS_AT_ONCE);
@@ -336,7 +336,7 @@ impl Marginals<'_> {
     }
 
     /// The distances.
-    pub(super) fn axis(&self) -> &Axis {
+    pub(super) fn axis(&self) -> &DistanceAxis {
         &self.axis
     }
 

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::parts::Unlisted;
-use crate::lens::Axis;
+use crate::lens::DistanceAxis;
 
 /// Parts add up to the output within this much, relative to the sum of their sizes.
 pub const TOLERANCE: f64 = 1e-5;
@@ -37,7 +37,7 @@ pub struct Explanation {
     /// `b0`, per output.
     pub base: Vec<f64>,
     /// The distances, one slot each.
-    pub axis: Axis,
+    pub axis: DistanceAxis,
     /// What the shape of the graph alone contributes, `[slots][outputs]`.
     pub structure_by_distance: Vec<Vec<f64>>,
     /// Names of the features.

@@ -15,7 +15,7 @@ mod parts;
 mod pass;
 mod readout;
 mod rho;
-mod said;
+mod source_terms;
 mod tables;
 mod verification;
 

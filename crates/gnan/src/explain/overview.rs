@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
 use crate::files::{Kind, Task, Values};
-use crate::lens::Axis;
+use crate::lens::DistanceAxis;
 use crate::model::{FeatureSchema, Model, Support};
 
 use super::canonical::{Canonical, CanonicalLevel, RhoCurve};
@@ -28,7 +28,7 @@ pub struct Overview {
     pub base: Vec<f64>,
     /// The distances, one slot each.
     #[serde(rename = "distances")]
-    pub axis: Axis,
+    pub axis: DistanceAxis,
     /// The structure curve, `[slots][shown outputs]`.
     pub structure: Vec<Vec<f64>>,
     /// Every rho. With one per feature the first is the bias's, which is part of the structure curve.

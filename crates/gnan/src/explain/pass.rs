@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::distance::UNREACHABLE;
 use crate::files::Task;
-use crate::lens::{Axis, Pool};
+use crate::lens::{DistanceAxis, Pool};
 
 use super::canonical::Canonical;
 use super::explainer::{Explainer, Marginals};
@@ -26,7 +26,7 @@ const BLOCKS_AT_ONCE: usize = 4;
 pub(super) struct Pass<'p, 'a> {
     explainer: &'p Explainer<'a>,
     canonical: &'p Canonical,
-    axis: Axis,
+    axis: DistanceAxis,
     /// The sources.
     nodes: Range<usize>,
     /// Number of receivers.
@@ -166,9 +166,9 @@ impl<'p, 'a> Pass<'p, 'a> {
         let mut spoken = vec![0.0; slots * outputs];
         let mut own = vec![0.0; outputs];
         let mut place = 0;
-        self.explainer.each_said(nodes, |some, said| {
+        self.explainer.each_source_terms(nodes, |some, terms| {
             if self.parts {
-                sums.unseen.extend(said.unseen(some.clone()).cloned());
+                sums.unseen.extend(terms.unseen(some.clone()).cloned());
             }
             for node in some {
                 let source = node - self.nodes.start;
@@ -183,19 +183,19 @@ impl<'p, 'a> Pass<'p, 'a> {
                     }
                 }
                 touched.sort_unstable();
-                for saying in said.by(node) {
-                    let (k, words) = (saying.feature as usize, said.words(saying, outputs));
+                for term in terms.of_node(node) {
+                    let (k, values) = (term.feature as usize, terms.values(term, outputs));
                     match sums.node_feature.get(place * outputs..(place + 1) * outputs) {
-                        // What other receivers heard of it.
+                        // Its contribution to other receivers.
                         Some(earlier) => own.copy_from_slice(earlier),
                         None => own.fill(0.0),
                     }
                     for slot in &touched {
-                        let (rho, centre) = self.canonical.factors(k, saying.rho as usize, *slot);
+                        let (rho, centre) = self.canonical.factors(k, term.rho as usize, *slot);
                         let cell = &mut sums.feature_distance[(k * slots + slot) * outputs..][..outputs];
                         let spoken = &mut spoken[slot * outputs..][..outputs];
                         for c in 0..outputs {
-                            let product = words[c] * rho[c] - centre[c];
+                            let product = values[c] * rho[c] - centre[c];
                             let part = product * weights[*slot];
                             cell[c] += part;
                             own[c] += part;

@@ -1,27 +1,27 @@
 //! Lenses: the ways in which a model measures how far a source is from a receiver.
 //!
-//! A plain model has one lens: the number of edges on the shortest path. Further lenses look along or against the
-//! direction of edges, along edges of some types only, or at the sum of a weight on the way cut into bins; all distances
-//! from some on may be one; and in a graph task what the receivers hear may be summed up or averaged. Every lens has distance functions of its own. The
-//! distances of all lenses, one after the other, are the *slots* of an [`Axis`]; which of them a feature is heard from
-//! is its [`Reach`].
+//! A plain model has one lens: the number of edges on the shortest path. Further lenses follow edges along or against
+//! their direction, follow edges of some types only, or take the sum of a weight along the path, cut into bins; all
+//! distances from some on may be one; and in a graph task the outputs of the receivers may be summed up or averaged. Every
+//! lens has distance functions of its own. The distances of all lenses, one after the other, are the *slots* of a
+//! [`DistanceAxis`]; those from which a feature counts are its [`Reach`].
 
-mod axis;
-mod found;
+mod distance_axis;
 mod reach;
+mod search_result;
 mod view;
 
 use serde::{Deserialize, Serialize};
 
-pub use axis::Axis;
-pub use found::Found;
+pub use distance_axis::DistanceAxis;
 pub use reach::Reach;
+pub use search_result::SearchResult;
 pub use view::{Longest, View, ViewSearch};
 
 use crate::error::{Error, Result};
 use crate::spec::{DistanceSpec, EdgeDirection, PoolChoice, WeightBins};
 
-/// How what the receivers of a graph hear becomes one number.
+/// How the outputs of all receivers of a graph become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
@@ -116,7 +116,7 @@ impl Lens {
         matches!(lenses, [lens] if *lens == Lens::default())
     }
 
-    /// Names that tell lenses apart; empty for one alone.
+    /// Names that distinguish lenses; empty for one alone.
     pub fn names(lenses: &[Lens]) -> Vec<String> {
         let differ = |of: &dyn Fn(&Lens) -> String| lenses.iter().any(|lens| of(lens) != of(&lenses[0]));
         let direction = |lens: &Lens| lens.direction.name().to_owned();

@@ -1,24 +1,24 @@
-//! Reach: the distances from which something is heard.
+//! Reach: the distances at which a source counts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::spec::DistanceSpec;
 
-/// Which distances are heard: from one to another, and whether unreachable nodes are.
+/// The distances at which a source counts: from one to another, and whether unreachable sources count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reach {
-    /// The nearest distance that is heard: 0 is the node itself.
+    /// The nearest distance that counts: 0 is the receiver itself.
     #[serde(default)]
     pub from: usize,
-    /// The farthest distance that is heard; `None`: any.
+    /// The farthest distance that counts; `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<usize>,
-    /// Whether nodes without a path are heard.
+    /// Whether nodes without a path to the receiver count.
     pub unreachable: bool,
 }
 
 impl Reach {
-    /// Everything is heard.
+    /// Every distance.
     pub const ALL: Reach = Reach { from: 0, to: None, unreachable: true };
     /// Own value only: no guilt by association.
     pub const OWN: Reach = Reach { from: 0, to: Some(0), unreachable: false };
@@ -30,15 +30,15 @@ impl Reach {
         Reach { from: 0, to: Some(distance), unreachable: false }
     }
 
-    /// Whether a distance is heard; `None` is "unreachable".
-    pub fn hears(&self, distance: Option<usize>) -> bool {
+    /// Whether a distance counts; `None` is "unreachable".
+    pub fn includes(&self, distance: Option<usize>) -> bool {
         match distance {
             None => self.unreachable,
             Some(distance) => distance >= self.from && self.to.is_none_or(|to| distance <= to),
         }
     }
 
-    /// What both hear.
+    /// The distances that both include.
     pub fn and(&self, other: Reach) -> Reach {
         let to = match (self.to, other.to) {
             (Some(one), Some(two)) => Some(one.min(two)),
@@ -47,8 +47,8 @@ impl Reach {
         Reach { from: self.from.max(other.from), to, unreachable: self.unreachable && other.unreachable }
     }
 
-    /// Whether nothing at all is heard.
-    pub fn is_deaf(&self) -> bool {
+    /// Whether no distance counts at all.
+    pub fn is_empty(&self) -> bool {
         !self.unreachable && self.to.is_some_and(|to| to < self.from)
     }
 
@@ -95,16 +95,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_reaches_hear_what_both_hear() {
+    fn two_reaches_include_what_both_include() {
         let reaches = [Reach::ALL, Reach::OWN, Reach::OTHERS, Reach::up_to(2), Reach { to: Some(4), ..Reach::OTHERS }];
         for one in reaches {
             for two in reaches {
                 for distance in (0..8).map(Some).chain([None]) {
-                    assert_eq!(one.and(two).hears(distance), one.hears(distance) && two.hears(distance));
+                    assert_eq!(one.and(two).includes(distance), one.includes(distance) && two.includes(distance));
                 }
             }
         }
-        assert!(Reach::OWN.and(Reach::OTHERS).is_deaf() && !Reach::OWN.is_deaf());
+        assert!(Reach::OWN.and(Reach::OTHERS).is_empty() && !Reach::OWN.is_empty());
         assert_eq!(Reach::OWN.words(), "own value only");
         assert_eq!(Reach::OTHERS.and(Reach::up_to(2)).words(), "neighbours only, up to distance 2");
     }

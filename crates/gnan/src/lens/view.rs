@@ -1,25 +1,27 @@
-//! A view: one graph seen through a lens, and the distances from all of its nodes to receivers.
+//! A view: one graph measured by a lens, and the distances from all of its nodes to receivers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Lens;
-use super::found::Found;
+use super::search_result::SearchResult;
 use crate::checksum::Checksum;
 use crate::dataset::Dataset;
-use crate::distance::{Far, Ground, RECEIVERS_AT_ONCE, Search, UNREACHABLE, distances_to, line_distances_to};
+use crate::distance::{
+    DistanceSearch, Far, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, distances_to, line_distances_to,
+};
 use crate::error::{Error, Result};
 use crate::files::Values;
 use crate::graph::Graph;
 use crate::memory;
 use crate::spec::{EdgeDirection, WeightBins};
 
-/// A graph seen through a lens.
+/// A graph measured by a lens.
 #[derive(Clone)]
 pub struct View {
-    ground: Ground,
+    reordered: ReorderedGraph,
     weighted: Option<Weighted>,
-    line: Option<Line>,
+    line: Option<LineGraph>,
     far: Option<u16>,
     /// The component of every place, where the search for what is far can end early.
     components: Option<Vec<u32>>,
@@ -28,14 +30,14 @@ pub struct View {
 /// Working memory of searches through a view, kept between them.
 #[derive(Default)]
 pub struct ViewSearch {
-    wide: Search<4>,
-    narrow: Search<1>,
+    wide: DistanceSearch<4>,
+    narrow: DistanceSearch<1>,
     rows: Vec<u16>,
 }
 
 /// The line graph of a data set of links: its message edges, which are the sources, and the ends of all of its pairs.
 #[derive(Clone)]
-struct Line {
+struct LineGraph {
     messages: usize,
     ends: Vec<[u32; 2]>,
 }
@@ -71,7 +73,7 @@ impl Longest {
 }
 
 impl View {
-    /// A graph of `data` seen through `lens`.
+    /// A graph of `data` measured by `lens`.
     pub fn new(data: &Dataset, graph: usize, lens: &Lens) -> Result<View> {
         memory::demand(Graph::bytes(data.nodes_of(graph).len(), data.listed_edges(graph)), "the graph")?;
         if let Some(links) = data.links() {
@@ -80,9 +82,9 @@ impl View {
                     .with_remedy("leave out other ways of measuring it"));
             }
             let ends = links.local_ends(data.nodes_of(graph), graph).collect();
-            let line = Some(Line { messages: data.sources_of(graph).len(), ends });
+            let line = Some(LineGraph { messages: data.sources_of(graph).len(), ends });
             return Ok(View {
-                ground: Ground::new(links.message_graph(data, graph)),
+                reordered: ReorderedGraph::new(links.message_graph(data, graph)),
                 weighted: None,
                 line,
                 far: None,
@@ -95,7 +97,7 @@ impl View {
                 .with_remedy("read them as directed, or measure distance another way"));
         }
         if lens.types.is_empty() && lens.bins.is_none() && lens.direction == EdgeDirection::Along {
-            return Ok(View::plain(Ground::new(data.graph(graph)), lens.far));
+            return Ok(View::plain(ReorderedGraph::new(data.graph(graph)), lens.far));
         }
         let kept = kept_edges(data, graph, lens)?;
         let one_way = directed && lens.direction != EdgeDirection::Ignoring;
@@ -114,13 +116,13 @@ impl View {
                 Some(Weighted::new(nodes, pairs, one_way, bins.clone()))
             }
         };
-        let ground = Ground::new(Graph::new(nodes, kept_pairs, one_way));
-        Ok(View { weighted, ..View::plain(ground, lens.far) })
+        let reordered = ReorderedGraph::new(Graph::new(nodes, kept_pairs, one_way));
+        Ok(View { weighted, ..View::plain(reordered, lens.far) })
     }
 
-    fn plain(ground: Ground, far: Option<u16>) -> View {
-        let components = far.filter(|_| !ground.is_directed()).map(|_| ground.components());
-        View { ground, weighted: None, line: None, far, components }
+    fn plain(reordered: ReorderedGraph, far: Option<u16>) -> View {
+        let components = far.filter(|_| !reordered.is_directed()).map(|_| reordered.components());
+        View { reordered, weighted: None, line: None, far, components }
     }
 
     fn far(&self) -> Option<Far<'_>> {
@@ -129,12 +131,12 @@ impl View {
 
     /// A number that receivers near each other have nearly in common: searching for them together is cheap.
     pub fn nearness(&self, receiver: u32) -> u32 {
-        if self.line.is_some() { receiver } else { self.ground.place(receiver) }
+        if self.line.is_some() { receiver } else { self.reordered.place(receiver) }
     }
 
     /// The checksum of what came before and of everything that distances through this view depend on.
     pub fn checksum(&self, sum: Checksum) -> Checksum {
-        let mut sum = self.ground.checksum(sum).and(&self.far.unwrap_or(UNREACHABLE).to_le_bytes());
+        let mut sum = self.reordered.checksum(sum).and(&self.far.unwrap_or(UNREACHABLE).to_le_bytes());
         if let Some(weighted) = &self.weighted {
             sum = sum.and_numbers(&weighted.weights).and_numbers(&weighted.bins.ends);
         }
@@ -148,22 +150,24 @@ impl View {
     /// Bytes that a search through this view needs for at most `receivers` receivers.
     pub fn search_bytes(&self, receivers: usize, longest: usize) -> u64 {
         match (&self.line, &self.weighted) {
-            (None, None) if receivers > Search::<1>::RECEIVERS => Search::<4>::bytes(self.ground.len(), longest),
-            (None, None) => Search::<1>::bytes(self.ground.len(), longest),
-            _ => Search::<1>::bytes(self.ground.len(), longest) + 2 * (receivers * self.sources()) as u64,
+            (None, None) if receivers > DistanceSearch::<1>::RECEIVERS => {
+                DistanceSearch::<4>::bytes(self.reordered.len(), longest)
+            }
+            (None, None) => DistanceSearch::<1>::bytes(self.reordered.len(), longest),
+            _ => DistanceSearch::<1>::bytes(self.reordered.len(), longest) + 2 * (receivers * self.sources()) as u64,
         }
     }
 
     /// The distances of at most 256 receivers from every source.
-    pub fn find<'a>(&'a self, receivers: &[u32], search: &'a mut ViewSearch) -> Result<Found<'a>> {
+    pub fn find<'a>(&'a self, receivers: &[u32], search: &'a mut ViewSearch) -> Result<SearchResult<'a>> {
         if self.line.is_none() && self.weighted.is_none() {
             let starts = receivers.as_chunks::<1>().0;
-            let planes = if receivers.len() > Search::<1>::RECEIVERS {
-                search.wide.run(&self.ground, starts, self.far())?
+            let planes = if receivers.len() > DistanceSearch::<1>::RECEIVERS {
+                search.wide.run(&self.reordered, starts, self.far())?
             } else {
-                search.narrow.run(&self.ground, starts, self.far())?
+                search.narrow.run(&self.reordered, starts, self.far())?
             };
-            return Ok(Found::Planes(planes, &self.ground));
+            return Ok(SearchResult::BitPlanes(planes, &self.reordered));
         }
         let (mut longest, mut some) = (Longest::default(), Vec::new());
         search.rows.clear();
@@ -171,25 +175,25 @@ impl View {
             longest = longest.and(self.rows(receivers, &mut search.narrow, &mut some)?);
             search.rows.extend_from_slice(&some);
         }
-        Ok(Found::Rows(&search.rows, self.sources(), longest))
+        Ok(SearchResult::Rows(&search.rows, self.sources(), longest))
     }
 
     /// Number of sources: the length of a row.
     pub fn sources(&self) -> usize {
-        self.line.as_ref().map_or(self.ground.len(), |line| line.messages)
+        self.line.as_ref().map_or(self.reordered.len(), |line| line.messages)
     }
 
     /// Fills `rows` (`[receivers, sources]`, at most [`RECEIVERS_AT_ONCE`] receivers) with distances or bins;
     /// [`UNREACHABLE`] where there is no path.
-    pub fn rows(&self, receivers: &[u32], search: &mut Search, rows: &mut Vec<u16>) -> Result<Longest> {
+    pub fn rows(&self, receivers: &[u32], search: &mut DistanceSearch, rows: &mut Vec<u16>) -> Result<Longest> {
         rows.clear();
         rows.resize(receivers.len() * self.sources(), UNREACHABLE);
         let finite = match (&self.line, &self.weighted) {
             (Some(line), _) => {
                 let pairs: Vec<[u32; 2]> = receivers.iter().map(|pair| line.ends[*pair as usize]).collect();
-                line_distances_to(&self.ground, &line.ends[..line.messages], &pairs, search, rows)?
+                line_distances_to(&self.reordered, &line.ends[..line.messages], &pairs, search, rows)?
             }
-            (None, None) => distances_to(&self.ground, receivers, self.far(), search, rows)?,
+            (None, None) => distances_to(&self.reordered, receivers, self.far(), search, rows)?,
             (None, Some(weighted)) => {
                 for (receiver, row) in receivers.iter().zip(rows.chunks_exact_mut(self.sources().max(1))) {
                     weighted.row(*receiver, row);
@@ -202,12 +206,12 @@ impl View {
 
     /// Calls `visit` with every receiver's row, in order.
     pub fn each_row(&self, receivers: &[u32], mut visit: impl FnMut(u32, &[u16])) -> Result<Longest> {
-        let mut search = Search::default();
+        let mut search = DistanceSearch::default();
         let mut rows = Vec::new();
         let mut longest = Longest::default();
         for batch in receivers.chunks(RECEIVERS_AT_ONCE) {
             longest = longest.and(self.rows(batch, &mut search, &mut rows)?);
-            // A row may be empty: a pair of nodes in a graph without message edges hears nothing.
+            // A row may be empty: a node pair in a graph without message edges has no sources.
             for (place, receiver) in batch.iter().enumerate() {
                 visit(*receiver, &rows[place * self.sources()..(place + 1) * self.sources()]);
             }

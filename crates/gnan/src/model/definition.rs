@@ -5,14 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bank_specs::BankSpecs;
 use super::engine::EngineModel;
-use super::forms::Forms;
 use super::parameters::{Layout, Rho, RhoScale};
 use super::record::Record;
 use super::schema::{FeatureSchema, TargetSchema};
 use crate::dataset::{LinkSchema, Outcome};
 use crate::files::Task;
-use crate::lens::{Axis, Lens, Reach};
+use crate::lens::{DistanceAxis, Lens, Reach};
 use crate::shape::{Architecture, Basis, ShapeKind};
 use crate::spec::Spec;
 use crate::statistics::{ChannelPlan, StatisticsRequest};
@@ -154,9 +154,9 @@ impl Definition {
     }
 
     /// The distances that occurred in training.
-    pub fn axis(&self) -> Axis {
+    pub fn axis(&self) -> DistanceAxis {
         let longest: Vec<usize> = self.learned.slots.iter().map(|slots| slots.saturating_sub(2)).collect();
-        Axis::new(&self.learned.lenses, &longest)
+        DistanceAxis::new(&self.learned.lenses, &longest)
     }
 
     /// Which statistics the model needs.
@@ -171,8 +171,8 @@ impl Definition {
     }
 
     /// What the banks of the model hold.
-    pub fn forms(&self) -> Forms {
-        self.engine_model().forms(&self.layout())
+    pub fn bank_specs(&self) -> BankSpecs {
+        self.engine_model().bank_specs(&self.layout())
     }
 
     /// What the distance functions are made of.

@@ -1,7 +1,7 @@
-//! At which values the shape functions of a model are asked.
+//! The values at which the shape functions of a model are evaluated.
 //!
 //! A ReLU network is a line between its bends, so that a feature with very many distinct values needs it at the bends
-//! only: what lies between two of them follows exactly. Splines are asked at every distinct value.
+//! only: what lies between two of them follows exactly. Splines are evaluated at every distinct value.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Model {
         self.levels_above(MANY_VALUES, data, features)
     }
 
-    /// The same, asking networks at their bends wherever a feature has more than so many distinct values.
+    /// The same, evaluating networks at their bends wherever a feature has more than so many distinct values.
     pub fn levels_above(&self, many: usize, data: &Dataset, features: &[Feature]) -> Result<Arc<Levels>> {
         let layout = self.definition.layout();
         let knots: Vec<Option<Vec<f64>>> = (features, &self.definition.learned.features, &layout.features)

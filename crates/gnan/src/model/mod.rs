@@ -1,9 +1,9 @@
 //! The model: its definition, and the parameters that training found.
 
+mod bank_specs;
 mod certificate;
 mod definition;
 mod engine;
-mod forms;
 pub(crate) mod levels;
 mod novelty;
 mod parameters;
@@ -13,11 +13,11 @@ mod schema;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use bank_specs::BankSpecs;
 pub use certificate::Certificate;
 pub use definition::{Definition, Learned};
 pub(crate) use definition::{channel_plan, model_reach};
-pub use engine::{Engine, EngineModel, OptimiserState, Rows, StepSettings};
-pub use forms::Forms;
+pub use engine::{Engine, EngineModel, ItemRows, OptimiserState, StepSettings};
 pub use novelty::Novelty;
 pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale, shell_factor};
 pub use record::{Ended, PairRank, Record, SelectionStep};
@@ -79,7 +79,7 @@ impl Model {
         definition.learned.targets = vec![TargetSchema { name: BEFORE_READOUT.to_owned(), unit: None, classes: None }];
         let mut parameters = self.parameters.clone();
         parameters.output_bias = vec![0.0];
-        parameters.readouts = Bank::zeros(&definition.forms().readouts);
+        parameters.readouts = Bank::zeros(&definition.bank_specs().readouts);
         Some(Model::from_parts(definition, parameters))
     }
 

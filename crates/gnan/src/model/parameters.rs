@@ -1,4 +1,4 @@
-//! The trainable numbers of a model, and the layout that says which of them belongs to which feature.
+//! The trainable numbers of a model, and the layout that assigns them to features.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::files::Kind;
 use crate::lens::Reach;
 use crate::shape::Bank;
 
-use super::forms::Forms;
+use super::bank_specs::BankSpecs;
 use super::schema::FeatureSchema;
 
 /// Shape functions start this much smaller than their hidden layers would make them.
@@ -16,8 +16,8 @@ const READOUT_REACH: f32 = 4.0;
 
 /// How `t = 1 / (1 + distance)` enters a rho: as `(t - shift) / scale`.
 ///
-/// The default is about the mean and the spread of `t` over a dozen distances, so that a network tells far distances
-/// apart as easily as near ones.
+/// The default is about the mean and the spread of `t` over a dozen distances, so that a network distinguishes far
+/// distances as easily as near ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RhoScale {
     /// Subtracted from `t`.
@@ -33,10 +33,10 @@ impl Default for RhoScale {
 }
 
 impl RhoScale {
-    /// What splines see: `t` itself.
+    /// What splines take: `t` itself.
     pub const PLAIN: RhoScale = RhoScale { shift: 0.0, scale: 1.0 };
 
-    /// What a rho sees of `t`.
+    /// The argument of a rho at `t`.
     pub fn apply(&self, t: f64) -> f64 {
         (t - self.shift) / self.scale
     }
@@ -92,7 +92,7 @@ pub struct FeatureLayout {
     pub first_rho: usize,
 }
 
-/// A rho as something is heard with it: a distance function, and the distances at which it is not silent.
+/// A rho as features use it: a distance function, and the distances at which it is not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RhoRow {
     /// Its distance function, counted within a lens.
@@ -119,7 +119,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a model with these features, which hears what is within `reach` through so many lenses.
+    /// The layout of a model with these features, to which sources within `reach` contribute, by so many lenses.
     pub fn new(features: &[FeatureSchema], rho: Rho, reach: Reach, lenses: usize) -> Layout {
         let bias = RhoRow { function: 0, reach };
         let mut layout =
@@ -182,15 +182,15 @@ impl Layout {
 impl Parameters {
     /// Draws the parameters that training starts from: rho at `1 / (1 + distance)`, so that near nodes count more, and
     /// every readout function at what it is given.
-    pub fn random(layout: &Layout, forms: &Forms, outputs: usize, seed: u64) -> Parameters {
+    pub fn random(layout: &Layout, specs: &BankSpecs, outputs: usize, seed: u64) -> Parameters {
         let RhoScale { shift, scale } = RhoScale::default();
-        let mut rhos = Bank::random(&forms.rhos, INITIAL_OUTPUT_SCALE, seed, "rho");
+        let mut rhos = Bank::random(&specs.rhos, INITIAL_OUTPUT_SCALE, seed, "rho");
         rhos.add_identity(shift, scale);
-        let mut readouts = Bank::random(&forms.readouts, INITIAL_OUTPUT_SCALE, seed, "readout");
+        let mut readouts = Bank::random(&specs.readouts, INITIAL_OUTPUT_SCALE, seed, "readout");
         readouts.start_as_identity(READOUT_REACH);
         let source_outputs = if readouts.is_empty() { outputs } else { 1 };
         Parameters {
-            shapes: Bank::random(&forms.shapes, INITIAL_OUTPUT_SCALE, seed, "shape functions"),
+            shapes: Bank::random(&specs.shapes, INITIAL_OUTPUT_SCALE, seed, "shape functions"),
             rhos,
             values: vec![0.0; layout.values * source_outputs],
             bias: vec![0.0; source_outputs],
@@ -199,7 +199,7 @@ impl Parameters {
         }
     }
 
-    /// Multiplies what every source says by a factor per output, and so the outputs before the output bias.
+    /// Multiplies every source value by a factor per output, and so the outputs before the output bias.
     pub fn scale_sources(&mut self, factors: &[f32]) {
         self.shapes.scale_outputs(factors);
         for row in self.values.chunks_exact_mut(factors.len()).chain([&mut self.bias[..]]) {
@@ -207,8 +207,8 @@ impl Parameters {
         }
     }
 
-    /// Divides every distance function by a factor per output and multiplies what is heard with it by the same: the model
-    /// stays what it is. `level_rhos` says of which features every level has a rho of its own.
+    /// Divides every distance function by a factor per output and multiplies the source values it applies to by the same:
+    /// the model stays what it is. `level_rhos`: for every feature whether each of its levels has a rho of its own.
     pub(crate) fn balance(&mut self, layout: &Layout, level_rhos: &[bool], factors: &[Vec<f32>]) {
         let outputs = self.bias.len();
         for function in 0..layout.rho_functions() {

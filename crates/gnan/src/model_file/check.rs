@@ -6,7 +6,7 @@ use crate::dataset::links::CLASSES;
 use crate::dataset::pair::MOST_LEVELS;
 use crate::dataset::{Bins, LinkSchema, Outcome, Pair};
 use crate::files::{Kind, Task};
-use crate::lens::{Axis, Lens, Pool};
+use crate::lens::{DistanceAxis, Lens, Pool};
 use crate::model::{Definition, FeatureSchema, Learned, Record, RhoScale, TargetSchema, output_count};
 use crate::shape::{Architecture, ShapeKind};
 use crate::spec::{FEWEST_KNOTS, MOST_KNOTS};
@@ -109,7 +109,7 @@ impl Learned {
         if self.slots.len() != self.lenses.len()
             || self.slots.iter().any(|slots| *slots < 2)
             || total != Some(self.receivers.len())
-            || Axis::new(&self.lenses, &longest).lengths() != self.slots
+            || DistanceAxis::new(&self.lenses, &longest).lengths() != self.slots
         {
             return Err("its distances do not fit the ways in which they are measured".to_owned());
         }

@@ -168,7 +168,7 @@ fn checksum<'a>(definition: &str, tensors: impl Iterator<Item = &'a [u8]>) -> St
 /// Number of parameters of a model.
 pub fn parameter_count(definition: &Definition) -> usize {
     let layout = definition.layout();
-    let (forms, outputs) = (definition.forms(), definition.learned.outputs);
+    let (forms, outputs) = (definition.bank_specs(), definition.learned.outputs);
     let own = (layout.values + 1) * definition.source_outputs() + outputs;
     forms.shapes.parameters() + forms.rhos.parameters() + forms.readouts.parameters() + own
 }

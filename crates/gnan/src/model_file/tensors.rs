@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use safetensors::tensor::{Dtype, SafeTensors};
 
 use crate::model::{Definition, Model, Parameters};
-use crate::shape::{Bank, BankForm};
+use crate::shape::{Bank, BankSpec};
 
 /// Shape and little-endian bytes of every tensor, by name.
 pub(super) type Tensors = BTreeMap<String, (Vec<usize>, Vec<u8>)>;
 
 /// The tensors of a model.
 pub(super) fn tensors_of(model: &Model) -> Tensors {
-    let (parameters, forms) = (model.parameters(), model.definition().forms());
+    let (parameters, forms) = (model.parameters(), model.definition().bank_specs());
     let mut tensors = Tensors::new();
     let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
     let banks = [
@@ -37,7 +37,7 @@ pub(super) fn tensors_of(model: &Model) -> Tensors {
 /// The parameters of a model, from tensors that must be exactly those it needs.
 pub(super) fn read_parameters(definition: &Definition, tensors: &SafeTensors<'_>) -> Result<Parameters, String> {
     let layout = definition.layout();
-    let forms = definition.forms();
+    let forms = definition.bank_specs();
     let (outputs, source_outputs) = (definition.learned.outputs, definition.source_outputs());
     let mut expected = BTreeSet::new();
     let mut read = |name: String, shape: &[usize]| -> Result<Vec<f32>, String> {
@@ -53,7 +53,7 @@ pub(super) fn read_parameters(definition: &Definition, tensors: &SafeTensors<'_>
         expected.insert(name);
         Ok(values)
     };
-    let mut bank = |prefix: &str, form: &BankForm| -> Result<Bank, String> {
+    let mut bank = |prefix: &str, form: &BankSpec| -> Result<Bank, String> {
         // Tensors are checked against their shape before the bank is allocated, so a large claim needs a large file.
         let tensors = form.tensors().into_iter().map(|(name, shape)| read(format!("{prefix}.{name}"), &shape));
         Ok(Bank::from_tensors(form, &tensors.collect::<Result<Vec<_>, String>>()?))

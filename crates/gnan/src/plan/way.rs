@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::statistics::Keeping;
+use crate::statistics::DistanceStorage;
 
 /// A way of running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +43,13 @@ impl Way {
     }
 }
 
-impl From<&Keeping> for Way {
-    fn from(keeping: &Keeping) -> Way {
+impl From<&DistanceStorage> for Way {
+    fn from(keeping: &DistanceStorage) -> Way {
         match keeping {
-            Keeping::Bytes => Way::Bytes,
-            Keeping::HalfBytes => Way::HalfBytes,
-            Keeping::File(_) => Way::CacheFile,
-            Keeping::Recomputed => Way::Recomputed,
+            DistanceStorage::Bytes => Way::Bytes,
+            DistanceStorage::HalfBytes => Way::HalfBytes,
+            DistanceStorage::File(_) => Way::CacheFile,
+            DistanceStorage::Recomputed => Way::Recomputed,
         }
     }
 }

@@ -6,17 +6,17 @@ use super::kernel::LANES;
 
 /// Floats aligned to cache lines.
 #[derive(Clone, Debug, Default)]
-pub struct AlignedFloats(Vec<Line>);
+pub struct AlignedFloats(Vec<CacheLine>);
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
-struct Line([f32; LANES]);
+struct CacheLine([f32; LANES]);
 
 impl AlignedFloats {
     /// `len` zeros; `len` must be a multiple of 16.
     pub fn zeros(len: usize) -> Self {
         debug_assert!(len.is_multiple_of(LANES));
-        AlignedFloats(vec![Line([0.0; LANES]); len / LANES])
+        AlignedFloats(vec![CacheLine([0.0; LANES]); len / LANES])
     }
 
     /// The floats.

@@ -6,27 +6,27 @@ use crate::spec::ShapeKind;
 
 use super::adam::AdamStep;
 use super::aligned::AlignedFloats;
-use super::evaluation::Evaluation;
+use super::eval_points::EvalPoints;
 use super::network::Architecture;
 use super::networks::Networks;
 use super::piecewise::Piecewise;
-use super::splines::{SplineForm, Splines, offsets};
+use super::splines::{SplineSpec, Splines, offsets};
 
 /// What the functions of a bank are, but for their parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub enum BankForm {
+pub enum BankSpec {
     /// So many networks of one architecture.
     Networks(Architecture, usize),
     /// Splines, with a number of outputs.
-    Splines(Vec<Arc<SplineForm>>, usize),
+    Splines(Vec<Arc<SplineSpec>>, usize),
 }
 
-impl BankForm {
+impl BankSpec {
     /// Number of functions.
     pub fn len(&self) -> usize {
         match self {
-            BankForm::Networks(_, count) => *count,
-            BankForm::Splines(forms, _) => forms.len(),
+            BankSpec::Networks(_, count) => *count,
+            BankSpec::Splines(specs, _) => specs.len(),
         }
     }
 
@@ -38,12 +38,12 @@ impl BankForm {
     /// Names and dimensions of the tensors in which a model file keeps the parameters.
     pub fn tensors(&self) -> Vec<(String, Vec<usize>)> {
         match self {
-            BankForm::Networks(architecture, count) => {
+            BankSpec::Networks(architecture, count) => {
                 let dimensions = |own: &[usize]| [&[*count], own].concat();
                 architecture.parts().into_iter().map(|part| (part.name, dimensions(&part.dimensions))).collect()
             }
-            BankForm::Splines(forms, outputs) => {
-                vec![("coefficients".to_owned(), vec![offsets(forms)[forms.len()], *outputs])]
+            BankSpec::Splines(specs, outputs) => {
+                vec![("coefficients".to_owned(), vec![offsets(specs)[specs.len()], *outputs])]
             }
         }
     }
@@ -56,10 +56,10 @@ impl BankForm {
     /// Floats that a bank, with as much memory for activations at so many points, takes.
     pub(crate) fn floats(&self, points: usize) -> (usize, usize) {
         match self {
-            BankForm::Networks(architecture, count) => {
+            BankSpec::Networks(architecture, count) => {
                 (count * architecture.block_len(), architecture.activations_len(points))
             }
-            BankForm::Splines(..) => (self.parameters(), 0),
+            BankSpec::Splines(..) => (self.parameters(), 0),
         }
     }
 }
@@ -83,25 +83,25 @@ pub struct Moments {
 
 impl Bank {
     /// Functions with parameters of zero.
-    pub fn zeros(form: &BankForm) -> Bank {
-        Bank(match form {
-            BankForm::Networks(architecture, count) => Functions::Networks(Networks::zeros(*architecture, *count)),
-            BankForm::Splines(forms, outputs) => Functions::Splines(Splines::zeros(forms, *outputs)),
+    pub fn zeros(spec: &BankSpec) -> Bank {
+        Bank(match spec {
+            BankSpec::Networks(architecture, count) => Functions::Networks(Networks::zeros(*architecture, *count)),
+            BankSpec::Splines(specs, outputs) => Functions::Splines(Splines::zeros(specs, *outputs)),
         })
     }
 
     /// Functions that start at (almost) nothing: random networks, drawn from the stream `name` of `seed`, or splines of 0.
-    pub fn random(form: &BankForm, output_scale: f64, seed: u64, name: &str) -> Bank {
-        match form {
-            BankForm::Networks(architecture, count) => {
+    pub fn random(spec: &BankSpec, output_scale: f64, seed: u64, name: &str) -> Bank {
+        match spec {
+            BankSpec::Networks(architecture, count) => {
                 Bank(Functions::Networks(Networks::random(*architecture, *count, output_scale, seed, name)))
             }
-            BankForm::Splines(..) => Bank::zeros(form),
+            BankSpec::Splines(..) => Bank::zeros(spec),
         }
     }
 
-    /// Makes every function start as the identity of the number that networks see as `(number - shift) / scale` and
-    /// splines see as it is.
+    /// Makes every function start as the identity of a number, which networks take as `(number - shift) / scale` and
+    /// splines as it is.
     pub(crate) fn add_identity(&mut self, shift: f64, scale: f64) {
         match &mut self.0 {
             Functions::Networks(networks) => {
@@ -127,7 +127,7 @@ impl Bank {
         }
     }
 
-    /// The same networks as functions of `factor` times what they see.
+    /// The same networks as functions of `factor` times their input.
     pub(crate) fn scale_input_of(&mut self, function: usize, factor: f32) {
         if let Functions::Networks(networks) = &mut self.0 {
             let architecture = networks.architecture();
@@ -154,11 +154,11 @@ impl Bank {
         }
     }
 
-    /// The forms of splines; nothing for networks.
-    pub fn splines(&self) -> &[Arc<SplineForm>] {
+    /// The specifications of splines; nothing for networks.
+    pub fn splines(&self) -> &[Arc<SplineSpec>] {
         match &self.0 {
             Functions::Networks(_) => &[],
-            Functions::Splines(splines) => splines.forms(),
+            Functions::Splines(splines) => splines.specs(),
         }
     }
 
@@ -174,7 +174,7 @@ impl Bank {
     pub fn len(&self) -> usize {
         match &self.0 {
             Functions::Networks(networks) => networks.len(),
-            Functions::Splines(splines) => splines.forms().len(),
+            Functions::Splines(splines) => splines.specs().len(),
         }
     }
 
@@ -199,7 +199,7 @@ impl Bank {
         }
     }
 
-    /// The parameters as a model file keeps them, tensor by tensor in the order of [`BankForm::tensors`].
+    /// The parameters as a model file keeps them, tensor by tensor in the order of [`BankSpec::tensors`].
     pub fn tensors(&self) -> Vec<Vec<f32>> {
         match &self.0 {
             Functions::Networks(networks) => {
@@ -212,9 +212,9 @@ impl Bank {
         }
     }
 
-    /// The bank with the parameters that a model file kept; they must fit the form.
-    pub fn from_tensors(form: &BankForm, tensors: &[Vec<f32>]) -> Bank {
-        let mut bank = Bank::zeros(form);
+    /// The bank with the parameters that a model file kept; they must fit the specification.
+    pub fn from_tensors(spec: &BankSpec, tensors: &[Vec<f32>]) -> Bank {
+        let mut bank = Bank::zeros(spec);
         match &mut bank.0 {
             Functions::Networks(networks) => {
                 for (part, values) in networks.architecture().parts().into_iter().zip(tensors) {
@@ -255,7 +255,7 @@ impl Bank {
         match &self.0 {
             Functions::Networks(networks) => networks.architecture().evaluate(networks.block(function), input),
             Functions::Splines(splines) => {
-                splines.forms()[function].basis().evaluate(splines.block(function), splines.outputs(), input)
+                splines.specs()[function].basis().evaluate(splines.block(function), splines.outputs(), input)
             }
         }
     }
@@ -265,7 +265,7 @@ impl Bank {
         match &self.0 {
             Functions::Networks(networks) => networks.architecture().knots(networks.block(function)),
             Functions::Splines(splines) => {
-                splines.forms()[function].basis().curve(splines.block(function), splines.outputs())
+                splines.specs()[function].basis().curve(splines.block(function), splines.outputs())
             }
         }
     }
@@ -317,7 +317,7 @@ impl Bank {
         self.numbers().iter().all(|number| number.is_finite())
     }
 
-    /// Takes over the parameters of a bank of the same form, without allocating.
+    /// Takes over the parameters of a bank of the same specification, without allocating.
     pub fn copy_from(&mut self, other: &Bank) {
         match (&mut self.0, &other.0) {
             (Functions::Networks(to), Functions::Networks(from)) => to.copy_from(from),
@@ -333,18 +333,18 @@ impl Bank {
     }
 
     /// Evaluates every function at its points; with `keep`, for a backward pass to follow.
-    pub fn forward(&self, evaluation: &mut Evaluation, keep: bool) {
+    pub fn forward(&self, eval_points: &mut EvalPoints, keep: bool) {
         match &self.0 {
-            Functions::Networks(networks) => networks.forward(evaluation, keep),
-            Functions::Splines(splines) => splines.forward(evaluation),
+            Functions::Networks(networks) => networks.forward(eval_points, keep),
+            Functions::Splines(splines) => splines.forward(eval_points),
         }
     }
 
-    /// The gradient of every input of networks, given that of every output; splines are asked where they are, once and
-    /// for all, and have none.
-    pub(crate) fn input_gradients(&self, evaluation: &Evaluation, out_gradient: &[f32]) -> Vec<f32> {
+    /// The gradient of every input of networks, given that of every output; splines are evaluated at fixed points
+    /// and have none.
+    pub(crate) fn input_gradients(&self, eval_points: &EvalPoints, out_gradient: &[f32]) -> Vec<f32> {
         match &self.0 {
-            Functions::Networks(networks) => networks.input_gradients(evaluation, out_gradient),
+            Functions::Networks(networks) => networks.input_gradients(eval_points, out_gradient),
             Functions::Splines(_) => Vec::new(),
         }
     }
@@ -352,14 +352,14 @@ impl Bank {
     /// Takes the gradient of every output back to the parameters and moves them by one Adam step.
     pub(crate) fn backward(
         &mut self,
-        evaluation: &Evaluation,
+        eval_points: &EvalPoints,
         out_gradient: &[f32],
         moments: &mut Moments,
         step: &AdamStep,
     ) {
         match &mut self.0 {
-            Functions::Networks(networks) => networks.backward(evaluation, out_gradient, moments, step),
-            Functions::Splines(splines) => splines.backward(evaluation, out_gradient, moments, step),
+            Functions::Networks(networks) => networks.backward(eval_points, out_gradient, moments, step),
+            Functions::Splines(splines) => splines.backward(eval_points, out_gradient, moments, step),
         }
     }
 }

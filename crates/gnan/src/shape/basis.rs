@@ -77,7 +77,7 @@ impl Basis {
         Basis { degree: 1, knots, ..Basis::default() }
     }
 
-    /// Whether it can be used; a file may say anything.
+    /// Whether it can be used; a file may hold anything.
     pub fn is_usable(&self) -> bool {
         (1..=MOST_DEGREE).contains(&self.degree)
             && self.knots.iter().all(|knot| knot.is_finite())

@@ -5,20 +5,20 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::evaluation::Evaluation;
+use super::eval_points::EvalPoints;
 use super::kernel::{self, Start, Strided};
 use super::network::{Architecture, Forward};
 use super::networks::Networks;
 use super::passes::MOST_ROWS_AT_ONCE;
 
 impl Networks {
-    /// The gradient of every input of an evaluation, given that of every output. Dropout has no part in it.
-    pub(crate) fn input_gradients(&self, evaluation: &Evaluation, out_gradient: &[f32]) -> Vec<f32> {
+    /// The gradient of every input, given that of every output. Dropout has no part in it.
+    pub(crate) fn input_gradients(&self, eval_points: &EvalPoints, out_gradient: &[f32]) -> Vec<f32> {
         let size = self.architecture();
         let by_network: Vec<Vec<f32>> = (0..self.len())
             .into_par_iter()
             .map(|network| {
-                let rows = evaluation.rows(network);
+                let rows = eval_points.rows(network);
                 let mut found = vec![0.0; rows.len()];
                 for (piece, in_gradient) in found.chunks_mut(MOST_ROWS_AT_ONCE).enumerate() {
                     let start = rows.start + piece * MOST_ROWS_AT_ONCE;
@@ -26,7 +26,7 @@ impl Networks {
                     Arch::new().dispatch(InputGradient {
                         size,
                         block: self.block(network),
-                        inputs: &evaluation.inputs[start..start + in_gradient.len()],
+                        inputs: &eval_points.inputs[start..start + in_gradient.len()],
                         out_gradient: &out_gradient[outputs],
                         in_gradient,
                     });

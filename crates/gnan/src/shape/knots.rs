@@ -133,7 +133,7 @@ impl Lines {
         let last = self.knots.len() - 1;
         let step = |knot: f64| 1.0 + knot.abs();
         for unit in 0..self.left.len() {
-            // No unit changes its sign beyond the outer knots: anywhere out there tells which it is.
+            // No unit changes its sign beyond the outer knots: any point out there shows which it is.
             if self.values[0][unit] - self.left[unit] * step(self.knots[0]) <= 0.0 {
                 self.left[unit] = 0.0;
             }
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Wherever the function bends there is a place, the ends are places, and a network that says nothing has them too.
+    /// Wherever the function bends there is a place, the ends are places, and a network of outputs 0 has them too.
     #[test]
     fn bends_are_those_of_the_hidden_units() {
         let size = Architecture { layers: 3, hidden: 16, outputs: 2 };
@@ -190,9 +190,9 @@ mod tests {
         for knot in exact.knots.iter().filter(|knot| **knot > -2.0 && **knot < 3.0) {
             assert!(bends.iter().any(|bend| (bend - knot).abs() < 1e-9), "{knot}");
         }
-        let mut silent = block.clone();
-        silent[size.output_weight()].fill(0.0);
-        assert_eq!(size.bends(&silent, None, -2.0, 3.0), bends);
+        let mut zero = block.clone();
+        zero[size.output_weight()].fill(0.0);
+        assert_eq!(size.bends(&zero, None, -2.0, 3.0), bends);
         // What a mask drops does not bend what follows.
         assert!(size.bends(&block, Some(&[0.0; 32]), -2.0, 3.0).len() < bends.len());
         assert_eq!(size.bends(&block, None, 1.0, 1.0), [1.0]);

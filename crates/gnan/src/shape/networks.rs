@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::adam::AdamStep;
 use super::aligned::AlignedFloats;
 use super::bank::Moments;
-use super::evaluation::Evaluation;
+use super::eval_points::EvalPoints;
 use super::network::Architecture;
 use super::passes::{BackwardRange, ForwardRange};
 use crate::random::Stream;
@@ -80,11 +80,11 @@ impl Networks {
     }
 
     /// Evaluates every network at its points; with `keep`, for a backward pass to follow.
-    pub fn forward(&self, evaluation: &mut Evaluation, keep: bool) {
+    pub fn forward(&self, eval_points: &mut EvalPoints, keep: bool) {
         if keep {
-            evaluation.keep_activations(self.architecture);
+            eval_points.keep_activations(self.architecture);
         }
-        let Evaluation { offsets, inputs, outputs, activations, masks, has_masks, .. } = evaluation;
+        let EvalPoints { offsets, inputs, outputs, activations, masks, has_masks, .. } = eval_points;
         let kept = keep && !activations.is_empty();
         let masks = if *has_masks { &masks[..] } else { &[] };
         let whole = ForwardRange {
@@ -102,12 +102,12 @@ impl Networks {
     /// Takes the gradient of every output back to the parameters and moves them by one Adam step.
     pub(crate) fn backward(
         &mut self,
-        evaluation: &Evaluation,
+        eval_points: &EvalPoints,
         out_gradient: &[f32],
         moments: &mut Moments,
         step: &AdamStep,
     ) {
-        let Evaluation { offsets, inputs, activations, masks, has_masks, .. } = evaluation;
+        let EvalPoints { offsets, inputs, activations, masks, has_masks, .. } = eval_points;
         let whole = BackwardRange {
             networks: 0..self.count,
             blocks: self.parameters.as_mut_slice(),

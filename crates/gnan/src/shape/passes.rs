@@ -19,7 +19,7 @@ const LEAST_WORK_TO_DIVIDE: usize = 1_000_000;
 
 /// Working memory of a thread.
 #[derive(Default)]
-struct Scratch {
+struct PassScratch {
     backward: BackwardScratch,
     gradient: Vec<f32>,
     piece_gradient: Vec<f32>,
@@ -28,7 +28,7 @@ struct Scratch {
 }
 
 thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
+    static SCRATCH: RefCell<PassScratch> = RefCell::default();
 }
 
 /// Whether a range of networks is worth dividing, and the middle of it.
@@ -185,9 +185,9 @@ struct NetworkPoints<'a> {
 }
 
 /// Leaves the gradient of one network's parameters in `scratch.gradient`.
-fn gradient(size: Architecture, block: &[f32], points: &NetworkPoints<'_>, scratch: &mut Scratch) {
+fn gradient(size: Architecture, block: &[f32], points: &NetworkPoints<'_>, scratch: &mut PassScratch) {
     let arch = Arch::new();
-    let Scratch { backward, gradient, piece_gradient, activations, outputs } = scratch;
+    let PassScratch { backward, gradient, piece_gradient, activations, outputs } = scratch;
     gradient.resize(size.block_len(), 0.0);
     let outputs_of = |rows: &Range<usize>| rows.start * size.outputs..rows.end * size.outputs;
     if !points.activations.is_empty() {

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// No place of a piece is beyond its extremes, and a dense look comes near to them.
+    /// No place of a piece is beyond its extremes, and dense sampling comes near to them.
     #[test]
     fn extremes_are_those_of_a_dense_look() {
         let mut random = Stream::named(3, "pieces", 0);

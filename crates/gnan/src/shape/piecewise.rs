@@ -147,7 +147,7 @@ impl Piecewise {
         let mut kept: Vec<usize> = vec![0];
         for knot in 1..self.knots.len().saturating_sub(1) {
             let (before, after) = (kept[kept.len() - 1], knot + 1);
-            // Knots can be very far away and values there very large: neither says what is negligible here.
+            // Knots can be very far away and values there very large: neither shows what is negligible here.
             let ends = [self.knots[before], self.knots[after]];
             let bends = (0..self.left_slope.len()).any(|c| {
                 let line = between(ends, [self.values[before][c], self.values[after][c]], self.knots[knot]);

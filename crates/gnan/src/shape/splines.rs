@@ -17,7 +17,7 @@ use super::adam::AdamStep;
 use super::aligned::AlignedFloats;
 use super::bank::Moments;
 use super::basis::{Basis, BasisPoint};
-use super::evaluation::Evaluation;
+use super::eval_points::EvalPoints;
 use super::kernel::LANES;
 
 /// Points that are evaluated by one thread at a time.
@@ -25,29 +25,29 @@ const POINTS_AT_ONCE: usize = 4096;
 
 /// What one spline is, but for its coefficients.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SplineForm {
+pub struct SplineSpec {
     basis: Basis,
     smooth: f64,
     /// For every second difference how much the three coefficients count.
     differences: Vec<[f64; 3]>,
 }
 
-impl SplineForm {
+impl SplineSpec {
     /// A shape function, with this strength of its smoothness penalty.
-    pub fn shape(basis: Basis, smooth: f64) -> SplineForm {
+    pub fn shape(basis: Basis, smooth: f64) -> SplineSpec {
         // A spline without its first coefficient is a line, which needs no smoothing.
         let count = if basis.anchored { 0 } else { basis.full_count() };
         let places: Vec<f64> = (0..count).map(|coefficient| basis.greville(coefficient)).collect();
-        SplineForm { differences: places.windows(3).map(difference).collect(), basis, smooth }
+        SplineSpec { differences: places.windows(3).map(difference).collect(), basis, smooth }
     }
 
     /// A distance function over `t = 1 / (1 + distance)`: smooth is one that hardly bends over distance. The node itself
     /// and "unreachable" are no neighbours of other distances.
-    pub fn rho(basis: Basis, smooth: f64) -> SplineForm {
+    pub fn rho(basis: Basis, smooth: f64) -> SplineSpec {
         let distances: Vec<f64> = basis.knots.iter().map(|t| 1.0 / t - 1.0).collect();
         let alone = |places: &[f64]| places.iter().any(|distance| *distance == 0.0 || distance.is_infinite());
         let row = |places: &[f64]| if alone(places) { [0.0; 3] } else { difference(places) };
-        SplineForm { differences: distances.windows(3).map(row).collect(), basis, smooth }
+        SplineSpec { differences: distances.windows(3).map(row).collect(), basis, smooth }
     }
 
     /// Its basis.
@@ -80,7 +80,7 @@ fn difference(places: &[f64]) -> [f64; 3] {
 #[derive(Clone, Debug)]
 pub(crate) struct Splines {
     outputs: usize,
-    forms: Vec<Arc<SplineForm>>,
+    specs: Vec<Arc<SplineSpec>>,
     /// The first coefficient of every spline, and their number.
     offsets: Vec<usize>,
     coefficients: AlignedFloats,
@@ -88,18 +88,18 @@ pub(crate) struct Splines {
 
 impl Splines {
     /// Splines that are 0 everywhere.
-    pub fn zeros(forms: &[Arc<SplineForm>], outputs: usize) -> Splines {
-        let offsets = offsets(forms);
-        let len = (offsets[forms.len()] * outputs).next_multiple_of(LANES);
-        Splines { outputs, forms: forms.to_vec(), offsets, coefficients: AlignedFloats::zeros(len) }
+    pub fn zeros(specs: &[Arc<SplineSpec>], outputs: usize) -> Splines {
+        let offsets = offsets(specs);
+        let len = (offsets[specs.len()] * outputs).next_multiple_of(LANES);
+        Splines { outputs, specs: specs.to_vec(), offsets, coefficients: AlignedFloats::zeros(len) }
     }
 
     /// Makes every spline the identity.
     pub fn set_identity(&mut self) {
-        for spline in 0..self.forms.len() {
-            let (form, outputs) = (Arc::clone(&self.forms[spline]), self.outputs);
+        for spline in 0..self.specs.len() {
+            let (spec, outputs) = (Arc::clone(&self.specs[spline]), self.outputs);
             for (coefficient, row) in self.block_mut(spline).chunks_exact_mut(outputs).enumerate() {
-                row.fill(form.basis.greville(coefficient) as f32);
+                row.fill(spec.basis.greville(coefficient) as f32);
             }
         }
     }
@@ -108,8 +108,8 @@ impl Splines {
         self.outputs
     }
 
-    pub fn forms(&self) -> &[Arc<SplineForm>] {
-        &self.forms
+    pub fn specs(&self) -> &[Arc<SplineSpec>] {
+        &self.specs
     }
 
     pub(super) fn range(&self, spline: usize) -> Range<usize> {
@@ -129,26 +129,26 @@ impl Splines {
 
     /// All coefficients, spline after spline.
     pub fn numbers(&self) -> &[f32] {
-        &self.coefficients.as_slice()[..self.offsets[self.forms.len()] * self.outputs]
+        &self.coefficients.as_slice()[..self.offsets[self.specs.len()] * self.outputs]
     }
 
     /// All coefficients, to be changed.
     pub fn numbers_mut(&mut self) -> &mut [f32] {
-        let len = self.offsets[self.forms.len()] * self.outputs;
+        let len = self.offsets[self.specs.len()] * self.outputs;
         &mut self.coefficients.as_mut_slice()[..len]
     }
 
-    /// Takes over the coefficients of splines of the same forms.
+    /// Takes over the coefficients of splines of the same specifications.
     pub fn copy_from(&mut self, other: &Splines) {
         self.coefficients.as_mut_slice().copy_from_slice(other.coefficients.as_slice());
     }
 
     /// Evaluates every spline at its points.
-    pub fn forward(&self, evaluation: &mut Evaluation) {
+    pub fn forward(&self, eval_points: &mut EvalPoints) {
         let outputs = self.outputs;
         let coefficients = self.numbers();
-        let points = evaluation.basis_points.par_chunks(POINTS_AT_ONCE);
-        let found = evaluation.outputs.par_chunks_mut(POINTS_AT_ONCE * outputs);
+        let points = eval_points.basis_points.par_chunks(POINTS_AT_ONCE);
+        let found = eval_points.outputs.par_chunks_mut(POINTS_AT_ONCE * outputs);
         points.zip(found).for_each(|(points, found)| {
             for (point, found) in points.iter().zip(found.chunks_exact_mut(outputs)) {
                 for (c, found) in found.iter_mut().enumerate() {
@@ -161,17 +161,17 @@ impl Splines {
 
     /// Takes the gradient of every output, and that of the penalty, back to the coefficients and moves them by one Adam
     /// step.
-    pub fn backward(&mut self, evaluation: &Evaluation, out_gradient: &[f32], moments: &mut Moments, step: &AdamStep) {
+    pub fn backward(&mut self, eval_points: &EvalPoints, out_gradient: &[f32], moments: &mut Moments, step: &AdamStep) {
         let mut gradient = vec![0.0; self.coefficients.as_slice().len()];
         let mut rest = &mut gradient[..];
-        let mut parts = Vec::with_capacity(self.forms.len());
-        for spline in 0..self.forms.len() {
+        let mut parts = Vec::with_capacity(self.specs.len());
+        for spline in 0..self.specs.len() {
             let (part, others) = rest.split_at_mut(self.range(spline).len());
             parts.push((spline, part));
             rest = others;
         }
-        let work = |(spline, part): (usize, &mut [f32])| self.gradient(spline, evaluation, out_gradient, part);
-        if evaluation.len() * self.outputs < POINTS_AT_ONCE {
+        let work = |(spline, part): (usize, &mut [f32])| self.gradient(spline, eval_points, out_gradient, part);
+        if eval_points.len() * self.outputs < POINTS_AT_ONCE {
             parts.into_iter().for_each(work);
         } else {
             parts.into_par_iter().for_each(work);
@@ -181,40 +181,40 @@ impl Splines {
     }
 
     /// Leaves the gradient of one spline's coefficients in `out`.
-    fn gradient(&self, spline: usize, evaluation: &Evaluation, out_gradient: &[f32], out: &mut [f32]) {
+    fn gradient(&self, spline: usize, eval_points: &EvalPoints, out_gradient: &[f32], out: &mut [f32]) {
         let outputs = self.outputs;
         let mut sums = vec![0.0; out.len()];
         let start = self.offsets[spline];
-        let rows = evaluation.rows(spline);
+        let rows = eval_points.rows(spline);
         let given = out_gradient[rows.start * outputs..rows.end * outputs].chunks_exact(outputs);
-        for (point, given) in evaluation.basis_points[rows].iter().zip(given) {
+        for (point, given) in eval_points.basis_points[rows].iter().zip(given) {
             for (j, weight) in point.terms() {
                 let sums = &mut sums[(j - start) * outputs..][..outputs];
                 sums.iter_mut().zip(given).for_each(|(sum, g)| *sum += weight * f64::from(*g));
             }
         }
-        self.forms[spline].add_penalty(self.block(spline), &mut sums, outputs);
+        self.specs[spline].add_penalty(self.block(spline), &mut sums, outputs);
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum as f32);
     }
 }
 
 /// The first coefficient of every spline, and their number.
-pub(super) fn offsets(forms: &[Arc<SplineForm>]) -> Vec<usize> {
+pub(super) fn offsets(specs: &[Arc<SplineSpec>]) -> Vec<usize> {
     let mut offsets = vec![0];
-    for form in forms {
-        offsets.push(offsets[offsets.len() - 1] + form.basis.count());
+    for spec in specs {
+        offsets.push(offsets[offsets.len() - 1] + spec.basis.count());
     }
     offsets
 }
 
 /// The points of every spline, with coefficients counted over all splines.
-pub(super) fn basis_points(forms: &[Arc<SplineForm>], points: &[Vec<f64>]) -> Vec<BasisPoint> {
-    let starts = offsets(forms);
-    let of_spline = |((form, start), points): ((&Arc<SplineForm>, usize), &Vec<f64>)| {
-        let found = points.iter().map(|z| form.basis.at(*z));
+pub(super) fn basis_points(specs: &[Arc<SplineSpec>], points: &[Vec<f64>]) -> Vec<BasisPoint> {
+    let starts = offsets(specs);
+    let of_spline = |((spec, start), points): ((&Arc<SplineSpec>, usize), &Vec<f64>)| {
+        let found = points.iter().map(|z| spec.basis.at(*z));
         found.map(|point| BasisPoint { first: point.first + start as u32, ..point }).collect::<Vec<_>>()
     };
-    forms.iter().zip(starts).zip(points).flat_map(of_spline).collect()
+    specs.iter().zip(starts).zip(points).flat_map(of_spline).collect()
 }
 
 #[cfg(test)]
@@ -225,18 +225,18 @@ mod tests {
     #[test]
     fn the_penalty_has_the_gradient_of_its_formula() {
         let values: Vec<f64> = (0..50).map(|k| f64::from(k * k % 37) * 0.1).collect();
-        let form = SplineForm::shape(Basis::of_values(values, false), 0.7);
-        let count = form.basis.count();
+        let spec = SplineSpec::shape(Basis::of_values(values, false), 0.7);
+        let count = spec.basis.count();
         let penalty = |c: &[f64]| {
             let bend = |row: usize| {
-                let [a, b, d] = [0, 1, 2].map(|k| (form.basis.greville(row + k), c[row + k]));
+                let [a, b, d] = [0, 1, 2].map(|k| (spec.basis.greville(row + k), c[row + k]));
                 2.0 * (a.1 + (d.1 - a.1) * (b.0 - a.0) / (d.0 - a.0) - b.1)
             };
             0.35 * (0..count - 2).map(|row| bend(row) * bend(row)).sum::<f64>()
         };
         let coefficients: Vec<f32> = (0..count).map(|j| ((j * 5) % 7) as f32 - 3.0).collect();
         let mut gradient = vec![0.0; count];
-        form.add_penalty(&coefficients, &mut gradient, 1);
+        spec.add_penalty(&coefficients, &mut gradient, 1);
         for j in 0..count {
             let at = |by: f64| {
                 let mut moved: Vec<f64> = coefficients.iter().map(|c| f64::from(*c)).collect();
@@ -246,9 +246,9 @@ mod tests {
             let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
             assert!((difference - gradient[j]).abs() < 1e-6 * (1.0 + difference.abs()), "{j}");
         }
-        let line: Vec<f32> = (0..count).map(|j| 3.0 - 2.0 * form.basis.greville(j) as f32).collect();
+        let line: Vec<f32> = (0..count).map(|j| 3.0 - 2.0 * spec.basis.greville(j) as f32).collect();
         let mut gradient = vec![0.0; count];
-        form.add_penalty(&line, &mut gradient, 1);
+        spec.add_penalty(&line, &mut gradient, 1);
         assert!(gradient.iter().all(|g| g.abs() < 1e-5), "{gradient:?}");
     }
 }

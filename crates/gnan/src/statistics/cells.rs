@@ -1,4 +1,4 @@
-//! Cell statistics: `Q[u, l]`, how much of unit `u` an item hears from distance `l`.
+//! Cell statistics: `Q[u, l]`, how much of unit `u` an item has at distance `l`.
 //!
 //! ```text
 //! graph:  Q_G[u, l] = sum_(j has u) W_jl,   W_jl = sum_(i : dist(j,i) = l) 1 / n_i(l)
@@ -14,14 +14,14 @@ use super::levels::{BIAS_UNIT, Levels};
 
 /// The cells that occur in the data, sorted by unit, then slot.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cells {
+pub struct CellList {
     /// Unit of each cell.
     pub units: Vec<u32>,
     /// Slot of each cell.
     pub slots: Vec<u16>,
 }
 
-impl Cells {
+impl CellList {
     /// Number of cells.
     pub fn len(&self) -> usize {
         self.units.len()
@@ -98,7 +98,7 @@ impl CellRows {
 }
 
 /// One entry before cells are numbered: unit, lens, distance, weight.
-pub(super) type Entry = (u32, u16, u16, f64);
+pub(super) type CellEntry = (u32, u16, u16, f64);
 
 /// `W_jl` of one graph, gathered from the distance rows of its receivers.
 pub(super) struct SourceWeights {
@@ -113,9 +113,9 @@ impl SourceWeights {
         SourceWeights { weights: vec![Vec::new(); nodes], counts: Vec::new(), normalise }
     }
 
-    /// Adds what one receiver hears.
+    /// Adds the sources of one receiver.
     pub fn add_receiver(&mut self, row: &[u16]) {
-        shell_counts(row, &mut self.counts);
+        count_distances(row, &mut self.counts);
         for (weights, distance) in self.weights.iter_mut().zip(row) {
             let share = if self.normalise { 1.0 / count_of(&self.counts, *distance) } else { 1.0 };
             match weights.binary_search_by_key(distance, |(distance, _)| *distance) {
@@ -126,7 +126,7 @@ impl SourceWeights {
     }
 
     /// `Q_G` by one lens, times a share, sorted by unit and distance.
-    pub fn entries(&self, first_node: usize, levels: &Levels, lens: u16, share: f64) -> Vec<Entry> {
+    pub fn entries(&self, first_node: usize, levels: &Levels, lens: u16, share: f64) -> Vec<CellEntry> {
         let mut entries = Vec::new();
         for (source, weights) in self.weights.iter().enumerate() {
             let mut add = |unit: u32, part: f64| {
@@ -148,11 +148,11 @@ pub(super) fn node_entries(
     normalise: bool,
     wanted: &[bool],
     lens: u16,
-) -> Vec<Entry> {
+) -> Vec<CellEntry> {
     let mut counts = Vec::new();
-    shell_counts(row, &mut counts);
+    count_distances(row, &mut counts);
     let share = |count: u32| if normalise { 1.0 / f64::from(count) } else { 1.0 };
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<CellEntry> = Vec::new();
     // How much of each unit the sources at the distance at hand have.
     let mut held = vec![0.0f64; wanted.len()];
     for (distance, count) in &counts {
@@ -178,7 +178,7 @@ pub(super) fn node_entries(
 }
 
 /// Number of sources at each distance that occurs, ascending by distance.
-fn shell_counts(row: &[u16], counts: &mut Vec<(u16, u32)>) {
+fn count_distances(row: &[u16], counts: &mut Vec<(u16, u32)>) {
     counts.clear();
     for distance in row {
         match counts.binary_search_by_key(distance, |(distance, _)| *distance) {
@@ -189,10 +189,11 @@ fn shell_counts(row: &[u16], counts: &mut Vec<(u16, u32)>) {
 }
 
 fn count_of(counts: &[(u16, u32)], distance: u16) -> f64 {
-    counts.binary_search_by_key(&distance, |(distance, _)| *distance).map_or(1.0, |at| f64::from(counts[at].1))
+    let at = counts.binary_search_by_key(&distance, |(distance, _)| *distance);
+    f64::from(counts[at.expect("invariant: every distance of the row is counted")].1)
 }
 
-fn merge(mut entries: Vec<Entry>) -> Vec<Entry> {
+fn merge(mut entries: Vec<CellEntry>) -> Vec<CellEntry> {
     entries.sort_by_key(|(unit, _, distance, _)| (*unit, *distance));
     entries.dedup_by(|next, kept| {
         let same = (next.0, next.2) == (kept.0, kept.2);
@@ -205,7 +206,7 @@ fn merge(mut entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 /// Numbers the cells of all rows and puts the distances of every lens into slots.
-pub(super) fn number_cells(rows: &[Vec<Entry>], slot_of: impl Fn(u16, u16) -> u16) -> (Cells, CellRows) {
+pub(super) fn number_cells(rows: &[Vec<CellEntry>], slot_of: impl Fn(u16, u16) -> u16) -> (CellList, CellRows) {
     let mut keys: Vec<(u32, u16)> =
         rows.iter().flatten().map(|(unit, lens, distance, _)| (*unit, slot_of(*lens, *distance))).collect();
     keys.sort_unstable();
@@ -213,13 +214,12 @@ pub(super) fn number_cells(rows: &[Vec<Entry>], slot_of: impl Fn(u16, u16) -> u1
     let mut numbered = CellRows { offsets: vec![0], cells: Vec::new(), weights: Vec::new() };
     for row in rows {
         for (unit, lens, distance, weight) in row {
-            if let Ok(cell) = keys.binary_search(&(*unit, slot_of(*lens, *distance))) {
-                numbered.cells.push(cell as u32);
-                numbered.weights.push(*weight as f32);
-            }
+            let cell = keys.binary_search(&(*unit, slot_of(*lens, *distance)));
+            numbered.cells.push(cell.expect("invariant: every entry has a cell") as u32);
+            numbered.weights.push(*weight as f32);
         }
         numbered.offsets.push(numbered.cells.len());
     }
     let (units, slots) = keys.into_iter().unzip();
-    (Cells { units, slots }, numbered)
+    (CellList { units, slots }, numbered)
 }

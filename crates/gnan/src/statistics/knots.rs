@@ -1,7 +1,7 @@
 //! Knots: a feature with very many distinct values may be trained at few of them, with lines between them.
 //!
 //! Knots lie at quantiles of the feature's values, its smallest and largest among them. That is an approximation, so it
-//! is announced and written down; a prediction asks the shape function at the value itself.
+//! is announced and written down; a prediction evaluates the shape function at the value itself.
 
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Levels: the distinct values of every feature, and which of them each node has.
 //!
-//! The model only ever sees distinct values. A *unit* is one level of one feature; unit 0 is the bias that every
+//! The model only depends on distinct values. A *unit* is one level of one feature; unit 0 is the bias that every
 //! source has. A node lists the units it has, except those whose shape function is 0 by construction (the zero of a
 //! binary or sparse feature), so an absent word costs nothing.
 //!
@@ -138,11 +138,11 @@ impl Levels {
         }
         for first in (0..features.len()).step_by(FEATURES_AT_ONCE) {
             let batch = first..features.len().min(first + FEATURES_AT_ONCE);
-            let places: Vec<Vec<(u32, f32)>> =
-                batch.clone().into_par_iter().map(|k| places(&features[k], &self.features[k])).collect();
-            for (feature, places) in features[batch].iter().zip(places) {
+            let found: Vec<Vec<(u32, f32)>> =
+                batch.clone().into_par_iter().map(|k| units_of(&features[k], &self.features[k])).collect();
+            for (feature, found) in features[batch].iter().zip(found) {
                 each_node(feature, |at, node| {
-                    let (place, (unit, share)) = (next[node], places[at]);
+                    let (place, (unit, share)) = (next[node], found[at]);
                     self.units[place] = unit;
                     if share != 0.0 {
                         self.shares[place] = share;
@@ -220,7 +220,7 @@ fn level_values(feature: &Feature, knots: Option<&[f64]>) -> (LevelValues, bool)
 }
 
 /// For every node that lists a unit of a feature that unit, and the share of the unit after it.
-fn places(feature: &Feature, levels: &FeatureLevels) -> Vec<(u32, f32)> {
+fn units_of(feature: &Feature, levels: &FeatureLevels) -> Vec<(u32, f32)> {
     let unit = |level: usize| levels.units.start + (level as u32).min(levels.units.end - levels.units.start);
     match (&feature.values, &levels.values) {
         (Values::Numbers(values) | Values::Sparse { values, .. }, LevelValues::Numbers(numbers)) => {

@@ -1,8 +1,9 @@
 //! Statistics: everything training needs to know of the graphs, computed once.
 //!
-//! The model sees distinct values and distinct distances only, so an item (a graph, or a node with a target) is
-//! summed up by few numbers. [`Cells`] hold `Q[unit, slot]` per item; [`Surroundings`] know, for node tasks, the slot of
-//! every source around each receiver, and [`Shells`] write it down. Training touches neither nodes nor edges again.
+//! The model depends on distinct values and distinct distances only, so an item (a graph, or a node with a target) is
+//! summed up by few numbers. A [`CellList`] with [`CellRows`] holds `Q[unit, slot]` per item; [`ShellCounts`] count, for
+//! node tasks, the sources in every shell around each receiver, and [`Shells`] write down which they are. Training
+//! touches neither nodes nor edges again.
 
 mod cells;
 pub mod knots;
@@ -14,18 +15,18 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::Serialize;
 
-pub use cells::{CellRows, Cells};
+pub use cells::{CellList, CellRows};
 pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
-pub use shells::{Keeping, Octet, Sample, Shells, Surroundings};
+pub use shells::{DistanceStorage, ReceiverBlock, Sample, ShellCounts, Shells};
 
 use crate::dataset::{Dataset, Feature};
 use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task, Values};
-use crate::lens::{Axis, Lens, Longest, Pool, View};
+use crate::lens::{DistanceAxis, Lens, Longest, Pool, View};
 use crate::memory;
 use crate::run::Run;
-use cells::{Entry, SourceWeights, node_entries, number_cells};
+use cells::{CellEntry, SourceWeights, node_entries, number_cells};
 
 /// In a node task with a rho per feature, a feature is kept in cells while an item has at most this share of the
 /// nodes in cells of that feature; else it becomes a channel of the shell rows.
@@ -34,23 +35,23 @@ const MOST_CELLS_PER_NODE: f64 = 0.25;
 const ITEMS_AT_ONCE: usize = 512;
 /// What a cell takes while it is listed, numbered and copied.
 const BYTES_OF_A_CELL: f64 = 40.0;
-/// Receivers by which the typical size of a shell is judged.
+/// Receivers by which the typical size of a shell is estimated.
 const TYPICAL_RECEIVERS: usize = 512;
 
-/// Which statistics are wanted: everything that they depend on besides the items and the levels of the features.
+/// Which statistics to compute: everything that they depend on besides the items and the levels of the features.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StatisticsRequest {
     /// Divide by the number of nodes in a shell.
     pub normalise: bool,
     /// The ways in which distance is measured.
     pub lenses: Vec<Lens>,
-    /// Which features are heard with the same rho; `None`: every feature has a rho of its own.
+    /// Which features share a rho; `None`: every feature has a rho of its own.
     pub channels: Option<ChannelPlan>,
     /// A sample of every shell in place of the whole.
     pub sample: Option<Sample>,
 }
 
-/// Which features of a node task are heard with the same rho, and so share a channel of the shell rows.
+/// Which features of a node task share a rho, and so a channel of the shell rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChannelPlan {
     /// The channel of the bias.
@@ -77,13 +78,13 @@ pub struct Statistics {
     request: StatisticsRequest,
     run: Run,
     items: Vec<u32>,
-    axis: Axis,
+    axis: DistanceAxis,
     has_unreachable: Vec<bool>,
     levels: Arc<Levels>,
-    cells: Cells,
+    cells: CellList,
     rows: CellRows,
-    /// For every lens the surroundings of all items; empty where everything is in cells.
-    surroundings: Vec<Arc<Surroundings>>,
+    /// For every lens the shell counts of all items; empty where everything is in cells.
+    shell_counts: Vec<Arc<ShellCounts>>,
     /// Nodes of every item, where receivers are averaged.
     pooled: Vec<f64>,
     /// For every feature its channel in the shell rows; `None`: it is in the cells.
@@ -114,7 +115,7 @@ impl Statistics {
         }
     }
 
-    /// The same with every unit in cells, whatever that takes: every part of every contribution can be told apart.
+    /// The same with every unit in cells, whatever that takes: every part of every contribution can be distinguished.
     pub fn in_cells(data: &Dataset, levels: Arc<Levels>, request: StatisticsRequest) -> Result<Statistics> {
         let request = StatisticsRequest { channels: None, ..request };
         let channels = vec![None; levels.features().len()];
@@ -126,7 +127,7 @@ impl Statistics {
 
     fn of_graphs(data: &Dataset, levels: Arc<Levels>, request: StatisticsRequest) -> Result<Statistics> {
         let lenses = &request.lenses;
-        let found: Vec<(Vec<Entry>, Vec<Longest>)> = in_memory(
+        let found: Vec<(Vec<CellEntry>, Vec<Longest>)> = in_memory(
             data.items(),
             |item: &u32| {
                 let nodes = data.nodes_of(*item as usize);
@@ -145,7 +146,7 @@ impl Statistics {
         )?;
         let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
         let axis = axis_of(lenses, &longest)?;
-        let entries: Vec<Vec<Entry>> = found.into_iter().map(|(entries, _)| entries).collect();
+        let entries: Vec<Vec<CellEntry>> = found.into_iter().map(|(entries, _)| entries).collect();
         let (cells, rows) = number_cells(&entries, |lens, distance| slot_of(&axis, lens, distance));
         let pooled = match lenses.iter().any(|lens| lens.pool == Pool::Mean) {
             true => data.items().iter().map(|item| data.nodes_of(*item as usize).len() as f64).collect(),
@@ -160,7 +161,7 @@ impl Statistics {
             levels,
             cells,
             rows,
-            surroundings: Vec::new(),
+            shell_counts: Vec::new(),
             pooled,
             request,
         })
@@ -176,17 +177,17 @@ impl Statistics {
         let lenses = &request.lenses;
         let rho_per_feature = request.channels.is_none();
         let with_shells = channels.iter().any(Option::is_some) || !rho_per_feature;
-        let surroundings: Vec<Arc<Surroundings>> = match with_shells {
+        let shell_counts: Vec<Arc<ShellCounts>> = match with_shells {
             true => {
                 let least = at_least.iter().copied().chain(std::iter::repeat(0));
                 let each = lenses.iter().zip(least);
-                each.map(|(lens, least)| Surroundings::new(data, lens, request.normalise, least))
+                each.map(|(lens, least)| ShellCounts::new(data, lens, request.normalise, least))
                     .collect::<Result<_>>()?
             }
             false => Vec::new(),
         };
-        let mut longest: Vec<Longest> = surroundings.iter().map(|of_lens| of_lens.longest()).collect();
-        let mut entries: Vec<Vec<Entry>> = vec![Vec::new(); data.len()];
+        let mut longest: Vec<Longest> = shell_counts.iter().map(|of_lens| of_lens.longest()).collect();
+        let mut entries: Vec<Vec<CellEntry>> = vec![Vec::new(); data.len()];
         if rho_per_feature {
             let in_cells = unit_in_cells(&levels, &channels);
             longest = node_cells(data, &levels, &request, &in_cells, &mut entries)?;
@@ -202,7 +203,7 @@ impl Statistics {
             levels,
             cells,
             rows,
-            surroundings,
+            shell_counts,
             pooled: Vec::new(),
             channels,
             request,
@@ -220,7 +221,7 @@ impl Statistics {
     }
 
     /// The distances that occur.
-    pub fn axis(&self) -> &Axis {
+    pub fn axis(&self) -> &DistanceAxis {
         &self.axis
     }
 
@@ -240,7 +241,7 @@ impl Statistics {
     }
 
     /// The cells.
-    pub fn cells(&self) -> &Cells {
+    pub fn cells(&self) -> &CellList {
         &self.cells
     }
 
@@ -249,35 +250,35 @@ impl Statistics {
         &self.rows
     }
 
-    /// The surroundings of the items of a node task, lens after lens, where they are needed.
-    pub fn surroundings(&self) -> &[Arc<Surroundings>] {
-        &self.surroundings
+    /// The shell counts of the items of a node task, lens after lens, where they are needed.
+    pub fn shell_counts(&self) -> &[Arc<ShellCounts>] {
+        &self.shell_counts
     }
 
-    /// The memory, in bytes, without which nothing can be heard through shells: what every item hears from every slot
-    /// in so many lanes, and the lists of sampled sources.
+    /// The memory, in bytes, that any model with shells needs: the means of so many lanes over every shell of every item,
+    /// and the lists of sampled sources.
     pub fn least_bytes(&self, lanes: usize) -> u64 {
-        let of_lens = |of_lens: &Arc<Surroundings>| {
-            let heard = 4 * (of_lens.len() * of_lens.slots() * lanes.next_power_of_two()) as u64;
-            heard + self.request.sample.map_or(0, |sample| of_lens.list_bytes(sample.size))
+        let of_lens = |of_lens: &Arc<ShellCounts>| {
+            let means = 4 * (of_lens.len() * of_lens.slots() * lanes.next_power_of_two()) as u64;
+            means + self.request.sample.map_or(0, |sample| of_lens.list_bytes(sample.size))
         };
-        self.surroundings.iter().map(of_lens).sum()
+        self.shell_counts.iter().map(of_lens).sum()
     }
 
     /// The shells around some items, lens after lens.
     pub fn shells(&self, rows: &[usize]) -> Vec<Shells> {
         let (sample, cache) = (self.request.sample, self.run.cache.as_ref());
-        self.surroundings.iter().map(|of_lens| Shells::new(of_lens, rows, sample, cache)).collect()
+        self.shell_counts.iter().map(|of_lens| Shells::new(of_lens, rows, sample, cache)).collect()
     }
 
-    /// The same for a single pass: all sources, and nothing is kept.
+    /// The same for a single pass: all sources, and nothing is stored.
     pub fn shells_once(&self, rows: &[usize]) -> Vec<Shells> {
-        self.surroundings.iter().map(|of_lens| Shells::kept(of_lens, rows, &Keeping::Recomputed)).collect()
+        self.shell_counts.iter().map(|of_lens| Shells::stored(of_lens, rows, &DistanceStorage::Recomputed)).collect()
     }
 
     /// The channel of the bias in the shell rows; `None`: it is in the cells.
     pub fn bias_channel(&self) -> Option<usize> {
-        self.request.channels.as_ref().filter(|_| !self.surroundings.is_empty()).map(|plan| plan.bias)
+        self.request.channels.as_ref().filter(|_| !self.shell_counts.is_empty()).map(|plan| plan.bias)
     }
 
     /// For every feature its channel in the shell rows; `None`: it is in the cells.
@@ -285,8 +286,8 @@ impl Statistics {
         &self.channels
     }
 
-    /// `R(l)` summed over the given rows: the number of receivers that hear something from each slot (normalisation
-    /// off: the number of pairs).
+    /// `R(l)` summed over the given rows: the number of receivers whose shell is not empty, by slot (normalisation off: the
+    /// number of receiver-source pairs).
     pub fn receivers(&self, rows: &[usize]) -> Vec<f64> {
         let mut receivers = vec![0.0; self.slots()];
         for row in rows {
@@ -295,21 +296,22 @@ impl Statistics {
                 if self.cells.units[*cell as usize] == BIAS_UNIT {
                     let slot = usize::from(self.cells.slots[*cell as usize]);
                     let lens = &self.request.lenses[self.axis.lens_of(slot)];
+                    // The items of a node task are single receivers, whose mean is themselves.
                     let nodes =
                         if lens.pool == Pool::Mean { self.pooled.get(*row).copied().unwrap_or(1.0) } else { 1.0 };
                     receivers[slot] += f64::from(*weight) * nodes;
                 }
             }
             if cells.is_empty() {
-                for (lens, surroundings) in self.surroundings.iter().enumerate() {
-                    let counts = surroundings.counts(*row).iter();
-                    let heard = |count: &u32| {
+                for (lens, of_lens) in self.shell_counts.iter().enumerate() {
+                    let counts = of_lens.counts(*row).iter();
+                    let weight = |count: &u32| {
                         if self.request.normalise { f64::from((*count).min(1)) } else { f64::from(*count) }
                     };
                     receivers[self.axis.range(lens)]
                         .iter_mut()
                         .zip(counts)
-                        .for_each(|(sum, count)| *sum += heard(count));
+                        .for_each(|(sum, count)| *sum += weight(count));
                 }
             }
         }
@@ -381,7 +383,7 @@ fn node_cells(
     levels: &Levels,
     request: &StatisticsRequest,
     in_cells: &[bool],
-    entries: &mut [Vec<Entry>],
+    entries: &mut [Vec<CellEntry>],
 ) -> Result<Vec<Longest>> {
     let lenses = &request.lenses;
     let groups = receiver_groups(data);
@@ -390,16 +392,16 @@ fn node_cells(
         .par_iter()
         .map(|graph| lenses.iter().map(|lens| View::new(data, *graph, lens)).collect())
         .collect::<Result<_>>()?;
-    let found: Vec<(Vec<Vec<Entry>>, Vec<Longest>)> = in_memory(
+    let found: Vec<(Vec<Vec<CellEntry>>, Vec<Longest>)> = in_memory(
         &groups,
         |group: &ReceiverGroup| {
             let first = data.nodes_of(group.graph).start;
-            let mut rows: Vec<Vec<Entry>> = group.receivers.iter().map(|_| Vec::new()).collect();
+            let mut rows: Vec<Vec<CellEntry>> = group.receivers.iter().map(|_| Vec::new()).collect();
             let mut longest = Vec::new();
             for (lens, view) in (0u16..).zip(&views[graphs.partition_point(|graph| *graph < group.graph)]) {
                 let mut next = rows.iter_mut();
                 longest.push(view.each_row(&group.receivers, |_, distances| {
-                    let Some(row) = next.next() else { return };
+                    let row = next.next().expect("invariant: a receiver has a row");
                     row.extend(node_entries(distances, first, levels, request.normalise, in_cells, lens));
                 })?);
             }
@@ -417,7 +419,7 @@ fn node_cells(
     Ok(longest)
 }
 
-/// Makes cells of items on all threads, some items at a time; refuses as soon as it can be seen that those of all items
+/// Makes cells of items on all threads, some items at a time; refuses as soon as it is clear that those of all items
 /// do not fit. `count`: how many cells came of an item.
 fn in_memory<T: Sync, U: Send>(
     items: &[T],
@@ -446,9 +448,9 @@ fn all_longest<'a>(lenses: usize, found: impl Iterator<Item = &'a Vec<Longest>>)
 }
 
 /// The axis of lenses with these longest distances; slots are numbered in 16 bits.
-fn axis_of(lenses: &[Lens], longest: &[Longest]) -> Result<Axis> {
+fn axis_of(lenses: &[Lens], longest: &[Longest]) -> Result<DistanceAxis> {
     let longest: Vec<usize> = longest.iter().map(|longest| usize::from(longest.finite)).collect();
-    let axis = Axis::new(lenses, &longest);
+    let axis = DistanceAxis::new(lenses, &longest);
     if axis.slots() > usize::from(u16::MAX) + 1 {
         return Err(Error::limit(format!("{} distances over all lenses are too many", axis.slots()))
             .with_remedy("measure distance in fewer ways"));
@@ -456,7 +458,7 @@ fn axis_of(lenses: &[Lens], longest: &[Longest]) -> Result<Axis> {
     Ok(axis)
 }
 
-fn slot_of(axis: &Axis, lens: u16, distance: u16) -> u16 {
+fn slot_of(axis: &DistanceAxis, lens: u16, distance: u16) -> u16 {
     axis.slot(usize::from(lens), (distance != UNREACHABLE).then_some(usize::from(distance))) as u16
 }
 

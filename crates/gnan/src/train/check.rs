@@ -127,7 +127,7 @@ impl Spec {
             );
         }
         let reach = model_reach(self, data.links().is_some());
-        if reach.is_deaf() {
+        if reach.is_empty() {
             return refuse(
                 "a node pair is not a source for itself, and no other is near enough",
                 Remedy::Raise("hop-cap", Some("1".to_owned())),
@@ -142,7 +142,7 @@ impl Spec {
             }
         }
         for feature in data.features() {
-            if self.distances.reach_of(&feature.name).is_some_and(|rule| rule.and(reach).is_deaf()) {
+            if self.distances.reach_of(&feature.name).is_some_and(|rule| rule.and(reach).is_empty()) {
                 return refuse(
                     format!("the rules for \"{}\" leave no distance from which it counts", feature.name),
                     "leave one of them out, or leave out the feature",

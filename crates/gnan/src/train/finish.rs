@@ -19,7 +19,7 @@ impl TrainingLoop<'_> {
         let setup = self.setup;
         let centre = self.evaluate_best();
         let sample_error = setup.definition.spec.statistics.shell_sample.and_then(|_| self.sample_error());
-        let before_readout = self.train.rows.heard().to_vec();
+        let before_readout = self.train.rows.readout_inputs().to_vec();
         let replicates = self.engine.replicates();
         let by_lane: Vec<f32> =
             (0..setup.gains.len() * replicates).map(|lane| setup.gains[lane / replicates]).collect();

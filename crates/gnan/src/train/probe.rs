@@ -9,7 +9,7 @@ use super::statistics_cache::StatisticsCache;
 use super::training_loop::TrainingLoop;
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::model::{OptimiserState, Rows};
+use crate::model::{ItemRows, OptimiserState};
 use crate::spec::Spec;
 use crate::statistics::{Shells, Statistics};
 
@@ -56,8 +56,8 @@ impl Probe<'_> {
         channels.map_or(0, |last| ((last + 1) * self.training.setup.resolved.outputs).next_multiple_of(4))
     }
 
-    /// Rows of the first items, with shells that `make` makes around them; and the seconds that took.
-    pub(crate) fn rows(&self, items: usize, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> (Rows, f64) {
+    /// ItemRows of the first items, with shells that `make` makes around them; and the seconds that took.
+    pub(crate) fn rows(&self, items: usize, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> (ItemRows, f64) {
         let rows: Vec<usize> = (0..items.min(self.statistics().items().len())).collect();
         let start = Instant::now();
         let shells = make(self.statistics(), &rows);
@@ -66,7 +66,7 @@ impl Probe<'_> {
     }
 
     /// Seconds of one step over these rows: tables, outputs and gradients, and the step itself.
-    pub(crate) fn step_seconds(&mut self, rows: &mut Rows) -> f64 {
+    pub(crate) fn step_seconds(&mut self, rows: &mut ItemRows) -> f64 {
         let gradient = self.gradient(rows);
         let mut outputs = gradient.clone();
         let resolved = &self.training.setup.resolved;
@@ -81,7 +81,7 @@ impl Probe<'_> {
     }
 
     /// Seconds of the outputs of these rows and of their gradients.
-    pub(crate) fn sweep_seconds(&mut self, rows: &mut Rows) -> f64 {
+    pub(crate) fn sweep_seconds(&mut self, rows: &mut ItemRows) -> f64 {
         let gradient = self.gradient(rows);
         let mut outputs = gradient.clone();
         fastest(|| {
@@ -91,7 +91,7 @@ impl Probe<'_> {
     }
 
     /// A gradient of the usual size: much smaller numbers are slower.
-    fn gradient(&self, rows: &Rows) -> Vec<f32> {
+    fn gradient(&self, rows: &ItemRows) -> Vec<f32> {
         let size = 0.1 / rows.len().max(1) as f32;
         let signs = [size, -size].into_iter().cycle();
         signs.take(rows.len() * self.training.setup.resolved.outputs).collect()

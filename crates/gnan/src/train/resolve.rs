@@ -177,7 +177,9 @@ impl Spec {
             // Every node pair has every edge as a source: words by distances would be too many cells.
             _ if train.links().is_some() => Rho::Shared,
             // A distance function per feature takes a sweep over every receiver-source pair per feature.
-            _ if self.statistics.shell_sample.is_some() || train.pairs() > MOST_PAIRS_PER_FEATURE => Rho::Shared,
+            _ if self.statistics.shell_sample.is_some() || train.receiver_source_pairs() > MOST_PAIRS_PER_FEATURE => {
+                Rho::Shared
+            }
             Task::Graph => Rho::PerFeature,
             Task::Node if train.len() >= WELL_LABELLED => Rho::PerFeature,
             Task::Node => Rho::Shared,

@@ -58,7 +58,7 @@ impl Setup {
         let receivers = counted_receivers(&statistics, train)?;
         let reach = model_reach(spec, train.links().is_some());
         let rho_spline = (resolved.rho_shape == ShapeKind::Spline).then(|| {
-            let counts = |slot: &usize| receivers[*slot] > 0.0 && reach.hears(axis.distance(*slot));
+            let counts = |slot: &usize| receivers[*slot] > 0.0 && reach.includes(axis.distance(*slot));
             let seen = (0..receivers.len()).filter(counts).map(|slot| axis.argument(slot));
             Basis::hats(seen.chain([0.0, 1.0]).collect())
         });
@@ -188,7 +188,7 @@ impl Setup {
     /// Parameters to start from.
     pub(super) fn random_parameters(&self, seed: u64) -> Parameters {
         let mut parameters =
-            Parameters::random(&self.layout, &self.definition.forms(), self.definition.learned.outputs, seed);
+            Parameters::random(&self.layout, &self.definition.bank_specs(), self.definition.learned.outputs, seed);
         self.projection.apply(&mut parameters);
         parameters
     }

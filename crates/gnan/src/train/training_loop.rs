@@ -14,7 +14,7 @@ use super::setup::Setup;
 use super::stopping::{Next, Stopping};
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::model::{Ended, Engine, OptimiserState, Parameters, Rows, StepSettings};
+use crate::model::{Ended, Engine, ItemRows, OptimiserState, Parameters, StepSettings};
 use crate::random::Stream;
 
 /// A point of the loss history: epoch, training loss, validation loss.
@@ -25,7 +25,7 @@ pub(super) struct LoopPart {
     pub data: Dataset,
     /// Their rows in the statistics.
     pub positions: Vec<usize>,
-    pub rows: Rows,
+    pub rows: ItemRows,
     item_targets: ItemTargets,
     lane_targets: LaneTargets,
     pub outputs: Vec<f32>,

@@ -395,7 +395,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
         },
     };
     let layout = definition.layout();
-    let mut parameters = Parameters::random(&layout, &definition.forms(), outputs, random.next_u64());
+    let mut parameters = Parameters::random(&layout, &definition.bank_specs(), outputs, random.next_u64());
     // Whatever training starts from, no parameter is zero here and no unit sits on the kink of its ReLU.
     let mut fill = |numbers: &mut [f32], spread: f64| {
         numbers.iter_mut().for_each(|x| *x = (spread * (2.0 * random.uniform() - 1.0)) as f32);

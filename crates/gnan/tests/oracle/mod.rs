@@ -652,7 +652,7 @@ impl FileModel {
     }
 
     /// Whether anything may be heard from a distance under an association rule.
-    fn hears(&self, rule: Option<usize>, distance: Option<usize>) -> bool {
+    fn includes(&self, rule: Option<usize>, distance: Option<usize>) -> bool {
         let within = |reach: FileReach| match distance {
             None => reach.unreachable,
             Some(distance) => distance >= reach.from && reach.to.is_none_or(|to| distance <= to),
@@ -669,7 +669,7 @@ impl FileModel {
 
     /// `rho(l)` by a lens for every output.
     fn rho_by(&self, lens: usize, index: usize, distance: Option<usize>) -> Vec<f64> {
-        if !self.hears(None, distance) {
+        if !self.includes(None, distance) {
             return vec![0.0; self.source_outputs];
         }
         let t = match (distance, &self.lenses[lens].ends[..]) {
@@ -821,7 +821,7 @@ impl FileModel {
                 for (source, distance) in distances.iter().enumerate() {
                     let share = pooled * if self.normalise { 1.0 / counts[distance] } else { 1.0 };
                     for (index, term, rule) in &said[receiver.first + source] {
-                        if !self.hears(*rule, *distance) {
+                        if !self.includes(*rule, *distance) {
                             continue;
                         }
                         let rho = (rho.entry((lens, *index, *distance)))

@@ -9,7 +9,7 @@ use crate::files::Kind;
 use crate::statistics::{FeatureLevels, LevelValues, Statistics};
 
 use super::EngineModel;
-use super::pieces::Places;
+use super::pieces::UnitRows;
 use crate::model::parameters::{FeatureLayout, Layout, Rho};
 use crate::model::schema::FeatureSchema;
 
@@ -30,11 +30,11 @@ pub(super) struct Binding {
 /// A numeric feature's network and the rows it fills.
 pub(super) struct NetworkUnits {
     pub network: usize,
-    /// The row of `T` of the first of them; where networks are asked piece by piece, of the first point.
+    /// The row of `T` of the first of them; where networks are evaluated piece by piece, of the first point.
     pub first_row: usize,
 }
 
-/// A unit that training had not seen: it says what the feature says on average, which is 0 in canonical form.
+/// A unit that training had not seen: its value is the average of its feature, which is 0 in canonical form.
 pub(super) struct Unseen {
     pub unit: u32,
     /// Share of every free value of a categorical feature in that average.
@@ -43,7 +43,7 @@ pub(super) struct Unseen {
     pub mean_effect: Vec<f64>,
 }
 
-/// How much a free value, heard through its rho, counts in an average.
+/// How much a free value, times its rho, counts in an average.
 pub(super) struct Share {
     pub value: usize,
     pub rho: usize,
@@ -66,11 +66,11 @@ impl Binding {
         let places = layout.features.iter().zip(statistics.levels().features());
         for ((feature, (place, levels)), channel) in model.features.iter().zip(places).zip(statistics.channels()) {
             let pieced = model.is_pieced(levels);
-            let part = Part { feature, place, levels, pieced, rho: model.rho, uncentred: model.uncentred };
-            binding.bind_distances(&part, *channel);
-            points.extend(binding.bind_network(&part));
-            binding.bind_values(&part);
-            binding.bind_unseen(&part);
+            let bound = BoundFeature { feature, place, levels, pieced, rho: model.rho, uncentred: model.uncentred };
+            binding.bind_distances(&bound, *channel);
+            points.extend(binding.bind_network(&bound));
+            binding.bind_values(&bound);
+            binding.bind_unseen(&bound);
         }
         (binding, points)
     }
@@ -87,9 +87,9 @@ impl Binding {
         units.for_each(|units| units.first_row = row);
     }
 
-    /// Lets the rows of all networks begin where their units are placed.
-    pub(super) fn place(&mut self, places: &Places) {
-        self.network_units.iter_mut().for_each(|units| units.first_row = places.of(units.first_row as u32).0);
+    /// Lets the rows of all networks begin at the rows of their first units.
+    pub(super) fn set_first_rows(&mut self, unit_rows: &UnitRows) {
+        self.network_units.iter_mut().for_each(|units| units.first_row = unit_rows.of(units.first_row as u32).0);
     }
 
     /// The channel of a unit in the shell rows; `None`: it is in the cells.
@@ -98,52 +98,52 @@ impl Binding {
         (channel != NO_CHANNEL).then_some(channel as usize)
     }
 
-    fn bind_distances(&mut self, part: &Part<'_>, channel: Option<usize>) {
-        // An unseen category says nothing, so any rho will do; its feature may have none of its own.
-        if !part.is_categorical() {
-            self.rho_of_unit[part.units()].fill(part.place.first_rho as u32);
+    fn bind_distances(&mut self, bound: &BoundFeature<'_>, channel: Option<usize>) {
+        // An unseen category contributes nothing, so any rho will do; its feature may have none of its own.
+        if !bound.is_categorical() {
+            self.rho_of_unit[bound.units()].fill(bound.place.first_rho as u32);
         }
         if let Some(channel) = channel {
-            self.channel_of_unit[part.units()].fill(channel as u32);
-            self.rho_of_channel[channel] = part.place.first_rho;
+            self.channel_of_unit[bound.units()].fill(channel as u32);
+            self.rho_of_channel[channel] = bound.place.first_rho;
         }
     }
 
     /// The points of a numeric feature's network, its reference last.
-    fn bind_network(&mut self, part: &Part<'_>) -> Option<Vec<f64>> {
-        let LevelValues::Numbers(values) = &part.levels.values else { return None };
-        let (network, scale) = part.place.network.zip(part.feature.scale.as_ref())?;
-        self.network_units.push(NetworkUnits { network, first_row: part.units().start });
+    fn bind_network(&mut self, bound: &BoundFeature<'_>) -> Option<Vec<f64>> {
+        let LevelValues::Numbers(values) = &bound.levels.values else { return None };
+        let (network, scale) = bound.place.network.zip(bound.feature.scale.as_ref())?;
+        self.network_units.push(NetworkUnits { network, first_row: bound.units().start });
         // Points inside pieces are found whenever tables are evaluated.
-        let values = if part.pieced { &[] } else { &values[..] };
+        let values = if bound.pieced { &[] } else { &values[..] };
         Some(values.iter().map(|value| scale.apply(*value)).chain([0.0]).collect())
     }
 
-    fn bind_values(&mut self, part: &Part<'_>) {
-        if let LevelValues::Names(names) = &part.levels.values {
+    fn bind_values(&mut self, bound: &BoundFeature<'_>) {
+        if let LevelValues::Names(names) = &bound.levels.values {
             let known: HashMap<&str, usize> =
-                part.feature.levels.iter().enumerate().map(|(place, level)| (level.name.as_str(), place)).collect();
-            for (unit, name) in part.units().zip(names) {
-                if let Some(level) = known.get(name.as_str()).copied().or_else(|| part.feature.rare_level()) {
-                    self.bind_value(unit, part, level);
+                bound.feature.levels.iter().enumerate().map(|(place, level)| (level.name.as_str(), place)).collect();
+            for (unit, name) in bound.units().zip(names) {
+                if let Some(level) = known.get(name.as_str()).copied().or_else(|| bound.feature.rare_level()) {
+                    self.bind_value(unit, bound, level);
                 }
             }
         }
-        if let (Some(unit), Some(_)) = (part.levels.missing, part.feature.missing) {
-            self.bind_value(unit as usize, part, part.feature.levels.len());
+        if let (Some(unit), Some(_)) = (bound.levels.missing, bound.feature.missing) {
+            self.bind_value(unit as usize, bound, bound.feature.levels.len());
         }
     }
 
-    fn bind_value(&mut self, unit: usize, part: &Part<'_>, level: usize) {
-        self.value_of_unit[unit] = Some(part.value(level) as u32);
-        self.rho_of_unit[unit] = part.rho(level) as u32;
+    fn bind_value(&mut self, unit: usize, bound: &BoundFeature<'_>, level: usize) {
+        self.value_of_unit[unit] = Some(bound.value(level) as u32);
+        self.rho_of_unit[unit] = bound.rho(level) as u32;
     }
 
-    fn bind_unseen(&mut self, part: &Part<'_>) {
-        for unit in part.units().filter(|unit| !part.has_network(*unit)) {
+    fn bind_unseen(&mut self, bound: &BoundFeature<'_>) {
+        for unit in bound.units().filter(|unit| !bound.has_network(*unit)) {
             if self.value_of_unit[unit].is_none() {
-                let mean_effect = if part.uncentred { Vec::new() } else { part.feature.mean_effect.clone() };
-                self.unseen.push(Unseen { unit: unit as u32, shares: part.shares(), mean_effect });
+                let mean_effect = if bound.uncentred { Vec::new() } else { bound.feature.mean_effect.clone() };
+                self.unseen.push(Unseen { unit: unit as u32, shares: bound.shares(), mean_effect });
             }
         }
     }
@@ -152,21 +152,21 @@ impl Binding {
 /// Number of channels in the shell rows: none without them, else at least one.
 fn channel_count(statistics: &Statistics) -> usize {
     let channels = statistics.channels().iter().flatten().copied().chain(statistics.bias_channel()).max();
-    if statistics.surroundings().is_empty() { 0 } else { channels.map_or(1, |last| last + 1) }
+    if statistics.shell_counts().is_empty() { 0 } else { channels.map_or(1, |last| last + 1) }
 }
 
 /// A feature of the model, where its parameters are, and its levels in the data.
-struct Part<'a> {
+struct BoundFeature<'a> {
     feature: &'a FeatureSchema,
     place: &'a FeatureLayout,
     levels: &'a FeatureLevels,
-    /// Whether its network is asked piece by piece.
+    /// Whether its network is evaluated piece by piece.
     pieced: bool,
     rho: Rho,
     uncentred: bool,
 }
 
-impl Part<'_> {
+impl BoundFeature<'_> {
     fn is_categorical(&self) -> bool {
         self.feature.kind == Kind::Categorical
     }

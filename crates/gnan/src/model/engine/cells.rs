@@ -5,13 +5,13 @@
 use rayon::prelude::*;
 
 use crate::model::parameters::Parameters;
-use crate::statistics::{CellRows, Cells, Statistics};
+use crate::statistics::{CellList, CellRows, Statistics};
 
 use super::binding::Binding;
 use super::gather::gather_rows;
-use super::pieces::Places;
+use super::pieces::UnitRows;
 use super::replicate::Replicate;
-use super::tables::Tables;
+use super::tables::FunctionTables;
 
 /// Rows that one task handles.
 const ROWS_PER_TASK: usize = 512;
@@ -19,23 +19,23 @@ const ROWS_PER_TASK: usize = 512;
 const CELLS_PER_TASK: usize = 256;
 
 /// The cells of some items.
-pub(super) struct ItemCells {
+pub(super) struct BatchCells {
     rows: CellRows,
     /// The same, transposed, where the items are used again and again.
     by_cell: Option<CellRows>,
 }
 
-impl ItemCells {
-    /// The cells of some rows that are heard.
+impl BatchCells {
+    /// The cells of some rows that are included.
     pub(super) fn new(
         statistics: &Statistics,
         rows: &[usize],
-        heard: impl Fn(u32) -> bool,
+        included: impl Fn(u32) -> bool,
         repeated: bool,
-    ) -> ItemCells {
-        let rows = statistics.rows().select(rows, heard);
+    ) -> BatchCells {
+        let rows = statistics.rows().select(rows, included);
         let by_cell = repeated.then(|| rows.transpose(statistics.cells().len()));
-        ItemCells { rows, by_cell }
+        BatchCells { rows, by_cell }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -68,14 +68,14 @@ impl CellTerm {
     }
 
     /// `P[(u, l), c] = T[u, c] * rho[r(u), l, c]`
-    pub(super) fn fill(&mut self, tables: &Tables, binding: &Binding, places: &Places, cells: &Cells) {
+    pub(super) fn fill(&mut self, tables: &FunctionTables, binding: &Binding, unit_rows: &UnitRows, cells: &CellList) {
         let lanes = self.lanes;
         for ((product, unit), slot) in self.products.chunks_exact_mut(lanes).zip(&cells.units).zip(&cells.slots) {
             let start = tables.rho_start(binding.rho_of_unit[*unit as usize] as usize, usize::from(*slot));
             let rho = &tables.rhos[start..][..lanes];
-            let place = places.of(*unit);
+            let row = unit_rows.of(*unit);
             for c in 0..lanes {
-                product[c] = tables.said(place, c) * rho[c];
+                product[c] = tables.value(row, c) * rho[c];
             }
         }
     }
@@ -83,24 +83,24 @@ impl CellTerm {
     /// From products back to `T` and `rho`.
     pub(super) fn table_gradients(
         &self,
-        tables: &Tables,
+        tables: &FunctionTables,
         binding: &Binding,
-        places: &Places,
-        cells: &Cells,
-        gradient: &mut Tables,
+        unit_rows: &UnitRows,
+        cells: &CellList,
+        gradient: &mut FunctionTables,
     ) {
         let lanes = self.lanes;
         for ((product, unit), slot) in self.gradient.chunks_exact(lanes).zip(&cells.units).zip(&cells.slots) {
             let rho = tables.rho_start(binding.rho_of_unit[*unit as usize] as usize, usize::from(*slot));
-            let (row, share) = places.of(*unit);
+            let (row, share) = unit_rows.of(*unit);
             for c in 0..lanes {
-                let said = product[c] * tables.rhos[rho + c];
-                gradient.rhos[rho + c] += product[c] * tables.said((row, share), c);
+                let of_value = product[c] * tables.rhos[rho + c];
+                gradient.rhos[rho + c] += product[c] * tables.value((row, share), c);
                 if share == 0.0 {
-                    gradient.units[row * lanes + c] += said;
+                    gradient.units[row * lanes + c] += of_value;
                 } else {
-                    gradient.units[row * lanes + c] += (1.0 - share) * said;
-                    gradient.units[(row + 1) * lanes + c] += share * said;
+                    gradient.units[row * lanes + c] += (1.0 - share) * of_value;
+                    gradient.units[(row + 1) * lanes + c] += share * of_value;
                 }
             }
         }
@@ -110,9 +110,9 @@ impl CellTerm {
     /// trained, so no gradient goes back.
     pub(super) fn average_unseen(
         &mut self,
-        tables: &Tables,
+        tables: &FunctionTables,
         binding: &Binding,
-        cells: &Cells,
+        cells: &CellList,
         parameters: &Parameters,
         replicate: &Replicate,
     ) {
@@ -134,7 +134,7 @@ impl CellTerm {
     }
 
     /// `out[i, c] = sum over cells of Q_i[cell] * P[cell, c]`
-    pub(super) fn outputs(&self, items: &ItemCells, out: &mut [f32]) {
+    pub(super) fn outputs(&self, items: &BatchCells, out: &mut [f32]) {
         let (lanes, products) = (self.lanes, &self.products);
         out.par_chunks_mut(ROWS_PER_TASK * lanes).enumerate().for_each(|(task, out)| {
             let first = task * ROWS_PER_TASK;
@@ -143,7 +143,7 @@ impl CellTerm {
     }
 
     /// `dP[cell, c] = gain * sum_i g[i, c] * Q_i[cell]`
-    pub(super) fn product_gradients(&mut self, items: &ItemCells, out_gradient: &[f32], gain: f32) {
+    pub(super) fn product_gradients(&mut self, items: &BatchCells, out_gradient: &[f32], gain: f32) {
         let lanes = self.lanes;
         if let Some(by_cell) = &items.by_cell {
             let work = self.gradient.par_chunks_mut(CELLS_PER_TASK * lanes).enumerate();

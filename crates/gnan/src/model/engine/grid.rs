@@ -1,5 +1,5 @@
-//! The grids of pairs: which free values belong to cells, and which cells are neighbours. A cell with little support
-//! borrows strength from those beside it.
+//! The grids of feature pairs: which free values belong to cells, and which cells are neighbours. A cell with little
+//! support is held near those beside it.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use crate::model::schema::FeatureSchema;
 /// Strength of the penalty on the squared difference of neighbouring cells, times that of L2.
 const SMOOTHING: f32 = 1.0;
 
-/// The free values of all pairs.
-pub(super) struct Grid {
-    /// The first free value of a pair; pairs come after all other features.
+/// The free values of all feature pairs.
+pub(super) struct PairGrid {
+    /// The first free value of a feature pair; these come after all other features.
     pub first_value: usize,
     /// Free values of cells that differ by one bin of a number.
     neighbours: Vec<[usize; 2]>,
 }
 
-impl Grid {
-    pub(super) fn new(features: &[FeatureSchema], layout: &Layout) -> Grid {
-        let mut grid = Grid { first_value: layout.values, neighbours: Vec::new() };
+impl PairGrid {
+    pub(super) fn new(features: &[FeatureSchema], layout: &Layout) -> PairGrid {
+        let mut grid = PairGrid { first_value: layout.values, neighbours: Vec::new() };
         for (feature, place) in features.iter().zip(&layout.features) {
             let Some(pair) = &feature.pair else { continue };
             grid.first_value = grid.first_value.min(place.first_value);
@@ -51,9 +51,9 @@ impl Grid {
     pub(super) fn smooth(&self, values: &[f32], gradient: &mut [f32], outputs: usize, weight_decay: f32) {
         for [a, b] in &self.neighbours {
             for c in 0..outputs {
-                let pull = SMOOTHING * weight_decay * (values[a * outputs + c] - values[b * outputs + c]);
-                gradient[a * outputs + c] += pull;
-                gradient[b * outputs + c] -= pull;
+                let penalty = SMOOTHING * weight_decay * (values[a * outputs + c] - values[b * outputs + c]);
+                gradient[a * outputs + c] += penalty;
+                gradient[b * outputs + c] -= penalty;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The group penalty: `strength * sum_k sqrt(p_k) * ||w_k||`, which switches whole features off.
 //!
-//! `w_k` are the weights without which feature `k` says nothing: the output weights of its network, the coefficients of
+//! `w_k` are the weights without which feature `k` has no effect: the output weights of its network, the coefficients of
 //! its spline, the values of its levels; its missing value belongs to them. After an Adam step they are shrunk,
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! where `metric_k`, the root of the mean second moment of `w_k`, is what Adam divides its steps by: so a feature stays
-//! at 0 exactly while the gradient of the loss at 0 is no longer than `strength * sqrt(p_k)`, as the penalty wants it.
+//! at 0 exactly while the gradient of the loss at 0 is no longer than `strength * sqrt(p_k)`, as the penalty requires.
 
 use std::ops::Range;
 
@@ -16,28 +16,28 @@ use crate::model::parameters::{Layout, Parameters};
 use crate::shape::{AdamStep, Moments};
 
 /// What switches every feature off.
-pub(super) struct Groups(Vec<Group>);
+pub(super) struct FeatureGroups(Vec<FeatureGroup>);
 
-struct Group {
+struct FeatureGroup {
     network: Option<usize>,
     /// Its free values, by number.
     values: Range<usize>,
 }
 
-impl Groups {
-    pub(super) fn new(layout: &Layout) -> Groups {
+impl FeatureGroups {
+    pub(super) fn new(layout: &Layout) -> FeatureGroups {
         let end = |k: usize| layout.features.get(k + 1).map_or(layout.values, |next| next.first_value);
-        let group = |(k, place): (usize, &crate::model::FeatureLayout)| Group {
+        let group = |(k, place): (usize, &crate::model::FeatureLayout)| FeatureGroup {
             network: place.network,
             values: place.first_value..end(k),
         };
-        Groups(layout.features.iter().enumerate().map(group).collect())
+        FeatureGroups(layout.features.iter().enumerate().map(group).collect())
     }
 
     /// For every feature the norm of its weights, or of what stands in their place, over the root of their number.
     pub(super) fn norms(&self, parameters: &Parameters, shapes: &[f32], values: &[f32]) -> Vec<f64> {
         let outputs = parameters.bias.len();
-        let norm = |group: &Group| {
+        let norm = |group: &FeatureGroup| {
             let own = group.network.map_or(0..0, |network| parameters.shapes.group_of(network));
             let free = group.values.start * outputs..group.values.end * outputs;
             let count = own.len() + free.len();

@@ -1,4 +1,4 @@
-//! Lanes: what sources say in the shell form, channels times outputs, in blocks of a width that the kernels know.
+//! Lanes: the source values of the shell form, channels times outputs, in blocks of a width that the kernels know.
 //!
 //! Lane `channel * outputs + c` is output `c` of a channel. Memory holds block after block; within a block there is
 //! one group of `width` lanes per row (a source, or a receiver and slot). The last block's spare lanes stay 0.

@@ -4,16 +4,17 @@
 //! T[u, c]          f_k[c] at the value of unit u, minus f_k[c] at its reference; b[c] for unit 0
 //! rho[r, l, c]     rho r at slot l
 //! y[i, c]          sum over cells (u, l) of Q_i[u, l] * T[u, c] * rho[r(u), l, c]
-//!                  + sum over channels and slots of rho[r, l, c] * mean over S_i(l) of what sources say
+//!                  + sum over channels and slots of rho[r, l, c] * mean over S_i(l) of the source values
 //! ```
 //!
 //! One call of [`Engine::tables`] evaluates every network at its distinct points; [`Engine::outputs`] and
 //! [`Engine::step`] then touch only statistics. Sums run in a fixed order whatever the number of threads.
 //!
-//! Every room holds one term of the formula, its gradient directly below it: [`tables`] the two tables, [`cells`] the
-//! sum over cells, [`shells`] the sum over channels and slots, [`said`] what sources say for it, [`pieces`] networks that are asked piece by piece, [`readout`] what may stand between them and the outputs. [`binding`] says which unit takes what from which
-//! parameter, and [`step`] moves the parameters. One engine may serve several models at once that differ in their
-//! parameters only: see [`replicate`].
+//! Every module holds one term of the formula, its gradient directly below it: [`tables`] the two tables, [`cells`] the
+//! sum over cells, [`shells`] the sum over channels and slots, [`source_values`] the source values for it, [`pieces`]
+//! networks that are evaluated piece by piece, [`readout`] the functions that may stand between them and the outputs.
+//! [`binding`] determines which unit takes what from which parameter, and [`step`] moves the parameters. One engine may
+//! serve several models at once that differ in their parameters only: see [`replicate`].
 
 mod binding;
 mod cells;
@@ -21,34 +22,34 @@ mod gather;
 mod grid;
 mod group_penalty;
 mod lanes;
-mod octets;
 mod pieces;
 mod readout;
+mod receiver_blocks;
 mod replicate;
-mod said;
 mod shells;
+mod source_values;
 mod step;
 mod tables;
 
 use std::sync::Arc;
 
 use crate::lens::Reach;
-use crate::shape::{Architecture, Basis, Evaluation, ShapeKind};
+use crate::shape::{Architecture, Basis, EvalPoints, ShapeKind};
 use crate::statistics::{Shells, Statistics};
 
 use super::parameters::{Layout, Parameters, Rho, RhoScale};
 use super::schema::FeatureSchema;
 use binding::Binding;
-use cells::{CellTerm, ItemCells};
-use grid::Grid;
-use group_penalty::Groups;
-use pieces::{Pieces, Places};
-use readout::{ItemReadout, Readout};
+use cells::{BatchCells, CellTerm};
+use grid::PairGrid;
+use group_penalty::FeatureGroups;
+use pieces::{Pieces, UnitRows};
+use readout::{BatchReadout, Readout};
 use replicate::Replicate;
-use shells::{ItemShells, ShellTerm};
+use shells::{BatchShells, ShellTerm};
 use step::column_sums;
 pub use step::{OptimiserState, StepSettings};
-use tables::{Heard, Tables};
+use tables::{FunctionTables, RhoSlots};
 
 /// The parts of a model that the engine needs.
 #[derive(Clone, Copy)]
@@ -59,7 +60,7 @@ pub struct EngineModel<'a> {
     pub architecture: Architecture,
     /// Number of outputs of the readout functions, where there are any.
     pub readout: Option<usize>,
-    /// Whether nothing is taken out of the features: then what training had not seen says nothing.
+    /// Whether nothing is taken out of the features: then what training had not seen contributes nothing.
     pub uncentred: bool,
     /// Shared or per feature.
     pub rho: Rho,
@@ -75,19 +76,19 @@ pub struct EngineModel<'a> {
     pub reach: Reach,
     /// What rho is multiplied by at every distance; empty: 1.
     pub shell_scale: &'a [f64],
-    /// A network with more distinct values than this is asked piece by piece, as training may; `None`: none is. There must
+    /// A network with more distinct values than this is evaluated piece by piece, as training may; `None`: none is. There must
     /// be one replicate.
     pub pieces_above: Option<usize>,
 }
 
 /// Some rows of the statistics, copied out so that they are contiguous, with working memory for them.
-pub struct Rows {
-    cells: ItemCells,
-    shells: Option<ItemShells>,
-    readout: Option<ItemReadout>,
+pub struct ItemRows {
+    cells: BatchCells,
+    shells: Option<BatchShells>,
+    readout: Option<BatchReadout>,
 }
 
-impl Rows {
+impl ItemRows {
     /// Draws another sample of every shell, where there are samples.
     pub fn redraw(&mut self, draw: u64) {
         if let Some(shells) = &mut self.shells {
@@ -105,8 +106,8 @@ impl Rows {
         self.len() == 0
     }
 
-    /// What was last heard of every part of every row, part after part; nothing without a readout.
-    pub fn heard(&self) -> &[f32] {
+    /// The inputs of the readout functions at the last outputs, part after part; nothing without a readout.
+    pub fn readout_inputs(&self) -> &[f32] {
         self.readout.as_ref().map_or(&[], |readout| readout.points.inputs())
     }
 }
@@ -115,18 +116,18 @@ impl Rows {
 pub struct Engine {
     statistics: Arc<Statistics>,
     binding: Binding,
-    places: Places,
+    unit_rows: UnitRows,
     pieces: Option<Pieces>,
-    grid: Grid,
+    grid: PairGrid,
     gain: f32,
     replicates: Vec<Replicate>,
-    tables: Tables,
-    heard: Heard,
-    groups: Groups,
+    tables: FunctionTables,
+    rho_slots: RhoSlots,
+    groups: FeatureGroups,
     cells: CellTerm,
     shells: Option<ShellTerm>,
     readout: Option<Readout>,
-    table_gradient: Tables,
+    table_gradient: FunctionTables,
     /// The gradient of the output bias, by lane.
     output_bias_gradient: Vec<f32>,
 }
@@ -146,54 +147,55 @@ impl Engine {
         let outputs = model.architecture.outputs;
         let lanes = outputs * replicates;
         let (mut binding, points) = Binding::new(model, &layout, &statistics);
-        let (pieces, places) = Pieces::new(model, &layout, statistics.levels()).unzip();
-        let places = places.unwrap_or_default();
-        binding.place(&places);
-        let rows = if places.are_plain() { units } else { 0 };
-        let forms = model.forms(&layout);
-        let shape_points = Evaluation::new(&forms.shapes, &points);
-        let heard = Heard::new(&layout, axis, model.shell_scale);
+        let (pieces, unit_rows) = Pieces::new(model, &layout, statistics.levels()).unzip();
+        let unit_rows = unit_rows.unwrap_or_default();
+        binding.set_first_rows(&unit_rows);
+        let rows = if unit_rows.are_plain() { units } else { 0 };
+        let specs = model.bank_specs(&layout);
+        let shape_points = EvalPoints::new(&specs.shapes, &points);
+        let rho_slots = RhoSlots::new(&layout, axis, model.shell_scale);
         let argument = |slot: &usize| model.rho_scale.apply(axis.argument(*slot));
         let arguments: Vec<Vec<f64>> =
-            heard.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()).collect();
-        let rho_points = Evaluation::new(&forms.rhos, &arguments);
-        let shells = statistics.surroundings().first().map(|surroundings| {
+            rho_slots.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()).collect();
+        let rho_points = EvalPoints::new(&specs.rhos, &arguments);
+        let shells = statistics.shell_counts().first().map(|shell_counts| {
             let offsets = (0..axis.lenses()).map(|lens| axis.range(lens).start).collect();
             let bias = statistics.bias_channel();
-            ShellTerm::new(binding.rho_of_channel.clone(), lanes, surroundings.source_count(), bias, offsets)
+            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shell_counts.source_count(), bias, offsets)
         });
         Engine {
-            grid: Grid::new(model.features, &layout),
+            grid: PairGrid::new(model.features, &layout),
             gain,
             replicates: Replicate::several(replicates, &shape_points, &rho_points, layout.values, outputs),
-            tables: Tables::zeros(rows, layout.rhos.len(), axis.slots(), lanes),
-            table_gradient: Tables::zeros(rows, layout.rhos.len(), axis.slots(), lanes),
-            heard,
-            groups: Groups::new(&layout),
+            tables: FunctionTables::zeros(rows, layout.rhos.len(), axis.slots(), lanes),
+            table_gradient: FunctionTables::zeros(rows, layout.rhos.len(), axis.slots(), lanes),
+            rho_slots,
+            groups: FeatureGroups::new(&layout),
             cells: CellTerm::new(statistics.cells().len(), lanes),
             shells,
-            readout: model.readout.map(|outputs| Readout::new(forms.readouts, outputs, &statistics)),
+            readout: model.readout.map(|outputs| Readout::new(specs.readouts, outputs, &statistics)),
             output_bias_gradient: vec![0.0; lanes],
             binding,
-            places,
+            unit_rows,
             pieces,
             statistics,
         }
     }
 
-    /// The memory that an engine for replicates of a model takes, in bytes: tables, their gradients, what every source
-    /// says, and the parameters with what the optimiser remembers of them.
+    /// The memory that an engine for replicates of a model takes, in bytes: tables, their gradients, the source values,
+    /// and the parameters with what the optimiser remembers of them.
     pub fn bytes(model: EngineModel<'_>, statistics: &Statistics, replicates: usize) -> u64 {
         let lanes = model.architecture.outputs * replicates;
         let layout = Layout::new(model.features, model.rho, model.reach, statistics.axis().lenses());
         let channels =
-            statistics.surroundings().first().map_or(0, |_| statistics.channels().len().clamp(1, layout.rhos.len()));
-        let sources = statistics.surroundings().first().map_or(0, |of_lens| of_lens.source_count());
+            statistics.shell_counts().first().map_or(0, |_| statistics.channels().len().clamp(1, layout.rhos.len()));
+        let sources = statistics.shell_counts().first().map_or(0, |of_lens| of_lens.source_count());
         let pieced = statistics.levels().features().iter().filter(|levels| model.is_pieced(levels));
         let pieced: usize = pieced.map(|levels| levels.units.len()).sum();
         let units = statistics.levels().unit_count() * (28 + 12 * lanes);
-        // Places of units instead of rows; few rows may come several times.
-        let units = units - pieced * 12 * lanes + pieced * 8 + 4 * said::chunk_floats(statistics.levels(), lanes);
+        // Row numbers of units instead of rows; few rows may come several times.
+        let units =
+            units - pieced * 12 * lanes + pieced * 8 + 4 * source_values::chunk_floats(statistics.levels(), lanes);
         let networks = model.features.len() * model.architecture.block_len() * replicates;
         (units + 8 * sources * channels * lanes.next_multiple_of(4) + 16 * networks) as u64
     }
@@ -214,15 +216,15 @@ impl Engine {
     pub fn rebind(&mut self, statistics: Arc<Statistics>, parameters: &Parameters) {
         let cells = statistics.cells();
         self.cells = CellTerm::new(cells.len(), self.tables.lanes);
-        self.cells.fill(&self.tables, &self.binding, &self.places, cells);
+        self.cells.fill(&self.tables, &self.binding, &self.unit_rows, cells);
         self.cells.average_unseen(&self.tables, &self.binding, cells, parameters, &self.replicates[0]);
         self.statistics = statistics;
     }
 
     /// `T[u, lane]` for every lane, as [`tables`](Self::tables) left it.
     pub fn unit(&self, unit: u32) -> impl Iterator<Item = f32> + '_ {
-        let place = self.places.of(unit);
-        (0..self.tables.lanes).map(move |lane| self.tables.said(place, lane))
+        let row = self.unit_rows.of(unit);
+        (0..self.tables.lanes).map(move |lane| self.tables.value(row, lane))
     }
 
     /// `rho[r, l, lane]`, as [`tables`](Self::tables) left it.
@@ -236,8 +238,8 @@ impl Engine {
     }
 
     /// Copies out some rows. `repeated` prepares them for many steps over all of them.
-    pub fn rows(&self, rows: &[usize], repeated: bool) -> Rows {
-        Rows {
+    pub fn rows(&self, rows: &[usize], repeated: bool) -> ItemRows {
+        ItemRows {
             readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
             cells: self.item_cells(rows, repeated),
             shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells(rows))),
@@ -245,33 +247,33 @@ impl Engine {
     }
 
     /// Rows with the shells that are given for them, lens after lens.
-    pub(crate) fn rows_in(&self, rows: &[usize], shells: Vec<Shells>) -> Rows {
-        Rows {
+    pub(crate) fn rows_in(&self, rows: &[usize], shells: Vec<Shells>) -> ItemRows {
+        ItemRows {
             readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
             cells: self.item_cells(rows, false),
             shells: self.shells.as_ref().map(|term| term.items(shells)),
         }
     }
 
-    /// Rows that are looked at once: distances are searched for and forgotten. What comes out for an item does not depend
-    /// on which others are asked for with it.
-    pub fn rows_once(&self, rows: &[usize]) -> Rows {
+    /// Rows that are used once: distances are searched for and not stored. The outputs of an item do not depend on which
+    /// others are requested with it.
+    pub fn rows_once(&self, rows: &[usize]) -> ItemRows {
         self.rows_in(rows, self.statistics.shells_once(rows))
     }
 
-    fn item_cells(&self, rows: &[usize], repeated: bool) -> ItemCells {
-        let (cells, heard) = (self.statistics.cells(), &self.heard);
-        let is_heard = |cell: u32| {
+    fn item_cells(&self, rows: &[usize], repeated: bool) -> BatchCells {
+        let cells = self.statistics.cells();
+        let included = |cell: u32| {
             let (unit, slot) = (cells.units[cell as usize], cells.slots[cell as usize]);
-            heard.point(self.binding.rho_of_unit[unit as usize] as usize, usize::from(slot)).is_some()
+            self.rho_slots.point(self.binding.rho_of_unit[unit as usize] as usize, usize::from(slot)).is_some()
         };
-        ItemCells::new(&self.statistics, rows, is_heard, repeated)
+        BatchCells::new(&self.statistics, rows, included, repeated)
     }
 
     /// Copies out the rows at some `positions` of `whole`, which holds `rows`.
-    pub fn batch(&self, whole: &Rows, rows: &[usize], positions: &[usize]) -> Rows {
+    pub fn batch(&self, whole: &ItemRows, rows: &[usize], positions: &[usize]) -> ItemRows {
         let rows: Vec<usize> = positions.iter().map(|position| rows[*position]).collect();
-        Rows {
+        ItemRows {
             readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
             cells: self.item_cells(&rows, false),
             shells: self
@@ -310,30 +312,30 @@ impl Engine {
             let Some(parameters) = parameters else { continue };
             if let Some(pieces) = &self.pieces {
                 let (points, levels) = (&mut replicate.shape_points, self.statistics.levels());
-                let rows = pieces.lay_out(&parameters.shapes, levels, points, &mut self.binding, &mut self.places);
+                let rows = pieces.lay_out(&parameters.shapes, levels, points, &mut self.binding, &mut self.unit_rows);
                 self.tables.set_rows(rows);
                 self.table_gradient.set_rows(rows);
             }
             parameters.shapes.forward(&mut replicate.shape_points, keep);
             parameters.rhos.forward(&mut replicate.rho_points, keep);
-            replicate.fill_tables(parameters, &self.binding, &self.places, &self.heard, &mut self.tables);
+            replicate.fill_tables(parameters, &self.binding, &self.unit_rows, &self.rho_slots, &mut self.tables);
         }
         if let (Some(readout), [Some(parameters), ..]) = (&mut self.readout, parameters) {
             readout.fill(&parameters.readouts);
         }
         let cells = self.statistics.cells();
-        self.cells.fill(&self.tables, &self.binding, &self.places, cells);
+        self.cells.fill(&self.tables, &self.binding, &self.unit_rows, cells);
         for (replicate, parameters) in self.replicates.iter().zip(parameters) {
             let Some(parameters) = parameters else { continue };
             self.cells.average_unseen(&self.tables, &self.binding, cells, parameters, replicate);
         }
         if let Some(shells) = &mut self.shells {
-            shells.fill(&self.tables, &self.binding, &self.places, self.statistics.levels());
+            shells.fill(&self.tables, &self.binding, &self.unit_rows, self.statistics.levels());
         }
     }
 
     /// `out[i, lane] = gain * y[i, lane]`, without the output bias.
-    pub fn outputs(&self, rows: &mut Rows, out: &mut [f32]) {
+    pub fn outputs(&self, rows: &mut ItemRows, out: &mut [f32]) {
         if let Some((readout, items)) = self.readout.as_ref().zip(rows.readout.as_mut()) {
             return readout.outputs(rows.cells.rows(), self.cells.products(), self.gain, items, out);
         }
@@ -345,7 +347,7 @@ impl Engine {
     }
 
     /// Leaves the gradient of every table, for the rows last passed to [`outputs`](Self::outputs).
-    pub fn gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
+    pub fn gradients(&mut self, rows: &mut ItemRows, out_gradient: &[f32]) {
         self.table_gradient.clear();
         match self.readout.as_ref().zip(rows.readout.as_mut()) {
             None => self.cells.product_gradients(&rows.cells, out_gradient, self.gain),
@@ -355,10 +357,10 @@ impl Engine {
             }
         }
         let cells = self.statistics.cells();
-        self.cells.table_gradients(&self.tables, &self.binding, &self.places, cells, &mut self.table_gradient);
+        self.cells.table_gradients(&self.tables, &self.binding, &self.unit_rows, cells, &mut self.table_gradient);
         if let Some((term, items)) = self.shells.as_mut().zip(rows.shells.as_mut()) {
-            term.said_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
-            term.table_gradients(&self.binding, &self.places, self.statistics.levels(), &mut self.table_gradient);
+            term.source_value_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
+            term.table_gradients(&self.binding, &self.unit_rows, self.statistics.levels(), &mut self.table_gradient);
         }
         let outputs = self.readout.as_ref().map_or(self.tables.lanes, Readout::output_count);
         self.output_bias_gradient = column_sums(out_gradient, outputs);
@@ -366,7 +368,7 @@ impl Engine {
 
     /// The same where the mean of all rows is taken out of the outputs before the output bias is added: what moves all
     /// outputs alike moves nothing but the output bias.
-    pub fn centred_gradients(&mut self, rows: &mut Rows, out_gradient: &[f32]) {
+    pub fn centred_gradients(&mut self, rows: &mut ItemRows, out_gradient: &[f32]) {
         let sums = column_sums(out_gradient, self.tables.lanes);
         let count = rows.len().max(1) as f32;
         let mut projected = out_gradient.to_vec();

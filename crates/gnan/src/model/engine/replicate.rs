@@ -3,7 +3,7 @@
 //! The outputs of all replicates lie side by side in *lanes*: lane `c * replicates + r` is output `c` of replicate `r`.
 //! Everything between the networks and the outputs treats lanes alike; a plain model is the case of one replicate.
 
-use crate::shape::Evaluation;
+use crate::shape::EvalPoints;
 
 /// The lanes of one replicate.
 #[derive(Clone, Copy)]
@@ -33,8 +33,8 @@ impl ReplicateLanes {
 /// Where the networks of a replicate are evaluated, and the gradients of its parameters.
 pub(super) struct Replicate {
     pub lanes: ReplicateLanes,
-    pub shape_points: Evaluation,
-    pub rho_points: Evaluation,
+    pub shape_points: EvalPoints,
+    pub rho_points: EvalPoints,
     pub shape_gradient: Vec<f32>,
     pub rho_gradient: Vec<f32>,
     pub value_gradient: Vec<f32>,
@@ -42,11 +42,11 @@ pub(super) struct Replicate {
 }
 
 impl Replicate {
-    /// `replicates` replicates whose networks are wanted at these points, with `values` free values each.
+    /// `replicates` replicates whose networks are evaluated at these points, with `values` free values each.
     pub(super) fn several(
         replicates: usize,
-        shape_points: &Evaluation,
-        rho_points: &Evaluation,
+        shape_points: &EvalPoints,
+        rho_points: &EvalPoints,
         values: usize,
         outputs: usize,
     ) -> Vec<Replicate> {

@@ -3,14 +3,14 @@
 use crate::model::parameters::Parameters;
 use crate::shape::{Adam, Bank, Moments};
 
-use super::group_penalty::Groups;
-use super::{Engine, Rows};
+use super::group_penalty::FeatureGroups;
+use super::{Engine, ItemRows};
 
 /// Free values, and coefficients of splines, are single numbers where a network has thousands: their steps are this much
 /// larger.
 const VALUE_RATE: f32 = 10.0;
-/// The cells of a pair come after what each feature says alone: their steps are smaller than those of other
-/// free values.
+/// The cells of a feature pair come after the effect of each feature alone: their steps are smaller than those of
+/// other free values.
 const CELL_RATE: f32 = 3.0;
 
 /// What a step needs to know besides the gradient.
@@ -50,7 +50,7 @@ impl OptimiserState {
     }
 
     /// Of the first moments of every feature's weights the norm over the root of their number.
-    pub(super) fn group_norms(&self, groups: &Groups, parameters: &Parameters) -> Vec<f64> {
+    pub(super) fn group_norms(&self, groups: &FeatureGroups, parameters: &Parameters) -> Vec<f64> {
         groups.norms(parameters, self.shapes.first.as_slice(), &self.rest[0])
     }
 
@@ -76,7 +76,7 @@ impl Engine {
     /// the rows last passed to [`outputs`](Self::outputs).
     pub fn step(
         &mut self,
-        rows: &mut Rows,
+        rows: &mut ItemRows,
         out_gradient: &[f32],
         parameters: &mut Parameters,
         state: &mut OptimiserState,
@@ -89,7 +89,7 @@ impl Engine {
     /// One Adam step along the gradient that was left for these rows.
     pub fn step_along(
         &mut self,
-        rows: &Rows,
+        rows: &ItemRows,
         parameters: &mut Parameters,
         state: &mut OptimiserState,
         settings: StepSettings,
@@ -110,7 +110,7 @@ impl Engine {
         settings: StepSettings,
     ) {
         let replicate = &mut self.replicates[replicate];
-        replicate.take_gradient(&self.table_gradient, &self.binding, &self.places, &self.heard);
+        replicate.take_gradient(&self.table_gradient, &self.binding, &self.unit_rows, &self.rho_slots);
         state.steps += 1;
         let step = settings.adam.step(state.steps);
         let faster = Adam { learning_rate: settings.adam.learning_rate * VALUE_RATE, ..settings.adam };

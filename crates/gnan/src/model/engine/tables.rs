@@ -1,27 +1,28 @@
-//! The two tables: what every unit says, and what every distance counts.
+//! The two tables: the value of every unit, and the weight of every distance.
 //!
 //! ```text
 //! T[u, c]        found[u, c] - found[reference, c], where u is a point of a network; else its free value or bias
-//! rho[r, l, c]   the distance function of rho r by the lens of slot l, at its distance, times the factor of that; 0 where r does not hear
+//! rho[r, l, c]   the distance function of rho r by the lens of slot l, at its distance, times the factor of that; 0
+//!                outside the reach of r
 //! ```
 //!
-//! Every unit has a row of `T`, but for those of networks that are asked piece by piece: see [`super::pieces`].
+//! Every unit has a row of `T`, but for those of networks that are evaluated piece by piece: see [`super::pieces`].
 //!
 //! With several replicates, `c` runs over the lanes of all of them.
 
-use crate::lens::Axis;
+use crate::lens::DistanceAxis;
 use crate::model::parameters::{Layout, Parameters, RhoRow, shell_factor};
 use crate::statistics::BIAS_UNIT;
 
 use super::binding::Binding;
-use super::pieces::Places;
+use super::pieces::UnitRows;
 use super::replicate::Replicate;
 
 /// The row of the bias.
 pub(super) const BIAS_ROW: usize = BIAS_UNIT as usize;
 
 /// `T` and `rho`, or their gradients.
-pub(super) struct Tables {
+pub(super) struct FunctionTables {
     /// Outputs times replicates.
     pub lanes: usize,
     pub slots: usize,
@@ -31,9 +32,9 @@ pub(super) struct Tables {
     pub rhos: Vec<f32>,
 }
 
-impl Tables {
-    pub(super) fn zeros(units: usize, rhos: usize, slots: usize, lanes: usize) -> Tables {
-        Tables { lanes, slots, units: vec![0.0; units * lanes], rhos: vec![0.0; rhos * slots * lanes] }
+impl FunctionTables {
+    pub(super) fn zeros(units: usize, rhos: usize, slots: usize, lanes: usize) -> FunctionTables {
+        FunctionTables { lanes, slots, units: vec![0.0; units * lanes], rhos: vec![0.0; rhos * slots * lanes] }
     }
 
     pub(super) fn clear(&mut self) {
@@ -46,7 +47,7 @@ impl Tables {
         self.units.resize(rows * self.lanes, 0.0);
     }
 
-    /// A row of `T`: what a unit says, where it takes a row of its own.
+    /// A row of `T`: the value of a unit, where it takes a row of its own.
     pub(super) fn row(&self, row: usize) -> &[f32] {
         &self.units[row * self.lanes..][..self.lanes]
     }
@@ -56,9 +57,9 @@ impl Tables {
         &mut self.units[row * self.lanes..][..self.lanes]
     }
 
-    /// What a unit says in a lane, by the row it takes and its share of the row after that.
+    /// The value of a unit in a lane, by the row it takes and its share of the row after that.
     #[inline(always)]
-    pub(super) fn said(&self, (row, share): (usize, f32), lane: usize) -> f32 {
+    pub(super) fn value(&self, (row, share): (usize, f32), lane: usize) -> f32 {
         let own = self.units[row * self.lanes + lane];
         if share == 0.0 { own } else { (1.0 - share) * own + share * self.units[(row + 1) * self.lanes + lane] }
     }
@@ -69,8 +70,8 @@ impl Tables {
     }
 }
 
-/// Where every rho is heard, and at which points the distance functions are needed for it.
-pub(super) struct Heard {
+/// The slots at which every rho is not 0, and the points at which the distance functions are needed for it.
+pub(super) struct RhoSlots {
     slots: usize,
     /// `[rhos, slots]`: the point of a distance function, counted over all of them; `None`: rho is 0.
     points: Vec<Option<u32>>,
@@ -80,14 +81,14 @@ pub(super) struct Heard {
     pub slots_of_function: Vec<Vec<usize>>,
 }
 
-impl Heard {
-    pub(super) fn new(layout: &Layout, axis: &Axis, shell_scale: &[f64]) -> Heard {
+impl RhoSlots {
+    pub(super) fn new(layout: &Layout, axis: &DistanceAxis, shell_scale: &[f64]) -> RhoSlots {
         let slots = axis.slots();
         let mut slots_of_function = vec![Vec::new(); layout.rho_functions()];
         for slot in 0..slots {
             for function in 0..layout.functions {
-                let hears = |row: &RhoRow| row.function == function && row.reach.hears(axis.distance(slot));
-                if layout.rhos.iter().any(hears) {
+                let included = |row: &RhoRow| row.function == function && row.reach.includes(axis.distance(slot));
+                if layout.rhos.iter().any(included) {
                     slots_of_function[axis.lens_of(slot) * layout.functions + function].push(slot);
                 }
             }
@@ -104,14 +105,14 @@ impl Heard {
             points.extend((0..slots).map(|slot| {
                 let function = layout.function(rho, axis.lens_of(slot));
                 let place = slots_of_function[function].binary_search(&slot).ok()?;
-                row.reach.hears(axis.distance(slot)).then_some((firsts[function] + place) as u32)
+                row.reach.includes(axis.distance(slot)).then_some((firsts[function] + place) as u32)
             }));
         }
         let factors = (0..slots).map(|slot| shell_factor(shell_scale, axis.distance(slot))).collect();
-        Heard { slots, points, factors, slots_of_function }
+        RhoSlots { slots, points, factors, slots_of_function }
     }
 
-    /// The point of a rho at a slot; `None`: it is not heard there.
+    /// The point of a rho at a slot; `None`: it is 0 there.
     pub(super) fn point(&self, rho: usize, slot: usize) -> Option<u32> {
         self.points[rho * self.slots + slot]
     }
@@ -123,14 +124,14 @@ impl Replicate {
         &self,
         parameters: &Parameters,
         binding: &Binding,
-        places: &Places,
-        heard: &Heard,
-        tables: &mut Tables,
+        unit_rows: &UnitRows,
+        rho_slots: &RhoSlots,
+        tables: &mut FunctionTables,
     ) {
         let (lanes, width) = (&self.lanes, tables.lanes);
         let copy = |to: &mut [f32], from: &[f32]| lanes.of(to).zip(from).for_each(|(to, from)| *to = *from);
         for ((rho, point), factor) in
-            tables.rhos.chunks_exact_mut(width).zip(&heard.points).zip(heard.factors.iter().cycle())
+            tables.rhos.chunks_exact_mut(width).zip(&rho_slots.points).zip(rho_slots.factors.iter().cycle())
         {
             if let Some(point) = point {
                 let found = &self.rho_points.outputs()[*point as usize * lanes.outputs..];
@@ -150,27 +151,33 @@ impl Replicate {
             }
         }
         for (unit, value) in binding.values() {
-            copy(tables.row_mut(places.of(unit as u32).0), &parameters.values[value * lanes.outputs..]);
+            copy(tables.row_mut(unit_rows.of(unit as u32).0), &parameters.values[value * lanes.outputs..]);
         }
         for unseen in &binding.unseen {
-            for (c, said) in lanes.of(tables.row_mut(places.of(unseen.unit).0)).enumerate() {
-                let value = |value: usize| f64::from(parameters.values[value * lanes.outputs + c]);
-                let mean: f64 = unseen.shares.iter().map(|share| share.share * value(share.value)).sum();
-                *said = (mean + unseen.mean_effect.get(c).copied().unwrap_or(0.0)) as f32;
+            for (c, value) in lanes.of(tables.row_mut(unit_rows.of(unseen.unit).0)).enumerate() {
+                let free = |value: usize| f64::from(parameters.values[value * lanes.outputs + c]);
+                let mean: f64 = unseen.shares.iter().map(|share| share.share * free(share.value)).sum();
+                *value = (mean + unseen.mean_effect.get(c).copied().unwrap_or(0.0)) as f32;
             }
         }
     }
 
     /// From this replicate's lanes of `T` and `rho` to its networks (the reference takes the opposite of the sum), free
     /// values and bias.
-    pub(super) fn take_gradient(&mut self, tables: &Tables, binding: &Binding, places: &Places, heard: &Heard) {
+    pub(super) fn take_gradient(
+        &mut self,
+        tables: &FunctionTables,
+        binding: &Binding,
+        unit_rows: &UnitRows,
+        rho_slots: &RhoSlots,
+    ) {
         self.shape_gradient.resize(self.shape_points.len() * self.lanes.outputs, 0.0);
         let (lanes, width, outputs) = (&self.lanes, tables.lanes, self.lanes.outputs);
         let copy =
             |to: &mut [f32], from: &[f32]| to.iter_mut().zip(lanes.from(from)).for_each(|(to, from)| *to = *from);
         self.rho_gradient.fill(0.0);
         for ((rho, point), factor) in
-            tables.rhos.chunks_exact(width).zip(&heard.points).zip(heard.factors.iter().cycle())
+            tables.rhos.chunks_exact(width).zip(&rho_slots.points).zip(rho_slots.factors.iter().cycle())
         {
             if let Some(point) = point {
                 let sum = &mut self.rho_gradient[*point as usize * outputs..][..outputs];
@@ -192,7 +199,7 @@ impl Replicate {
         self.value_gradient.fill(0.0);
         for (unit, value) in binding.values() {
             let sum = &mut self.value_gradient[value * outputs..][..outputs];
-            sum.iter_mut().zip(lanes.from(tables.row(places.of(unit as u32).0))).for_each(|(sum, g)| *sum += g);
+            sum.iter_mut().zip(lanes.from(tables.row(unit_rows.of(unit as u32).0))).for_each(|(sum, g)| *sum += g);
         }
     }
 }

@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::lists::{Lists, NO_REST};
-use super::rows::{NOBODY, batches};
-use super::surroundings::Surroundings;
+use super::shell_counts::ShellCounts;
+use super::slot_rows::{EMPTY_LANE, batches};
 use serde::Serialize;
 
-use crate::distance::OCTET;
+use crate::distance::RECEIVERS_PER_BLOCK;
 use crate::lens::ViewSearch;
 use crate::progress;
 use crate::random::Stream;
 
 /// The rank that no source has.
-const NEVER: u32 = u32::MAX;
+const NO_RANK: u32 = u32::MAX;
 
 /// A sample of every shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -52,23 +52,23 @@ impl Pick {
     }
 }
 
-/// Lists of receivers, given by their positions in the surroundings.
-pub(super) fn lists(surroundings: &Arc<Surroundings>, receivers: &[u32], pick: Pick) -> Lists {
-    let slots = surroundings.slots();
-    let octets = surroundings.octets(receivers);
-    let seat = |receiver: u32| (receiver != NOBODY).then(|| receivers[receiver as usize]);
-    let mut rest = Vec::with_capacity(octets.len() * OCTET);
-    let mut offsets = Vec::with_capacity(octets.len() * slots * OCTET + 1);
+/// Lists of receivers, which are given by their positions in the shell counts.
+pub(super) fn lists(shell_counts: &Arc<ShellCounts>, receivers: &[u32], pick: Pick) -> Lists {
+    let slots = shell_counts.slots();
+    let blocks = shell_counts.receiver_blocks(receivers);
+    let index = |receiver: u32| (receiver != EMPTY_LANE).then(|| receivers[receiver as usize]);
+    let mut rest = Vec::with_capacity(blocks.len() * RECEIVERS_PER_BLOCK);
+    let mut offsets = Vec::with_capacity(blocks.len() * slots * RECEIVERS_PER_BLOCK + 1);
     offsets.push(0);
-    for octet in &octets {
-        let own = octet.receivers.map(|receiver| seat(receiver).map(|seat| surroundings.counts(seat as usize)));
+    for block in &blocks {
+        let own = block.receivers.map(|receiver| index(receiver).map(|index| shell_counts.counts(index as usize)));
         let largest = own.map(|counts| match (pick, counts) {
             (Pick::AllButLargest, Some(counts)) => largest_of(counts),
             _ => NO_REST,
         });
         rest.extend(largest);
         for slot in 0..slots {
-            for lane in 0..OCTET {
+            for lane in 0..RECEIVERS_PER_BLOCK {
                 let count = own[lane].map_or(0, |counts| counts[slot]);
                 let listed = if usize::from(largest[lane]) == slot { 0 } else { pick.listed(count) };
                 offsets.push(offsets[offsets.len() - 1] + listed as usize);
@@ -78,40 +78,42 @@ pub(super) fn lists(surroundings: &Arc<Surroundings>, receivers: &[u32], pick: P
     let mut sources = vec![0; offsets[offsets.len() - 1]];
     let mut pieces = Vec::new();
     let mut left = &mut sources[..];
-    for range in batches(&octets, 0..octets.len(), surroundings.octets_at_once()) {
-        let (place, batch) = (range.start, &octets[range]);
-        let length = offsets[(place + batch.len()) * slots * OCTET] - offsets[place * slots * OCTET];
+    for range in batches(&blocks, 0..blocks.len(), shell_counts.blocks_at_once()) {
+        let (place, batch) = (range.start, &blocks[range]);
+        let length =
+            offsets[(place + batch.len()) * slots * RECEIVERS_PER_BLOCK] - offsets[place * slots * RECEIVERS_PER_BLOCK];
         let (piece, after) = left.split_at_mut(length);
         pieces.push((place, batch, piece));
         left = after;
     }
-    let (done, all) = (AtomicUsize::new(0), octets.len());
+    let (done, all) = (AtomicUsize::new(0), blocks.len());
     pieces.into_par_iter().for_each_init(
         || (ViewSearch::default(), Vec::new()),
         |(search, words), (place, batch, piece)| {
-            let members = batch.iter().flat_map(|octet| octet.receivers).filter_map(seat);
-            // It was found before, so it is found now.
-            let Ok(found) = surroundings.find(members, search) else { return };
-            let first = offsets[place * slots * OCTET];
-            for (number, octet) in batch.iter().enumerate() {
-                let lists = &offsets[(place + number) * slots * OCTET..][..slots * OCTET + 1];
-                let own = octet.receivers.map(|receiver| seat(receiver).map(|seat| surroundings.item(seat)));
-                let counts = octet.receivers.map(|receiver| seat(receiver).map(|s| surroundings.counts(s as usize)));
+            let members = batch.iter().flat_map(|block| block.receivers).filter_map(index);
+            let result = shell_counts.find_again(members, search);
+            let first = offsets[place * slots * RECEIVERS_PER_BLOCK];
+            for (number, block) in batch.iter().enumerate() {
+                let lists =
+                    &offsets[(place + number) * slots * RECEIVERS_PER_BLOCK..][..slots * RECEIVERS_PER_BLOCK + 1];
+                let own = block.receivers.map(|receiver| index(receiver).map(|index| shell_counts.item(index)));
+                let counts =
+                    block.receivers.map(|receiver| index(receiver).map(|index| shell_counts.counts(index as usize)));
                 let mut picker = Picker::new(pick, lists, first, own, counts);
                 if slots <= 256 {
-                    words.resize(octet.len, 0);
-                    found.write_bytes(number, (slots - 1) as u8, words);
+                    words.resize(block.len, 0);
+                    result.write_bytes(number, (slots - 1) as u8, words);
                     for (source, word) in (0u32..).zip(words.iter()) {
-                        for lane in 0..OCTET {
-                            picker.look(usize::from((word >> (8 * lane)) as u8), lane, source, piece);
+                        for lane in 0..RECEIVERS_PER_BLOCK {
+                            picker.visit(usize::from((word >> (8 * lane)) as u8), lane, source, piece);
                         }
                     }
                 } else {
-                    let mut wide = vec![[0; OCTET]; octet.len];
-                    found.write_wide(number, (slots - 1) as u16, &mut wide);
+                    let mut wide = vec![[0; RECEIVERS_PER_BLOCK]; block.len];
+                    result.write_wide(number, (slots - 1) as u16, &mut wide);
                     for (source, word) in (0u32..).zip(&wide) {
-                        for lane in 0..OCTET {
-                            picker.look(usize::from(word[lane]), lane, source, piece);
+                        for lane in 0..RECEIVERS_PER_BLOCK {
+                            picker.visit(usize::from(word[lane]), lane, source, piece);
                         }
                     }
                 }
@@ -119,7 +121,7 @@ pub(super) fn lists(surroundings: &Arc<Surroundings>, receivers: &[u32], pick: P
             progress::tell("lists of sources", done.fetch_add(batch.len(), Ordering::Relaxed) + batch.len(), all);
         },
     );
-    Lists::new(octets, slots, offsets, sources, rest, surroundings.source_count())
+    Lists::new(blocks, slots, offsets, sources, rest, shell_counts.source_count())
 }
 
 fn largest_of(counts: &[u32]) -> u16 {
@@ -127,17 +129,17 @@ fn largest_of(counts: &[u32]) -> u16 {
     largest.map_or(NO_REST, |slot| slot as u16)
 }
 
-/// Picks sources of eight receivers while their words go by.
+/// Picks sources of eight receivers while visiting all sources in order.
 struct Picker {
-    shells: Vec<[Shell; OCTET]>,
-    streams: [Stream; OCTET],
+    shells: Vec<[Shell; RECEIVERS_PER_BLOCK]>,
+    streams: [Stream; RECEIVERS_PER_BLOCK],
 }
 
 /// How far the list of a shell has come.
 #[derive(Clone, Copy)]
 struct Shell {
-    /// Sources that went by.
-    passed: u32,
+    /// Sources visited so far.
+    visited: u32,
     /// The rank of the next one that is picked.
     next: u32,
     /// How many have been picked, of how many, out of how many.
@@ -153,8 +155,8 @@ impl Picker {
         pick: Pick,
         lists: &[usize],
         first: usize,
-        items: [Option<u32>; OCTET],
-        counts: [Option<&[u32]>; OCTET],
+        items: [Option<u32>; RECEIVERS_PER_BLOCK],
+        counts: [Option<&[u32]>; RECEIVERS_PER_BLOCK],
     ) -> Picker {
         let stream = |item: Option<u32>| match pick {
             Pick::Some(Sample { seed, draw, .. }) => {
@@ -163,12 +165,12 @@ impl Picker {
             Pick::AllButLargest => Stream::named(0, "sample of shells", 0),
         };
         let mut streams = items.map(stream);
-        let slots = (lists.len() - 1) / OCTET;
+        let slots = (lists.len() - 1) / RECEIVERS_PER_BLOCK;
         let mut shell = |slot: usize, lane: usize| {
-            let place = slot * OCTET + lane;
+            let place = slot * RECEIVERS_PER_BLOCK + lane;
             let listed = (lists[place + 1] - lists[place]) as u32;
             let count = counts[lane].map_or(0, |counts| counts[slot]);
-            let mut shell = Shell { passed: 0, next: NEVER, picked: 0, listed, count, start: lists[place] - first };
+            let mut shell = Shell { visited: 0, next: NO_RANK, picked: 0, listed, count, start: lists[place] - first };
             shell.next = shell.rank(&mut streams[lane]);
             shell
         };
@@ -177,14 +179,14 @@ impl Picker {
     }
 
     #[inline(always)]
-    fn look(&mut self, slot: usize, lane: usize, source: u32, out: &mut [u32]) {
+    fn visit(&mut self, slot: usize, lane: usize, source: u32, out: &mut [u32]) {
         let shell = &mut self.shells[slot][lane];
-        while shell.passed == shell.next {
+        while shell.visited == shell.next {
             out[shell.start + shell.picked as usize] = source;
             shell.picked += 1;
             shell.next = shell.rank(&mut self.streams[lane]);
         }
-        shell.passed += 1;
+        shell.visited += 1;
     }
 }
 
@@ -192,7 +194,7 @@ impl Shell {
     /// The rank of the source that is picked next: one from every part of equal length.
     fn rank(&self, stream: &mut Stream) -> u32 {
         if self.picked >= self.listed {
-            return NEVER;
+            return NO_RANK;
         }
         if self.listed == self.count {
             return self.picked;

@@ -1,33 +1,33 @@
 //! Shells: for some receivers of a node task what every shell around them holds, in the form that costs least.
 //!
 //! This carries what cells would make too large: the sum of all features under one shared `rho`, and features with many
-//! distinct values. What each source says is laid out in *lanes* (one per channel and output, in blocks of one width);
-//! the mean of every lane over every shell comes from one sweep over [`rows`] of slots, or over [`lists`] of sources.
-//! Receivers come eight at a time, in *octets*.
+//! distinct values. The source values are laid out in *lanes* (one per channel and output, in blocks of one width); the
+//! mean of every lane over every shell comes from one sweep over [`slot_rows`], or over [`lists`] of sources. Receivers
+//! come eight at a time, in *receiver blocks*.
 
-mod keeping;
+mod distance_storage;
 mod listing;
 mod lists;
 mod row_file;
-mod rows;
-mod surroundings;
+mod shell_counts;
+mod slot_rows;
 mod sweep;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use keeping::Keeping;
+pub use distance_storage::DistanceStorage;
 pub use listing::Sample;
-pub use rows::Octet;
-pub use surroundings::Surroundings;
+pub use shell_counts::ShellCounts;
+pub use slot_rows::ReceiverBlock;
 
-use crate::distance::OCTET;
+use crate::distance::RECEIVERS_PER_BLOCK;
 use crate::memory;
+use crate::run::DistanceCache;
 use listing::Pick;
 use lists::Lists;
-use rows::{NOBODY, Rows};
+use slot_rows::{EMPTY_LANE, SlotRows};
 
-/// Sources are listed where no more than this share of all pairs is outside the largest shell of each receiver.
+/// Sources are listed where no more than this share of all receiver-source pairs is outside the largest shell of each receiver.
 const LISTED_SHARE: f64 = 1.0 / 16.0;
 
 /// The shells of some receivers.
@@ -35,74 +35,76 @@ pub struct Shells {
     slots: usize,
     receivers: usize,
     source_count: usize,
-    /// `[octets, slots, receivers]`: what the sum over a shell is multiplied by; 0 for an empty shell.
+    /// `[blocks, slots, receivers]`: what the sum over a shell is multiplied by; 0 for an empty shell.
     shares: Vec<f32>,
     form: Form,
 }
 
 enum Form {
-    Rows(Rows),
-    Lists(Lists, Arc<Surroundings>, Arc<[u32]>, Pick),
+    Rows(SlotRows),
+    Lists(Lists, Arc<ShellCounts>, Arc<[u32]>, Pick),
 }
 
 impl Shells {
-    /// The shells of receivers, given by their positions in the surroundings; `sample`: of some sources only.
+    /// The shells of receivers, which are given by their positions in the shell counts; `sample`: of some sources only.
     pub fn new(
-        surroundings: &Arc<Surroundings>,
+        shell_counts: &Arc<ShellCounts>,
         receivers: &[usize],
         sample: Option<Sample>,
-        folder: Option<&PathBuf>,
+        cache: Option<&DistanceCache>,
     ) -> Shells {
-        let seats: Vec<u32> = receivers.iter().map(|receiver| *receiver as u32).collect();
-        let pairs = surroundings.pairs(&seats);
+        let indices: Vec<u32> = receivers.iter().map(|receiver| *receiver as u32).collect();
+        let pairs = shell_counts.receiver_source_pairs(&indices);
         let pick = match sample {
             Some(sample) => Some(Pick::Some(sample)),
-            None if mostly_in_largest(surroundings, &seats) => Some(Pick::AllButLargest),
+            None if mostly_in_largest(shell_counts, &indices) => Some(Pick::AllButLargest),
             None => None,
         };
         let form = match pick {
-            Some(pick) => listed(surroundings, seats.into(), pick),
+            Some(pick) => listed(shell_counts, indices.into(), pick),
             None => {
-                let keeping = Keeping::choose(pairs, surroundings.slots(), memory::left(), folder);
-                Form::Rows(Rows::new(surroundings, &seats, &keeping))
+                let storage = DistanceStorage::choose(pairs, shell_counts.slots(), memory::left(), cache);
+                Form::Rows(SlotRows::new(shell_counts, &indices, &storage))
             }
         };
         Shells::of(form)
     }
 
-    /// The shells of receivers, their rows kept in a given way.
-    pub fn kept(surroundings: &Arc<Surroundings>, receivers: &[usize], keeping: &Keeping) -> Shells {
-        let seats: Vec<u32> = receivers.iter().map(|receiver| *receiver as u32).collect();
-        Shells::of(Form::Rows(Rows::new(surroundings, &seats, keeping)))
+    /// The shells of receivers, their rows stored in a given way.
+    pub fn stored(shell_counts: &Arc<ShellCounts>, receivers: &[usize], storage: &DistanceStorage) -> Shells {
+        let indices: Vec<u32> = receivers.iter().map(|receiver| *receiver as u32).collect();
+        Shells::of(Form::Rows(SlotRows::new(shell_counts, &indices, storage)))
     }
 
-    /// Whether the shells of all receivers are listed, but for the largest of each, where no sample is asked for.
-    pub(crate) fn are_listed(surroundings: &Surroundings) -> bool {
-        mostly_in_largest(surroundings, &(0..surroundings.len() as u32).collect::<Vec<_>>())
+    /// Whether the shells of all receivers are listed, but for the largest of each, where no sample is requested.
+    pub(crate) fn are_listed(shell_counts: &ShellCounts) -> bool {
+        mostly_in_largest(shell_counts, &(0..shell_counts.len() as u32).collect::<Vec<_>>())
     }
 
     /// The shells of receivers, all but the largest of each listed.
-    pub fn listed(surroundings: &Arc<Surroundings>, receivers: &[usize]) -> Shells {
-        let seats: Vec<u32> = receivers.iter().map(|receiver| *receiver as u32).collect();
-        Shells::of(listed(surroundings, seats.into(), Pick::AllButLargest))
+    pub fn listed(shell_counts: &Arc<ShellCounts>, receivers: &[usize]) -> Shells {
+        let indices: Vec<u32> = receivers.iter().map(|receiver| *receiver as u32).collect();
+        Shells::of(listed(shell_counts, indices.into(), Pick::AllButLargest))
     }
 
     fn of(form: Form) -> Shells {
-        let (surroundings, seats, octets, pick) = match &form {
-            Form::Rows(rows) => (rows.surroundings(), rows.seats(), rows.octets(), None),
-            Form::Lists(lists, surroundings, seats, pick) => (surroundings, &seats[..], &lists.octets[..], Some(*pick)),
+        let (shell_counts, indices, receiver_blocks, pick) = match &form {
+            Form::Rows(rows) => (rows.shell_counts(), rows.indices(), rows.receiver_blocks(), None),
+            Form::Lists(lists, shell_counts, indices, pick) => {
+                (shell_counts, &indices[..], &lists.blocks[..], Some(*pick))
+            }
         };
-        let slots = surroundings.slots();
-        let mut shares = Vec::with_capacity(octets.len() * slots * OCTET);
-        for octet in octets {
+        let slots = shell_counts.slots();
+        let mut shares = Vec::with_capacity(receiver_blocks.len() * slots * RECEIVERS_PER_BLOCK);
+        for block in receiver_blocks {
             for slot in 0..slots {
-                shares.extend(octet.receivers.map(|receiver| {
-                    if receiver == NOBODY {
+                shares.extend(block.receivers.map(|receiver| {
+                    if receiver == EMPTY_LANE {
                         return 0.0;
                     }
-                    let count = surroundings.counts(seats[receiver as usize] as usize)[slot];
+                    let count = shell_counts.counts(indices[receiver as usize] as usize)[slot];
                     let summed = pick.map_or(count, |pick| pick.listed(count));
-                    match (count, surroundings.normalise()) {
+                    match (count, shell_counts.normalise()) {
                         (0, _) => 0.0,
                         (_, true) => 1.0 / summed as f32,
                         (_, false) => count as f32 / summed as f32,
@@ -110,7 +112,7 @@ impl Shells {
                 }));
             }
         }
-        let (receivers, source_count) = (seats.len(), surroundings.source_count());
+        let (receivers, source_count) = (indices.len(), shell_counts.source_count());
         Shells { slots, receivers, source_count, shares, form }
     }
 
@@ -130,14 +132,14 @@ impl Shells {
     }
 
     /// The receivers, eight at a time.
-    pub fn octets(&self) -> &[Octet] {
+    pub fn receiver_blocks(&self) -> &[ReceiverBlock] {
         match &self.form {
-            Form::Rows(rows) => rows.octets(),
-            Form::Lists(lists, ..) => &lists.octets,
+            Form::Rows(rows) => rows.receiver_blocks(),
+            Form::Lists(lists, ..) => &lists.blocks,
         }
     }
 
-    /// `[octets, slots, receivers]`: what the sum over a shell is multiplied by; 0 for an empty shell.
+    /// `[blocks, slots, receivers]`: what the sum over a shell is multiplied by; 0 for an empty shell.
     pub fn shares(&self) -> &[f32] {
         &self.shares
     }
@@ -146,78 +148,78 @@ impl Shells {
     pub fn select(&self, positions: &[usize]) -> Shells {
         Shells::of(match &self.form {
             Form::Rows(rows) => Form::Rows(rows.select(positions)),
-            Form::Lists(lists, surroundings, seats, pick) => {
-                let seats: Arc<[u32]> = positions.iter().map(|position| seats[*position]).collect();
-                let lists = lists.select(surroundings.octets(&seats), positions);
-                Form::Lists(lists, Arc::clone(surroundings), seats, *pick)
+            Form::Lists(lists, shell_counts, indices, pick) => {
+                let indices: Arc<[u32]> = positions.iter().map(|position| indices[*position]).collect();
+                let lists = lists.select(shell_counts.receiver_blocks(&indices), positions);
+                Form::Lists(lists, Arc::clone(shell_counts), indices, *pick)
             }
         })
     }
 
     /// Draws another sample, where there is one.
     pub fn redraw(&mut self, draw: u64) {
-        if let Form::Lists(_, surroundings, seats, Pick::Some(sample)) = &self.form {
+        if let Form::Lists(_, shell_counts, indices, Pick::Some(sample)) = &self.form {
             let pick = Pick::Some(Sample { draw, ..*sample });
-            self.form = listed(surroundings, Arc::clone(seats), pick);
+            self.form = listed(shell_counts, Arc::clone(indices), pick);
         }
     }
 
-    /// `means[octet, l, receiver, :] = share_i(l) * sum_(j in S_i(l)) said[j, :]`, for blocks of lanes of width `lanes`
-    /// (1, 2, 4, 8 or 16).
-    pub fn means(&self, said: &[f32], lanes: usize, means: &mut [f32]) {
+    /// `means[block, l, receiver, :] = share_i(l) * sum_(j in S_i(l)) values[j, :]`, for lane blocks of width `lanes` (1, 2,
+    /// 4, 8 or 16).
+    pub fn means(&self, values: &[f32], lanes: usize, means: &mut [f32]) {
         match lanes {
-            1 => self.means_of::<1>(said, means),
-            2 => self.means_of::<2>(said, means),
-            4 => self.means_of::<4>(said, means),
-            8 => self.means_of::<8>(said, means),
-            _ => self.means_of::<16>(said, means),
+            1 => self.means_of::<1>(values, means),
+            2 => self.means_of::<2>(values, means),
+            4 => self.means_of::<4>(values, means),
+            8 => self.means_of::<8>(values, means),
+            _ => self.means_of::<16>(values, means),
         }
     }
 
-    fn means_of<const W: usize>(&self, said: &[f32], means: &mut [f32]) {
+    fn means_of<const W: usize>(&self, values: &[f32], means: &mut [f32]) {
         match &self.form {
-            Form::Rows(rows) => sweep::sums::<W>(rows, self.slots, said, means),
-            Form::Lists(lists, ..) => lists.sums::<W>(said, means),
+            Form::Rows(rows) => sweep::sums::<W>(rows, self.slots, values, means),
+            Form::Lists(lists, ..) => lists.sums::<W>(values, means),
         }
         for (mean, share) in means.as_chunks_mut::<W>().0.iter_mut().zip(self.shares.iter().cycle()) {
             mean.iter_mut().for_each(|x| *x *= share);
         }
     }
 
-    /// `gradient[j, :] += sum_i pull[octet, l_ij, receiver, :]`: what all receivers together pull on every source. The
-    /// pulls are used up.
-    pub fn gather(&self, pull: &mut [f32], lanes: usize, gradient: &mut [f32]) {
+    /// `gradient[j, :] += sum_i shell_gradient[block, l_ij, receiver, :]`: from the gradients of sums over shells to those
+    /// of source values. Overwrites `shell_gradient`.
+    pub fn gather(&self, shell_gradient: &mut [f32], lanes: usize, gradient: &mut [f32]) {
         match lanes {
-            1 => self.gather_of::<1>(pull, gradient),
-            2 => self.gather_of::<2>(pull, gradient),
-            4 => self.gather_of::<4>(pull, gradient),
-            8 => self.gather_of::<8>(pull, gradient),
-            _ => self.gather_of::<16>(pull, gradient),
+            1 => self.gather_of::<1>(shell_gradient, gradient),
+            2 => self.gather_of::<2>(shell_gradient, gradient),
+            4 => self.gather_of::<4>(shell_gradient, gradient),
+            8 => self.gather_of::<8>(shell_gradient, gradient),
+            _ => self.gather_of::<16>(shell_gradient, gradient),
         }
     }
 
-    fn gather_of<const W: usize>(&self, pull: &mut [f32], gradient: &mut [f32]) {
+    fn gather_of<const W: usize>(&self, shell_gradient: &mut [f32], gradient: &mut [f32]) {
         match &self.form {
-            Form::Rows(rows) => sweep::gather::<W>(rows, self.slots, pull, gradient),
-            Form::Lists(lists, ..) => lists.gather::<W>(pull, gradient),
+            Form::Rows(rows) => sweep::gather::<W>(rows, self.slots, shell_gradient, gradient),
+            Form::Lists(lists, ..) => lists.gather::<W>(shell_gradient, gradient),
         }
     }
 }
 
-fn listed(surroundings: &Arc<Surroundings>, seats: Arc<[u32]>, pick: Pick) -> Form {
-    Form::Lists(listing::lists(surroundings, &seats, pick), Arc::clone(surroundings), seats, pick)
+fn listed(shell_counts: &Arc<ShellCounts>, indices: Arc<[u32]>, pick: Pick) -> Form {
+    Form::Lists(listing::lists(shell_counts, &indices, pick), Arc::clone(shell_counts), indices, pick)
 }
 
-/// Whether nearly all pairs are in the largest shell of a receiver.
-fn mostly_in_largest(surroundings: &Surroundings, seats: &[u32]) -> bool {
-    outside_largest(surroundings, seats) as f64 <= LISTED_SHARE * surroundings.pairs(seats) as f64
+/// Whether nearly all receiver-source pairs are in the largest shell of a receiver.
+fn mostly_in_largest(shell_counts: &ShellCounts, indices: &[u32]) -> bool {
+    outside_largest(shell_counts, indices) as f64 <= LISTED_SHARE * shell_counts.receiver_source_pairs(indices) as f64
 }
 
-/// Pairs of a receiver and a source outside the largest shell of each receiver.
-fn outside_largest(surroundings: &Surroundings, seats: &[u32]) -> u64 {
-    let outside = |seat: &u32| {
-        let counts = surroundings.counts(*seat as usize);
+/// Receiver-source pairs outside the largest shell of each receiver.
+fn outside_largest(shell_counts: &ShellCounts, indices: &[u32]) -> u64 {
+    let outside = |index: &u32| {
+        let counts = shell_counts.counts(*index as usize);
         counts.iter().map(|count| u64::from(*count)).sum::<u64>() - u64::from(counts.iter().copied().max().unwrap_or(0))
     };
-    seats.iter().map(outside).sum()
+    indices.iter().map(outside).sum()
 }

@@ -1,9 +1,9 @@
-//! An evaluation: the points at which the functions of a bank are wanted, dropout masks, and the results.
+//! The points at which the functions of a bank are evaluated, with dropout masks and the results.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::bank::BankForm;
+use super::bank::BankSpec;
 use super::basis::BasisPoint;
 use super::network::Architecture;
 use super::passes::MOST_ROWS_AT_ONCE;
@@ -15,9 +15,9 @@ const MOST_KEPT_ACTIVATIONS: usize = 8 << 20;
 
 /// Where every function of a bank is evaluated, and the results.
 #[derive(Clone, Debug)]
-pub struct Evaluation {
+pub struct EvalPoints {
     pub(super) offsets: Vec<usize>,
-    /// What networks see.
+    /// The inputs of networks.
     pub(super) inputs: Vec<f32>,
     /// Which coefficients of splines count, and how much.
     pub(super) basis_points: Arc<[BasisPoint]>,
@@ -27,26 +27,26 @@ pub struct Evaluation {
     pub(super) has_masks: bool,
 }
 
-impl Evaluation {
+impl EvalPoints {
     /// Functions evaluated at `points`, one list per function.
-    pub fn new(form: &BankForm, points: &[Vec<f64>]) -> Evaluation {
+    pub fn new(spec: &BankSpec, points: &[Vec<f64>]) -> EvalPoints {
         let mut offsets = vec![0];
         for points in points {
             offsets.push(offsets[offsets.len() - 1] + points.len());
         }
         let len = offsets[points.len()];
         let (mut inputs, mut basis) = (Vec::new(), Vec::new());
-        let outputs = match form {
-            BankForm::Networks(architecture, _) => {
+        let outputs = match spec {
+            BankSpec::Networks(architecture, _) => {
                 inputs = points.iter().flatten().map(|point| *point as f32).collect();
                 architecture.outputs
             }
-            BankForm::Splines(forms, outputs) => {
-                basis = basis_points(forms, points);
+            BankSpec::Splines(specs, outputs) => {
+                basis = basis_points(specs, points);
                 *outputs
             }
         };
-        Evaluation {
+        EvalPoints {
             offsets,
             inputs,
             basis_points: basis.into(),
@@ -62,7 +62,7 @@ impl Evaluation {
         self.offsets[function]..self.offsets[function + 1]
     }
 
-    /// Asks some networks, by ascending number, at other points; results have so many outputs.
+    /// Moves some networks, by ascending number, to other points; results have so many outputs.
     pub(crate) fn replace(&mut self, changed: &[(usize, Vec<f32>)], outputs: usize) {
         let (mut offsets, mut inputs) = (vec![0], Vec::new());
         let mut changed = changed.iter().peekable();
@@ -84,12 +84,12 @@ impl Evaluation {
         self.has_masks.then(|| &self.masks[network * len..][..len])
     }
 
-    /// What networks see at their points.
+    /// The inputs of networks at their points.
     pub(crate) fn inputs(&self) -> &[f32] {
         &self.inputs
     }
 
-    /// What networks see at their points, to be changed.
+    /// The inputs of networks at their points, to be changed.
     pub(crate) fn inputs_mut(&mut self) -> &mut [f32] {
         &mut self.inputs
     }

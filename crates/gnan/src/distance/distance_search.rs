@@ -6,14 +6,14 @@
 
 use pulp::Arch;
 
-use super::ground::Ground;
-use super::planes::Planes;
+use super::distance_bit_planes::DistanceBitPlanes;
+use super::reordered_graph::ReorderedGraph;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 
 /// A level pulls when its frontier has more than this share of all edges.
 const PULL_SHARE: usize = 8;
-/// Neighbours that are looked at before asking whether any bit is still missing.
+/// Neighbours that are visited between two checks whether any bit is still missing.
 const NEIGHBOURS_AT_ONCE: usize = 16;
 /// The longest distance that can be written down.
 const LONGEST: u16 = u16::MAX - 1;
@@ -23,34 +23,34 @@ const LONGEST: u16 = u16::MAX - 1;
 pub struct Far<'a> {
     /// The distance.
     pub from: u16,
-    /// The component of every place on the ground, where edges have no direction: the search can then end before it is done.
+    /// The component of every place of the graph, where edges have no direction: the search can then end early.
     pub components: Option<&'a [u32]>,
 }
 
-/// A search for `64 * WORDS` receivers at once, with its working memory and, after a run, what it found.
-pub struct Search<const WORDS: usize = 1> {
+/// A search for `64 * WORDS` receivers at once, with its working memory and the results of the last run.
+pub struct DistanceSearch<const WORDS: usize = 1> {
     seen: Vec<[u64; WORDS]>,
     frontier: Vec<[u64; WORDS]>,
     next: Vec<[u64; WORDS]>,
     active: Vec<u32>,
     touched: Vec<u32>,
-    planes: Planes,
+    planes: DistanceBitPlanes,
 }
 
-impl<const WORDS: usize> Default for Search<WORDS> {
+impl<const WORDS: usize> Default for DistanceSearch<WORDS> {
     fn default() -> Self {
-        Search {
+        DistanceSearch {
             seen: Vec::new(),
             frontier: Vec::new(),
             next: Vec::new(),
             active: Vec::new(),
             touched: Vec::new(),
-            planes: Planes::default(),
+            planes: DistanceBitPlanes::default(),
         }
     }
 }
 
-impl<const WORDS: usize> Search<WORDS> {
+impl<const WORDS: usize> DistanceSearch<WORDS> {
     /// Number of receivers that one search serves.
     pub const RECEIVERS: usize = 64 * WORDS;
 
@@ -66,24 +66,24 @@ impl<const WORDS: usize> Search<WORDS> {
     /// If there are more receivers than [`RECEIVERS`](Self::RECEIVERS).
     pub fn run<const STARTS: usize>(
         &mut self,
-        ground: &Ground,
+        reordered: &ReorderedGraph,
         receivers: &[[u32; STARTS]],
         far: Option<Far<'_>>,
-    ) -> Result<&Planes> {
+    ) -> Result<&DistanceBitPlanes> {
         assert!(receivers.len() <= Self::RECEIVERS);
         // Compiled for the widest vectors that there are.
-        Arch::new().dispatch(|| self.levels(ground, receivers, far))?;
+        Arch::new().dispatch(|| self.levels(reordered, receivers, far))?;
         Ok(&self.planes)
     }
 
     #[inline(always)]
     fn levels<const STARTS: usize>(
         &mut self,
-        ground: &Ground,
+        reordered: &ReorderedGraph,
         receivers: &[[u32; STARTS]],
         far: Option<Far<'_>>,
     ) -> Result<()> {
-        let (graph, nodes) = (ground.graph(), ground.len());
+        let (graph, nodes) = (reordered.graph(), reordered.len());
         for bits in [&mut self.seen, &mut self.frontier, &mut self.next] {
             bits.clear();
             bits.resize(nodes, [0; WORDS]);
@@ -95,7 +95,7 @@ impl<const WORDS: usize> Search<WORDS> {
             let (word, bit) = (receiver / 64, 1 << (receiver % 64));
             all[word] |= bit;
             for start in starts {
-                let place = ground.place(*start);
+                let place = reordered.place(*start);
                 let node = place as usize;
                 if self.frontier[node] == [0; WORDS] {
                     self.active.push(place);
@@ -112,7 +112,7 @@ impl<const WORDS: usize> Search<WORDS> {
             if let Some(Far { from, components: Some(components) }) = far
                 && level + 1 >= from
             {
-                self.finish_far(ground, from, receivers, components);
+                self.finish_far(reordered, from, receivers, components);
                 break;
             }
             let reach: usize = self.active.iter().map(|node| graph.predecessors(*node as usize).len()).sum();
@@ -137,7 +137,7 @@ impl<const WORDS: usize> Search<WORDS> {
         Ok(())
     }
 
-    /// Every unfinished node looks at its neighbours.
+    /// Every unfinished node takes over the bits of its neighbours in the frontier.
     #[inline(always)]
     fn pull(&mut self, graph: &Graph, all: [u64; WORDS]) {
         for node in 0..graph.len() {
@@ -163,7 +163,7 @@ impl<const WORDS: usize> Search<WORDS> {
         }
     }
 
-    /// Every node of the frontier goes to its neighbours.
+    /// Every node of the frontier hands its bits to its neighbours.
     #[inline(always)]
     fn push(&mut self, graph: &Graph) {
         for from in &self.active {
@@ -188,7 +188,7 @@ impl<const WORDS: usize> Search<WORDS> {
     /// Without direction, what is left of a receiver's component is far.
     fn finish_far<const STARTS: usize>(
         &mut self,
-        ground: &Ground,
+        reordered: &ReorderedGraph,
         from: u16,
         receivers: &[[u32; STARTS]],
         components: &[u32],
@@ -197,7 +197,7 @@ impl<const WORDS: usize> Search<WORDS> {
         let mut reachable = vec![[0u64; WORDS]; count];
         for (receiver, starts) in receivers.iter().enumerate() {
             for start in starts {
-                reachable[components[ground.place(*start) as usize] as usize][receiver / 64] |= 1 << (receiver % 64);
+                reachable[components[reordered.place(*start) as usize] as usize][receiver / 64] |= 1 << (receiver % 64);
             }
         }
         self.active.iter().for_each(|node| self.frontier[*node as usize] = [0; WORDS]);

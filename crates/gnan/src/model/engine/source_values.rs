@@ -1,6 +1,6 @@
-//! What sources say: `said[j, channel, c] = sum over the units u of source j in that channel of T[u, c]`, and its gradient.
+//! Source values: `values[j, channel, c] = sum over the units u of source j in that channel of T[u, c]`, and the gradient.
 //!
-//! A source between two knots says a share of both. Sources are divided into chunks by the size of the data, never by
+//! A source between two knots has a share of both. Sources are divided into chunks by the size of the data, never by
 //! the number of threads; in the gradient every chunk has a table of its own, and these are added up in index order.
 
 use pulp::{Arch, Simd, WithSimd};
@@ -10,10 +10,10 @@ use crate::statistics::{Levels, NodeUnits};
 
 use super::binding::Binding;
 use super::lanes::Lanes;
-use super::pieces::Places;
-use super::tables::{BIAS_ROW, Tables};
+use super::pieces::UnitRows;
+use super::tables::{BIAS_ROW, FunctionTables};
 
-/// Sources whose words one task adds up.
+/// Sources whose values one task adds up.
 const SOURCES_PER_TASK: usize = 1024;
 /// Additions to tables from which on another chunk of sources is worth a table of its own.
 const ADDITIONS_PER_CHUNK: usize = 4 << 20;
@@ -38,12 +38,12 @@ pub(super) fn chunk_floats(levels: &Levels, lanes: usize) -> usize {
     }
 }
 
-/// Which units every source has, and through which channel each is heard.
+/// Which units every source has, and the channel of each.
 #[derive(Clone, Copy)]
 pub(super) struct Sources<'a> {
     pub levels: &'a Levels,
     pub binding: &'a Binding,
-    pub places: &'a Places,
+    pub unit_rows: &'a UnitRows,
     pub lanes: &'a Lanes,
     /// The channel of the bias, where it is in one.
     pub bias: Option<usize>,
@@ -51,37 +51,37 @@ pub(super) struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// Adds up what every source says.
-    pub(super) fn say(&self, tables: &Tables, said: &mut [f32]) {
+    /// Adds up the values of every source.
+    pub(super) fn forward(&self, tables: &FunctionTables, values: &mut [f32]) {
         let width = self.lanes.width();
         let mut tasks: Vec<Vec<&mut [f32]>> =
             (0..self.count.div_ceil(SOURCES_PER_TASK)).map(|_| Vec::with_capacity(self.lanes.blocks())).collect();
-        for block in said.chunks_exact_mut((self.count * width).max(1)) {
+        for block in values.chunks_exact_mut((self.count * width).max(1)) {
             let parts = block.chunks_mut(SOURCES_PER_TASK * width);
             tasks.iter_mut().zip(parts).for_each(|(task, part)| task.push(part));
         }
-        tasks.into_par_iter().enumerate().for_each(|(task, said)| {
-            Arch::new().dispatch(Say { sources: self, tables, first: task * SOURCES_PER_TASK, said });
+        tasks.into_par_iter().enumerate().for_each(|(task, values)| {
+            Arch::new().dispatch(SourceForward { sources: self, tables, first: task * SOURCES_PER_TASK, values });
         });
     }
 
-    /// Takes the gradient of what every source says back to `T`; `scratch` is working memory to be kept.
-    pub(super) fn table_gradients(&self, said: &[f32], gradient: &mut Tables, scratch: &mut Vec<f32>) {
+    /// Takes the gradient of the source values back to `T`; `scratch` is working memory to be kept.
+    pub(super) fn backward(&self, value_gradient: &[f32], gradient: &mut FunctionTables, scratch: &mut Vec<f32>) {
         let (lanes, len) = (gradient.lanes, gradient.units.len());
         let chunks = chunks(self.levels, lanes, len);
         let per_chunk = self.count.div_ceil(chunks).max(1);
-        let back = |chunk: usize, table: &mut [f32]| {
+        let backward = |chunk: usize, table: &mut [f32]| {
             let range = chunk * per_chunk..self.count.min((chunk + 1) * per_chunk);
-            Arch::new().dispatch(Back { sources: self, range, lanes, said, table })
+            Arch::new().dispatch(SourceBackward { sources: self, range, lanes, value_gradient, table })
         };
         let bias: Vec<Vec<f64>> = if chunks == 1 {
-            vec![back(0, &mut gradient.units)]
+            vec![backward(0, &mut gradient.units)]
         } else {
             scratch.resize(chunks * len, 0.0);
             let tables = scratch.par_chunks_mut(len).enumerate();
             let bias = tables.map(|(chunk, table)| {
                 table.fill(0.0);
-                back(chunk, table)
+                backward(chunk, table)
             });
             let bias = bias.collect();
             let found = &*scratch;
@@ -100,7 +100,7 @@ impl Sources<'_> {
         }
     }
 
-    /// The channel through which a unit is heard; `None`: it is in the cells.
+    /// The channel of a unit; `None`: it is in the cells.
     #[inline(always)]
     fn channel(&self, shared: bool, unit: u32) -> Option<usize> {
         if shared { Some(0) } else { self.binding.channel(unit) }
@@ -108,8 +108,8 @@ impl Sources<'_> {
 
     /// The row of `T` that a listed unit takes, and the share of the row after it.
     #[inline(always)]
-    fn place(&self, unit: u32, share: Option<&f32>) -> (usize, f32) {
-        let (row, own) = self.places.of(unit);
+    fn row_of(&self, unit: u32, share: Option<&f32>) -> (usize, f32) {
+        let (row, own) = self.unit_rows.of(unit);
         (row, share.copied().filter(|share| *share != 0.0).unwrap_or(own))
     }
 
@@ -124,23 +124,23 @@ impl Sources<'_> {
     }
 }
 
-/// What the sources from `first` on say, block by block.
-struct Say<'a> {
+/// The values of the sources from `first` on, block by block.
+struct SourceForward<'a> {
     sources: &'a Sources<'a>,
-    tables: &'a Tables,
+    tables: &'a FunctionTables,
     first: usize,
-    said: Vec<&'a mut [f32]>,
+    values: Vec<&'a mut [f32]>,
 }
 
-impl WithSimd for Say<'_> {
+impl WithSimd for SourceForward<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Say { sources, tables, first, mut said } = self;
+        let SourceForward { sources, tables, first, mut values } = self;
         let (lanes, width, shared) = (tables.lanes, sources.lanes.width(), sources.is_shared());
         let mut row = vec![0.0f32; sources.row_len()];
-        let count = said.first().map_or(0, |block| block.len() / width);
+        let count = values.first().map_or(0, |block| block.len() / width);
         for place in 0..count {
             row.fill(0.0);
             if let Some(channel) = sources.bias {
@@ -150,10 +150,10 @@ impl WithSimd for Say<'_> {
             for (at, unit) in units.iter().enumerate() {
                 let Some(channel) = sources.channel(shared, *unit) else { continue };
                 let row = &mut row[channel * lanes..][..lanes];
-                let (place, share) = sources.place(*unit, shares.get(at));
-                let table = &tables.units[place * lanes..];
+                let (unit_row, share) = sources.row_of(*unit, shares.get(at));
+                let table = &tables.units[unit_row * lanes..];
                 if share == 0.0 {
-                    row.iter_mut().zip(&table[..lanes]).for_each(|(said, value)| *said += value);
+                    row.iter_mut().zip(&table[..lanes]).for_each(|(sum, value)| *sum += value);
                 } else {
                     let (own, next) = table[..2 * lanes].split_at(lanes);
                     let rest = 1.0 - share;
@@ -162,7 +162,7 @@ impl WithSimd for Say<'_> {
                     }
                 }
             }
-            for (block, row) in said.iter_mut().zip(row.chunks_exact(width)) {
+            for (block, row) in values.iter_mut().zip(row.chunks_exact(width)) {
                 block[place * width..][..width].copy_from_slice(row);
             }
         }
@@ -170,26 +170,26 @@ impl WithSimd for Say<'_> {
 }
 
 /// The way back, for a range of sources; returns the sums of the bias.
-struct Back<'a> {
+struct SourceBackward<'a> {
     sources: &'a Sources<'a>,
     range: std::ops::Range<usize>,
     lanes: usize,
-    said: &'a [f32],
+    value_gradient: &'a [f32],
     table: &'a mut [f32],
 }
 
-impl WithSimd for Back<'_> {
+impl WithSimd for SourceBackward<'_> {
     type Output = Vec<f64>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<f64> {
-        let Back { sources, range, lanes, said, table } = self;
+        let SourceBackward { sources, range, lanes, value_gradient, table } = self;
         let (width, shared) = (sources.lanes.width(), sources.is_shared());
         let mut row = vec![0.0f32; sources.row_len()];
         let mut bias = vec![0.0f64; lanes];
         for source in range {
             for (block, row) in row.chunks_exact_mut(width).enumerate() {
-                row.copy_from_slice(&said[(block * sources.count + source) * width..][..width]);
+                row.copy_from_slice(&value_gradient[(block * sources.count + source) * width..][..width]);
             }
             if let Some(channel) = sources.bias {
                 bias.iter_mut().zip(&row[channel * lanes..]).for_each(|(sum, g)| *sum += f64::from(*g));
@@ -198,8 +198,8 @@ impl WithSimd for Back<'_> {
             for (at, unit) in units.iter().enumerate() {
                 let Some(channel) = sources.channel(shared, *unit) else { continue };
                 let row = &row[channel * lanes..][..lanes];
-                let (place, share) = sources.place(*unit, shares.get(at));
-                let table = &mut table[place * lanes..];
+                let (unit_row, share) = sources.row_of(*unit, shares.get(at));
+                let table = &mut table[unit_row * lanes..];
                 if share == 0.0 {
                     table[..lanes].iter_mut().zip(row).for_each(|(sum, g)| *sum += g);
                 } else {

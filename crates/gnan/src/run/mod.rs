@@ -4,11 +4,13 @@
 //! [`Dataset::with_run`](crate::Dataset::with_run). Several runs may go on in one process, each with its own limit,
 //! progress and way to stop.
 
-use std::path::PathBuf;
+mod distance_cache;
+
+pub use distance_cache::DistanceCache;
 
 /// How work is done.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// The folder in which distances are kept that do not fit in memory.
-    pub cache: Option<PathBuf>,
+    /// Where distances are kept that do not fit in memory.
+    pub cache: Option<DistanceCache>,
 }

@@ -1,27 +1,31 @@
 //! Distances as a search leaves them: one bit per receiver in *planes*, plane `p` holding bit `p` of every distance.
 //!
 //! A level of the search adds its bits to few planes, whatever the number of receivers, and its nodes are counted per
-//! receiver by adding columns of bits. Distances are read out for eight receivers at a time, an *octet*, one byte each
-//! in a word per source. Planes are by places on the ground; what is written down is by nodes.
+//! receiver by adding columns of bits. Distances are read out for a *block* of eight receivers at a time, one byte each
+//! in a 64-bit word per source. Planes are ordered by the places of nodes in the reordered graph; what is written out is
+//! ordered by nodes.
 
-use super::ground::Ground;
+use super::reordered_graph::ReorderedGraph;
 
-/// Receivers whose distances stand together.
-pub const OCTET: usize = 8;
+/// Receivers whose distances are kept together, one byte each in a word.
+pub const RECEIVERS_PER_BLOCK: usize = 8;
+
+/// Blocks of receivers whose bits a word of a plane holds.
+const BLOCKS_PER_WORD: usize = 64 / RECEIVERS_PER_BLOCK;
 
 /// Places whose distances are read out at a time.
 const PLACES_AT_ONCE: usize = 512;
 
 /// The distances of many receivers.
 #[derive(Clone, Debug, Default)]
-pub struct Planes {
+pub struct DistanceBitPlanes {
     nodes: usize,
     receivers: usize,
     /// `[planes][words, nodes]`
     bits: Vec<Vec<u64>>,
     /// Number of planes that are in use; the others hold what an earlier search left.
     used: usize,
-    /// `[words, nodes]`: who is not reachable from whom.
+    /// `[words, nodes]`: which nodes have no path to which receivers.
     unreachable: Vec<u64>,
     any_unreachable: bool,
     /// `[distances, receivers]`: how many nodes are at each distance.
@@ -29,7 +33,7 @@ pub struct Planes {
     longest: u16,
 }
 
-impl Planes {
+impl DistanceBitPlanes {
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
@@ -111,7 +115,7 @@ impl Planes {
         }
     }
 
-    /// Notes who was never reached.
+    /// Marks the nodes that were never reached.
     pub(super) fn close<const WORDS: usize>(&mut self, seen: &[[u64; WORDS]], all: [u64; WORDS]) {
         let words = self.receivers.div_ceil(64);
         self.unreachable.clear();
@@ -125,12 +129,12 @@ impl Planes {
         }
     }
 
-    /// Writes the distances of an octet of receivers from every node, one byte per receiver; `unreachable` stands for
+    /// Writes the distances of a block of receivers from every node, one byte per receiver; `unreachable` stands for
     /// those that are.
     ///
     /// Distances above 255 lose their meaning: see [`longest`](Self::longest).
-    pub fn write_bytes(&self, octet: usize, ground: &Ground, unreachable: u8, out: &mut [u64]) {
-        let (first, shift) = (octet / OCTET * self.nodes, 8 * (octet % OCTET));
+    pub fn write_bytes(&self, block: usize, graph: &ReorderedGraph, unreachable: u8, out: &mut [u64]) {
+        let (first, shift) = (block / BLOCKS_PER_WORD * self.nodes, RECEIVERS_PER_BLOCK * (block % BLOCKS_PER_WORD));
         let mut words = [0; PLACES_AT_ONCE];
         for start in (0..self.nodes).step_by(PLACES_AT_ONCE) {
             let places = start..(start + PLACES_AT_ONCE).min(self.nodes);
@@ -148,16 +152,22 @@ impl Planes {
                 }
             }
             for (place, word) in places.zip(words) {
-                out[ground.node(place as u32) as usize] = *word;
+                out[graph.node(place as u32) as usize] = *word;
             }
         }
     }
 
     /// The same with two bytes per receiver.
-    pub fn write_wide(&self, octet: usize, ground: &Ground, unreachable: u16, out: &mut [[u16; OCTET]]) {
-        let (first, shift) = (octet / OCTET * self.nodes, 8 * (octet % OCTET));
+    pub fn write_wide(
+        &self,
+        block: usize,
+        graph: &ReorderedGraph,
+        unreachable: u16,
+        out: &mut [[u16; RECEIVERS_PER_BLOCK]],
+    ) {
+        let (first, shift) = (block / BLOCKS_PER_WORD * self.nodes, RECEIVERS_PER_BLOCK * (block % BLOCKS_PER_WORD));
         for place in 0..self.nodes {
-            let mut lanes = [0; OCTET];
+            let mut lanes = [0; RECEIVERS_PER_BLOCK];
             for (bit, plane) in self.bits[..self.used].iter().enumerate() {
                 let bits = plane[first + place] >> shift;
                 lanes.iter_mut().enumerate().for_each(|(lane, out)| *out |= ((bits >> lane & 1) as u16) << bit);
@@ -168,7 +178,7 @@ impl Planes {
                 .enumerate()
                 .filter(|(lane, _)| never >> lane & 1 == 1)
                 .for_each(|(_, out)| *out = unreachable);
-            out[ground.node(place as u32) as usize] = lanes;
+            out[graph.node(place as u32) as usize] = lanes;
         }
     }
 }
