@@ -31,14 +31,14 @@ impl ExplanationWriter<'_> {
     /// An explanation as one JSON object on one line.
     pub fn json_line(&self, why: &Explanation) -> Result<Vec<u8>> {
         let mut line = Vec::new();
-        serde_json::to_writer(&mut line, &Document { writer: self, why }).map_err(broken)?;
+        serde_json::to_writer(&mut line, &ExplanationDocument { writer: self, why }).map_err(broken)?;
         line.push(b'\n');
         Ok(line)
     }
 
     /// An explanation as one JSON object for people.
     pub fn json_document(&self, why: &Explanation) -> Result<Vec<u8>> {
-        let mut text = serde_json::to_vec_pretty(&Document { writer: self, why }).map_err(broken)?;
+        let mut text = serde_json::to_vec_pretty(&ExplanationDocument { writer: self, why }).map_err(broken)?;
         text.push(b'\n');
         Ok(text)
     }
@@ -104,12 +104,12 @@ fn more_parts(count: usize) -> String {
     format!("{text} more part{}", if count == 1 { "" } else { "s" })
 }
 
-struct Document<'a> {
+struct ExplanationDocument<'a> {
     writer: &'a ExplanationWriter<'a>,
     why: &'a Explanation,
 }
 
-impl Serialize for Document<'_> {
+impl Serialize for ExplanationDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let (why, definition) = (self.why, self.writer.definition);
         let mut map = serializer.serialize_map(None)?;
@@ -130,8 +130,8 @@ impl Serialize for Document<'_> {
         let distances: Vec<(usize, String)> =
             (0..slots).filter(|slot| why.receivers[*slot] > 0).map(|slot| (slot, why.axis.key(slot))).collect();
         let outputs = self.writer.outputs.iter();
-        let parts =
-            outputs.map(|output| (output.name.as_str(), Parts { document: self, output, distances: &distances }));
+        let parts = outputs
+            .map(|output| (output.name.as_str(), OutputDocument { document: self, output, distances: &distances }));
         map.serialize_entry("outputs", &Named(parts.collect()))?;
         map.serialize_entry("unseen", &why.unseen)?;
         map.serialize_entry("adds_up", &why.adds_up())?;
@@ -144,19 +144,19 @@ fn names(names: &[String]) -> impl Iterator<Item = &str> {
 }
 
 /// The parts of one output.
-struct Parts<'a> {
-    document: &'a Document<'a>,
+struct OutputDocument<'a> {
+    document: &'a ExplanationDocument<'a>,
     output: &'a Output,
     distances: &'a [(usize, String)],
 }
 
-impl Parts<'_> {
+impl OutputDocument<'_> {
     fn by_distance<'a>(&'a self, amount: impl Fn(usize) -> f64) -> Named<'a, f64> {
         Named(self.distances.iter().map(|(slot, name)| (name.as_str(), amount(*slot))).collect())
     }
 }
 
-impl Serialize for Parts<'_> {
+impl Serialize for OutputDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let (why, output) = (self.document.why, self.output);
         let (shown, sign) = output.shown;

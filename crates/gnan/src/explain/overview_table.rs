@@ -6,7 +6,7 @@ use crate::model::Support;
 
 /// What a number of the CSV table belongs to.
 #[derive(Clone, Copy, Default)]
-struct Place<'a> {
+struct OverviewPlace<'a> {
     table: &'a str,
     feature: &'a str,
     level: &'a str,
@@ -15,7 +15,7 @@ struct Place<'a> {
     support: Option<Support>,
 }
 
-struct Rows {
+struct OverviewRows {
     writer: csv::Writer<Vec<u8>>,
 }
 
@@ -23,13 +23,13 @@ fn broken(error: impl std::fmt::Display) -> Error {
     Error::input(format!("the overview cannot be written: {error}"))
 }
 
-impl Rows {
-    fn values(&mut self, place: Place<'_>, outputs: &[String], values: &[f64]) -> Result<()> {
+impl OverviewRows {
+    fn values(&mut self, place: OverviewPlace<'_>, outputs: &[String], values: &[f64]) -> Result<()> {
         let (from, to) = place.range.map(|(from, to)| (from.to_string(), to.to_string())).unwrap_or_default();
         let count = |of: fn(Support) -> u64| place.support.map(|support| of(support).to_string()).unwrap_or_default();
         let (nodes, graphs) = (count(|support| support.nodes), count(|support| support.graphs));
         for (output, value) in outputs.iter().zip(values) {
-            let Place { table, feature, level, distance, .. } = place;
+            let OverviewPlace { table, feature, level, distance, .. } = place;
             let value = value.to_string();
             let row = [table, feature, level, &from, &to, distance, output, &value, &nodes, &graphs];
             self.writer.write_record(row).map_err(broken)?;
@@ -49,47 +49,71 @@ impl Overview {
     /// The CSV table. Rho, levels and curves have the model's own outputs; base, structure curve and importances the shown
     /// ones.
     pub fn csv(&self) -> Result<Vec<u8>> {
-        let mut rows = Rows { writer: csv::Writer::from_writer(Vec::new()) };
+        let mut rows = OverviewRows { writer: csv::Writer::from_writer(Vec::new()) };
         let header = ["table", "feature", "level", "from", "to", "distance", "output", "value", "nodes", "graphs"];
         rows.writer.write_record(header).map_err(broken)?;
         let (own, shown) = (&self.outputs, &self.shown_outputs);
         let distances: Vec<String> = (0..self.axis.slots()).map(|slot| self.axis.key(slot)).collect();
-        rows.values(Place { table: "base", ..Place::default() }, shown, &self.base)?;
+        rows.values(OverviewPlace { table: "base", ..OverviewPlace::default() }, shown, &self.base)?;
         for (distance, values) in distances.iter().zip(&self.structure) {
-            rows.values(Place { table: "structure", distance, ..Place::default() }, shown, values)?;
+            rows.values(OverviewPlace { table: "structure", distance, ..OverviewPlace::default() }, shown, values)?;
         }
         for rho in &self.rho {
             for (distance, values) in distances.iter().zip(&rho.values) {
-                rows.values(Place { table: "rho", feature: &rho.name, distance, ..Place::default() }, own, values)?;
+                rows.values(
+                    OverviewPlace { table: "rho", feature: &rho.name, distance, ..OverviewPlace::default() },
+                    own,
+                    values,
+                )?;
             }
         }
         for feature in &self.features {
-            let place = Place { feature: &feature.name, ..Place::default() };
+            let place = OverviewPlace { feature: &feature.name, ..OverviewPlace::default() };
             for level in &feature.levels {
                 let support = Some(level.support);
-                rows.values(Place { table: "level", level: &level.name, support, ..place }, own, &level.values)?;
+                rows.values(
+                    OverviewPlace { table: "level", level: &level.name, support, ..place },
+                    own,
+                    &level.values,
+                )?;
             }
             for (x, values) in feature.curve.iter().flat_map(|curve| &curve.points) {
-                rows.values(Place { table: "curve", range: Some((*x, *x)), ..place }, own, values)?;
+                rows.values(OverviewPlace { table: "curve", range: Some((*x, *x)), ..place }, own, values)?;
             }
             for bin in feature.curve.iter().flat_map(|curve| &curve.bins) {
                 // Not an effect but a count: how many nodes and graphs have such values.
-                let place =
-                    Place { table: "bin", range: Some((bin.from, bin.to)), support: Some(bin.support), ..place };
+                let place = OverviewPlace {
+                    table: "bin",
+                    range: Some((bin.from, bin.to)),
+                    support: Some(bin.support),
+                    ..place
+                };
                 rows.values(place, &[String::new()], &[bin.support.nodes as f64])?;
             }
         }
         let Some(importance) = &self.importance else { return rows.writer.into_inner().map_err(broken) };
-        rows.values(Place { table: "importance of structure", ..Place::default() }, shown, &importance.structure)?;
+        rows.values(
+            OverviewPlace { table: "importance of structure", ..OverviewPlace::default() },
+            shown,
+            &importance.structure,
+        )?;
         for (distance, values) in distances.iter().zip(&importance.by_distance) {
-            rows.values(Place { table: "importance by distance", distance, ..Place::default() }, shown, values)?;
+            rows.values(
+                OverviewPlace { table: "importance by distance", distance, ..OverviewPlace::default() },
+                shown,
+                values,
+            )?;
         }
         let features = self.features.iter().zip(&importance.by_feature).zip(&importance.by_feature_and_distance);
         for ((feature, values), cells) in features {
-            let place = Place { feature: &feature.name, ..Place::default() };
-            rows.values(Place { table: "importance by feature", ..place }, shown, values)?;
+            let place = OverviewPlace { feature: &feature.name, ..OverviewPlace::default() };
+            rows.values(OverviewPlace { table: "importance by feature", ..place }, shown, values)?;
             for (distance, values) in distances.iter().zip(cells) {
-                rows.values(Place { table: "importance by feature and distance", distance, ..place }, shown, values)?;
+                rows.values(
+                    OverviewPlace { table: "importance by feature and distance", distance, ..place },
+                    shown,
+                    values,
+                )?;
             }
         }
         rows.writer.into_inner().map_err(broken)

@@ -33,7 +33,8 @@ impl Model {
     pub fn json_lines(&self, predictions: &[Prediction]) -> Result<Vec<u8>> {
         let mut lines = Vec::new();
         for item in predictions {
-            serde_json::to_writer(&mut lines, &Line { item, definition: self.definition() }).map_err(broken)?;
+            serde_json::to_writer(&mut lines, &PredictionLine { item, definition: self.definition() })
+                .map_err(broken)?;
             lines.push(b'\n');
         }
         Ok(lines)
@@ -82,14 +83,14 @@ fn record(item: &Prediction, definition: &Definition) -> Vec<String> {
     cells
 }
 
-struct Line<'a> {
+struct PredictionLine<'a> {
     item: &'a Prediction,
     definition: &'a Definition,
 }
 
-impl Serialize for Line<'_> {
+impl Serialize for PredictionLine<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let Line { item, definition } = self;
+        let PredictionLine { item, definition } = self;
         let targets = || definition.learned.targets.iter().map(|target| target.name.as_str());
         let probabilities = || item.probabilities.iter().map(|p| single(*p));
         let mut map = serializer.serialize_map(None)?;
