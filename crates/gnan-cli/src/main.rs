@@ -25,7 +25,17 @@ mod style;
 mod table;
 
 fn main() -> std::process::ExitCode {
-    progress::listen();
+    keep_readers_quiet();
     let outcome = config::parse(std::env::args_os()).and_then(commands::run);
     exit::code(outcome)
+}
+
+/// Malformed Parquet files make their reader panic, which the library answers with an error: the panic itself is no news.
+fn keep_readers_quiet() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(gnan::files::PARQUET_THREAD) {
+            usual(panic);
+        }
+    }));
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gnan::bootstrap::BootstrapEvent;
+use gnan::run::WorkDone;
 use gnan::evaluate::EvaluationEvent;
 use gnan::numbers::{metric, number};
 use gnan::selftest::Progress;
@@ -40,9 +41,9 @@ fn bar(length: u64, template: &str) -> ProgressBar {
 }
 
 /// Shows long work inside the library, with the time left, once it takes more than a moment.
-pub fn listen() {
+pub fn show_work() -> impl Fn(WorkDone) + Send + Sync {
     let shown: Mutex<Option<(&'static str, Instant, Option<ProgressBar>)>> = Mutex::new(None);
-    gnan::progress::listen(Box::new(move |what, done, all| {
+    move |WorkDone { what, done, all }| {
         let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
         if done >= all {
             if let Some((_, _, Some(bar))) = shown.take() {
@@ -62,7 +63,7 @@ pub fn listen() {
         if let Some(bar) = at {
             bar.set_position(done as u64);
         }
-    }));
+    }
 }
 
 /// The bar of one training.

@@ -72,7 +72,7 @@ mod tests {
         let body = html! { p { (hostile) } (figure(&scene, hostile, Some(hostile))) };
         let page = document(hostile, "", hostile, &body);
         assert_eq!(page.matches("<script").count(), 1, "{page}");
-        assert_eq!(page.matches("&lt;script&gt;").count(), 5, "title, class, paragraph, caption and label: {page}");
+        assert_eq!(page.matches("&lt;script&gt;").count(), 6, "title, class, paragraph, caption, label twice: {page}");
         assert!(!page.contains('\u{202e}') && !page.contains('\u{0}'));
         assert!(page.contains("id=\"titlescriptalertxscript\""), "an id has letters, digits and dashes alone: {page}");
     }

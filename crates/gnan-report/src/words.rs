@@ -48,12 +48,12 @@ pub fn items(definition: &Definition) -> &'static str {
     }
 }
 
-/// Whether there is one distance function (rho), one per feature or one per group of features.
+/// Whether the distance function rho is "shared", "per feature" or "per group of features".
 pub fn rho(rho: Rho) -> &'static str {
     match rho {
-        Rho::Shared => "one distance function (rho)",
-        Rho::PerFeature => "a distance function (rho) per feature",
-        Rho::Grouped => "a distance function (rho) per group of features",
+        Rho::Shared => "shared",
+        Rho::PerFeature => "per feature",
+        Rho::Grouped => "per group of features",
     }
 }
 
@@ -104,7 +104,7 @@ pub fn pairs(definition: &Definition) -> Vec<String> {
     definition.record.pairs.iter().map(line).collect()
 }
 
-/// The architecture: "a distance function (rho) per feature, one logit, networks of 3 layers of 64, 52,000 parameters".
+/// The architecture: "distance function (rho) per feature, one logit, networks of 3 layers of 64, 52,000 parameters".
 pub fn architecture(definition: &Definition) -> String {
     let size = definition.architecture();
     let logits = match (definition.learned.outcome, size.outputs) {
@@ -121,7 +121,7 @@ pub fn architecture(definition: &Definition) -> String {
         if definition.spec.statistics.normalise { "" } else { ", sums instead of means over nodes at one distance" };
     let readout = if definition.spec.model.readout { ", readout" } else { "" };
     format!(
-        "{}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
+        "distance function (rho) {}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",
         rho(definition.learned.rho),
         lenses(definition),
         shapes(definition),

@@ -24,6 +24,8 @@ pub enum ErrorKind {
     Io,
     /// Training could not produce a usable model.
     Training,
+    /// The work was cancelled.
+    Cancelled,
     /// The model file was written by a newer version of this library.
     Version,
 }
@@ -80,6 +82,11 @@ impl Error {
     /// Training that did not lead to a model.
     pub fn training(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Training, message)
+    }
+
+    /// Work that was cancelled.
+    pub fn cancelled() -> Self {
+        Self::new(ErrorKind::Cancelled, "the work was cancelled")
     }
 
     /// A model file from a newer version.

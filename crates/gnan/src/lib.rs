@@ -27,7 +27,6 @@ pub mod random;
 pub mod output;
 pub mod checksum;
 pub mod workers;
-pub mod progress;
 pub mod run;
 pub mod metric;
 pub mod names;

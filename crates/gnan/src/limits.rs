@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::memory::MemoryLimit;
 
 /// Upper bounds on what a reader accepts; the defaults fit a laptop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +19,20 @@ pub struct Limits {
     pub edges: u64,
     /// Features, counting the columns of a table.
     pub features: u64,
+    /// Memory that may be in use while it is read.
+    pub memory: MemoryLimit,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { bytes: 2 << 30, graphs: 20_000_000, nodes: 100_000_000, edges: 500_000_000, features: 1_000_000 }
+        Limits {
+            bytes: 2 << 30,
+            graphs: 20_000_000,
+            nodes: 100_000_000,
+            edges: 500_000_000,
+            features: 1_000_000,
+            memory: MemoryLimit::default(),
+        }
     }
 }
 
@@ -34,7 +43,7 @@ impl Limits {
         let file = std::fs::File::open(path).map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
         Limits::check(length, self.bytes, what)
-            .and_then(|()| memory::demand(length, "to read this file"))
+            .and_then(|()| self.memory.demand(length, "to read this file"))
             .map_err(|error| error.in_file(path))?;
         let mut bytes = Vec::new();
         file.take(self.bytes).read_to_end(&mut bytes).map_err(io)?;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use strsim::normalized_damerau_levenshtein as likeness;
 
 use crate::error::{Error, Result};
+use crate::numbers::count;
 
 /// Near names that a message lists.
 const NEAR: usize = 5;
@@ -48,7 +49,7 @@ impl Names {
         }
         let first: Vec<&str> = self.names.iter().take(NEAR).map(String::as_str).collect();
         let more = self.names.len() - first.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = if more > 0 { format!(" and {} more", count(more)) } else { String::new() };
         format!("there are: {}{more}", listed(&first))
     }
 

@@ -185,7 +185,7 @@ impl Spec {
             None => vec![common.estimate(Way::GraphSums, 0, 0.0, &costs(&mut probe, |_, _| Vec::new()))],
             Some(_) => shell_ways(self, &mut probe, &common, &far, &train, side_by_side),
         };
-        let limit = memory::limit();
+        let limit = train.run().memory.bytes();
         ways.iter_mut().for_each(|way| way.fits = limit.is_none_or(|limit| way.memory <= limit));
         let why = choose(self, &mut ways, &common, far.shell_counts(), &train);
         Ok(Plan {
@@ -323,7 +323,7 @@ fn choose(
     train: &Dataset,
 ) -> String {
     let slots = surroundings.iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
-    let left = memory::limit().map(|limit| limit.saturating_sub(common.memory));
+    let left = train.run().memory.bytes().map(|limit| limit.saturating_sub(common.memory));
     let keeping = DistanceStorage::choose(train.receiver_source_pairs(), slots, left, train.run().cache.as_ref());
     let is_there = |way: Way| ways.iter().any(|estimate| estimate.way == way);
     let (way, why) = match (spec.statistics.shell_sample, &keeping) {

@@ -13,7 +13,6 @@ use crate::dataset::{
 use crate::distance::RECEIVERS_AT_ONCE;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
-use crate::memory;
 use crate::metric::Metrics;
 use crate::model::{Definition, Engine, Model, Novelty};
 use crate::score::{Scored, most_probable, probabilities, score};
@@ -157,7 +156,7 @@ impl Model {
                 engine => {
                     longest = statistics.axis().longest();
                     let needed = Engine::bytes(definition.engine_model(), &statistics, 1);
-                    memory::demand(needed, "the tables of the shape functions")?;
+                    data.run().memory.demand(needed, "the tables of the shape functions")?;
                     engine.insert(self.engine(statistics))
                 }
             };
@@ -211,7 +210,7 @@ impl Model {
         let plan = self.definition().statistics_request().channels;
         let channels = plan.map_or(self.definition().learned.features.len(), |plan| plan.count());
         let lanes = (channels * self.outputs()).next_multiple_of(4);
-        let room = memory::left().map_or(BYTES_AT_ONCE, |left| BYTES_AT_ONCE.min(left / 8));
+        let room = data.run().memory.left().map_or(BYTES_AT_ONCE, |left| BYTES_AT_ONCE.min(left / 8));
         let receivers = room as usize / (USUAL_SLOTS * (8 + 4 * lanes));
         receivers.clamp(RECEIVERS_AT_ONCE, 1 << 20)
     }

@@ -8,8 +8,9 @@ use gnan::dataset::{AskedPair, LinkQuestion, Links};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
 use gnan::run::DistanceCache;
 use gnan::spec::TaskChoice;
-use gnan::{Dataset, DatasetOptions, Error, Model, Run, Spec};
+use gnan::{Dataset, DatasetOptions, Error, Model, Spec};
 
+use super::general_args::run;
 use super::heading::GENERAL;
 use super::spec_args::{DataSpecArgs, ReadSpecArgs, SpecArgs, arguments};
 use crate::exit::Result;
@@ -70,7 +71,7 @@ impl ReadArgs {
         if self.options.spec.data.explicit_hydrogens && !model.spec().data.explicit_hydrogens {
             return Err(Error::usage("the model was trained on molecules without explicit hydrogens").into());
         }
-        let mut options = model.data_options();
+        let mut options = DatasetOptions { run: run(), ..model.data_options() };
         self.apply(&mut options.read);
         Ok(options)
     }
@@ -154,10 +155,11 @@ impl DataArgs {
     }
 
     fn open_as(&self, spec: &Spec, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
-        let options = DatasetOptions {
-            run: Run { cache: self.cache.as_ref().map(DistanceCache::new) },
-            ..DatasetOptions::of(&spec.data, seed, test_share)
+        let run = match &self.cache {
+            Some(folder) => run().with_cache(DistanceCache::new(folder)),
+            None => run(),
         };
+        let options = DatasetOptions { run, ..DatasetOptions::of(&spec.data, seed, test_share) };
         let data = open(&self.data, &options)?;
         if let Some(sample) = data.links().and_then(Links::sample) {
             talk(format!("{}: {sample}", warning("note")));
@@ -184,6 +186,7 @@ impl LookArgs {
         let options = DatasetOptions {
             targets_optional: spec.target.is_empty(),
             links: None,
+            run: run(),
             ..DatasetOptions::of(spec, 0, None)
         };
         open(&self.data, &options)

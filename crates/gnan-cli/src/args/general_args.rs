@@ -1,12 +1,15 @@
 //! Options of every command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use clap::{Args, value_parser};
-use gnan::{Error, memory};
+use gnan::memory::{self, MemoryLimit};
+use gnan::{Error, Limits, Model, Run};
 
 use super::heading::GENERAL;
 use crate::exit::Result;
+use crate::progress;
 
 /// More threads than this are a slip of the keyboard.
 const MOST_THREADS: i64 = 1024;
@@ -33,17 +36,29 @@ pub struct GeneralArgs {
 }
 
 impl GeneralArgs {
-    /// Sets the limit of memory and makes the threads.
+    /// Makes the run that every command uses.
     pub fn apply(&self) -> Result<()> {
-        if let Some(bytes) = self.memory {
-            memory::set_limit(bytes);
+        let memory = self.memory.map_or_else(MemoryLimit::usual, MemoryLimit::of);
+        let run = Run::default().with_memory(memory).observed_by(progress::show_work());
+        if let Some(threads) = self.threads {
+            let built = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+            built.map_err(|error| Error::usage(format!("{threads} threads are not available: {error}")))?;
         }
-        let Some(threads) = self.threads else { return Ok(()) };
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.into())
-            .build_global()
-            .map_err(|error| Error::usage(format!("{threads} threads cannot be had: {error}")).into())
+        RUN.set(run).map_err(|_| Error::usage("the command was set up twice").into())
     }
+}
+
+/// How this command works: there is one run in this process.
+static RUN: OnceLock<Run> = OnceLock::new();
+
+/// How this command works.
+pub fn run() -> Run {
+    RUN.get().cloned().unwrap_or_default()
+}
+
+/// Reads a model file within the memory that this command may take.
+pub fn load_model(path: impl AsRef<Path>) -> Result<Model> {
+    Ok(Model::load_within(path, &Limits { memory: run().memory, ..Limits::default() })?)
 }
 
 fn size(text: &str) -> std::result::Result<u64, String> {

@@ -8,7 +8,7 @@ mod search_args;
 mod spec_args;
 
 pub use data_args::{DataArgs, LookArgs, ReadArgs, fetched};
-pub use general_args::GeneralArgs;
+pub use general_args::{GeneralArgs, load_model, run};
 pub use output_args::{ForceArgs, OutputArgs, Sink, check_can_write};
 pub use palette_args::PaletteArgs;
 pub use search_args::SearchArgs;

@@ -77,7 +77,7 @@ struct Document<'a> {
 
 /// Runs `gnan bootstrap`.
 pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
-    let model = Model::load(&args.model)?;
+    let model = crate::args::load_model(&args.model)?;
     let data = args.read.open_for(&model, &args.data)?;
     let record = &model.definition().record;
     let (split, _) = data.parts(args.test_share, record.resolved.fit.seed)?;

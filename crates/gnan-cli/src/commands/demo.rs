@@ -120,7 +120,7 @@ impl<'a> ExplanationDocument<'a> {
 /// Runs `gnan demo`.
 pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
     check_folder(&args.output, args.force.force)?;
-    let data = working("reading the molecules", || Dataset::open(DATA))?;
+    let data = working("reading the molecules", || Dataset::open(DATA))?.with_run(&crate::args::run());
     let (split, _) = data.parts(None, args.seed)?;
     // One rho for all features tells the simplest story.
     let spec = Spec::default().seed(args.seed).rho(RhoChoice::Shared);

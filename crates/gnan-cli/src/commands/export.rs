@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gnan::Model;
 
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, OutputArgs};
@@ -61,7 +60,7 @@ pub struct ExportArgs {
 /// Runs `gnan export`; `--json` is the same as the format json.
 pub fn run(args: &ExportArgs, json: bool) -> Result<Answer> {
     args.output.check(args.force)?;
-    let tables = Model::load(&args.model)?.tables();
+    let tables = crate::args::load_model(&args.model)?.tables();
     let text = match args.format {
         Format::Csv if !json => tables.csv()?,
         _ => tables.json()?,

@@ -56,7 +56,7 @@ struct Document<'a> {
 
 /// Runs `gnan inspect`.
 pub fn run(args: &InspectArgs, json: bool) -> Result<Answer> {
-    let model = Model::load(&args.model)?;
+    let model = crate::args::load_model(&args.model)?;
     let definition = model.definition();
     let checked = model.check_certificates();
     if json {

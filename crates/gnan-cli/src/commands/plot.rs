@@ -116,7 +116,7 @@ pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
         let error = Error::usage("this is a file, not a folder").in_file(&args.output);
         return Err(error.with_remedy("name a folder with --output").into());
     }
-    let model = Model::load(&args.model)?;
+    let model = crate::args::load_model(&args.model)?;
     // What stands before a readout is drawn; its functions are in `gnan explain` and `gnan export`.
     let model = model.before_readout().unwrap_or(model);
     let data = args.data.as_ref().map(|data| args.read.open_for_ids(&model, data, &args.id)).transpose()?;

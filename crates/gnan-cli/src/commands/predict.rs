@@ -69,7 +69,7 @@ pub struct PredictArgs {
 /// Runs `gnan predict`.
 pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
     args.output.check(args.force)?;
-    let model = Model::load(&args.model)?;
+    let model = crate::args::load_model(&args.model)?;
     let data = match (&args.pairs, &model.definition().learned.links) {
         (Some(pairs), _) => args.read.open_pairs(&model, &args.data, AskedPair::read(pairs)?)?,
         (None, None) => args.read.open_for(&model, &args.data)?,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gnan::output::write_atomically;
-use gnan::{Error, Model};
+use gnan::Error;
 use gnan_report::Palette;
 use gnan_report::bands::Bands;
 use gnan_report::report::{Report, quoted};
@@ -71,7 +71,7 @@ struct Document<'a> {
 /// Runs `gnan report`.
 pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
     check_can_write(&args.output, args.force.force)?;
-    let model = Model::load(&args.model)?;
+    let model = crate::args::load_model(&args.model)?;
     if model.definition().spec.model.readout {
         return Err(Error::usage("a report cannot show the two stages of a readout yet")
             .with_remedy("see `gnan explain` and `gnan plot`, or train without --readout")

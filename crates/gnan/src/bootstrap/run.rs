@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -12,6 +12,7 @@ use crate::explain::Points;
 use crate::model::Model;
 use crate::remedy::{Remedy, Step};
 use crate::train::Retraining;
+use crate::workers;
 
 use super::file::FORMAT_VERSION;
 use super::importance::ItemCells;
@@ -97,40 +98,32 @@ impl Bootstrap {
             seed: self.seed,
             monitor,
         };
-        let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let stopped = AtomicBool::new(false);
         let found = Mutex::new((replicates, None::<Error>));
-        let take_groups = || {
-            while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
-                && !stopped.load(Ordering::Relaxed)
-            {
-                let rows = work.group(group.clone(), &stopped);
-                let Ok(mut found) = found.lock() else { return };
-                let kept = rows.and_then(|rows| {
-                    let Some(rows) = rows else { return Ok(ControlFlow::Break(())) };
-                    found.0.rows.extend(group.clone().zip(rows));
-                    file.map_or(Ok(()), |file| found.0.save(file))?;
-                    Ok(monitor(BootstrapEvent::Done { done: found.0.len(), wanted: self.resamples }))
-                });
-                match kept {
-                    Ok(ControlFlow::Continue(())) => {}
-                    Ok(ControlFlow::Break(())) => stopped.store(true, Ordering::Relaxed),
-                    Err(error) => {
-                        stopped.store(true, Ordering::Relaxed);
-                        found.1.get_or_insert(error);
-                    }
+        let take_group = |group: &Range<usize>| {
+            if stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            let rows = work.group(group.clone(), &stopped);
+            // A poisoned lock means that another thread panicked: what is there is still whole.
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = rows.and_then(|rows| {
+                let Some(rows) = rows else { return Ok(ControlFlow::Break(())) };
+                found.0.rows.extend(group.clone().zip(rows));
+                file.map_or(Ok(()), |file| found.0.save(file))?;
+                Ok(monitor(BootstrapEvent::Done { done: found.0.len(), wanted: self.resamples }))
+            });
+            match kept {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => stopped.store(true, Ordering::Relaxed),
+                Err(error) => {
+                    stopped.store(true, Ordering::Relaxed);
+                    found.1.get_or_insert(error);
                 }
             }
         };
-        // Every worker is a pool of one thread: no group is put on top of another while it waits for a part of its work.
-        std::thread::scope(|scope| {
-            for _ in 0..rayon::current_num_threads().min(groups.len()) {
-                scope.spawn(|| match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
-                    Ok(pool) => pool.install(take_groups),
-                    Err(_) => take_groups(),
-                });
-            }
-        });
-        let (mut replicates, error) = found.into_inner().map_err(|_| Error::training("a thread was lost"))?;
+        data.run().install(|| workers::run(groups.len(), |job| take_group(&groups[job])));
+        let (mut replicates, error) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = error {
             return Err(error);
         }

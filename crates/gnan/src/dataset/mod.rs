@@ -80,7 +80,9 @@ impl Dataset {
     pub fn open_with(source: impl AsRef<Path>, options: &DatasetOptions) -> Result<Dataset> {
         let source = source.as_ref();
         let name = source.to_str().ok_or_else(|| Error::input("the path is not valid UTF-8").in_file(source))?;
-        let tables = files::read(name, &options.read)?;
+        let mut read = options.read.clone();
+        read.limits.memory = options.run.memory;
+        let tables = options.run.install(|| files::read(name, &read))?;
         Self::from_tables(tables, options).map_err(|error| error.in_file(source))
     }
 

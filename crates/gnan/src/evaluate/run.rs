@@ -210,7 +210,7 @@ impl<'a> Runs<'a> {
         let descriptions = self.descriptions(open.iter().map(|run| runs[*run].candidate))?;
         let failure: Mutex<Option<Error>> = Mutex::new(None);
         let failed = || failure.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        let done = workers::run(open.len(), |job| {
+        let work = |job: usize| {
             let run = &runs[open[job]];
             if failed() || !may_begin(open[job]) {
                 return None;
@@ -221,7 +221,8 @@ impl<'a> Runs<'a> {
                 Ok(outcome)
             });
             result.map_err(|error| *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)).ok()
-        });
+        };
+        let done = self.data.run().install(|| workers::run(open.len(), work));
         if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }

@@ -14,6 +14,7 @@ use crate::dataset::Outcome;
 use crate::error::{Error, Result};
 use crate::model::Definition;
 use crate::named::Named;
+use crate::numbers::counted_more;
 use crate::score::most_probable;
 
 /// Writes explanations: what the model is, and which outputs and marginals are written.
@@ -93,15 +94,7 @@ fn broken(error: impl std::fmt::Display) -> Error {
 
 /// How many parts are not listed: "1 more part", "1,282 more parts".
 fn more_parts(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    format!("{text} more part{}", if count == 1 { "" } else { "s" })
+    counted_more(count, "part")
 }
 
 struct ExplanationDocument<'a> {

@@ -11,7 +11,6 @@ use crate::distance::{DistanceSearch, RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task, Values};
 use crate::lens::{DistanceAxis, View};
-use crate::memory;
 use crate::model::Model;
 use crate::score::probabilities;
 
@@ -75,7 +74,7 @@ impl<'a> Explainer<'a> {
         let (features, canonical) = (model.features_of(data)?, model.canonical());
         let all = 0..data.node_count();
         let needed = SourceTerms::bytes(value_count(&features, &all), canonical.outputs());
-        let room = memory::left().map_or(MOST_KEPT, |left| MOST_KEPT.min(left / 4));
+        let room = data.run().memory.left().map_or(MOST_KEPT, |left| MOST_KEPT.min(left / 4));
         Ok(Explainer {
             model,
             data,
@@ -152,7 +151,7 @@ impl<'a> Explainer<'a> {
         let (item, data) = (self.data.items()[position], self.data);
         let (nodes, _) = self.listeners(item);
         let needed = nodes.len() as u64 * (BYTES_OF_A_SOURCE + 16 * self.model.outputs() as u64);
-        memory::demand(needed, "the explanation of a prediction")?;
+        data.run().memory.demand(needed, "the explanation of a prediction")?;
         let (canonical, mut found) = self.marginals(item, true)?;
         let canonical = canonical.as_ref().unwrap_or(&self.canonical);
         let definition = self.model.definition();

@@ -12,15 +12,14 @@ use zip::ZipArchive;
 use crate::error::{Error, Result};
 use crate::files::text::{Text, children, read_at_most, read_file};
 use crate::limits::Limits;
-use crate::memory;
 
 /// The files of a folder (not of its subfolders) or of an archive.
 pub struct Bundle {
     path: PathBuf,
     members: Vec<Member>,
     archive: Option<ZipArchive<BufReader<File>>>,
-    /// Bytes that an archive may expand to, and how many of them are left.
-    limit: u64,
+    limits: Limits,
+    /// Bytes that an archive may still expand to.
     bytes_left: u64,
 }
 
@@ -40,7 +39,7 @@ impl Bundle {
         let files = children(path)?.into_iter().filter(|path| path.is_file());
         let names = files.filter_map(|path| Some(path.file_name()?.to_str()?.to_string()));
         let members = names.enumerate().map(|(index, name)| Member { name, index }).collect();
-        Ok(Bundle { path: path.to_path_buf(), members, archive: None, limit: limits.bytes, bytes_left: limits.bytes })
+        Ok(Bundle { path: path.to_path_buf(), members, archive: None, limits: *limits, bytes_left: limits.bytes })
     }
 
     fn archive(path: &Path, limits: &Limits) -> Result<Bundle> {
@@ -58,7 +57,7 @@ impl Bundle {
             path: path.to_path_buf(),
             members,
             archive: Some(archive),
-            limit: limits.bytes,
+            limits: *limits,
             bytes_left: limits.bytes,
         })
     }
@@ -82,11 +81,11 @@ impl Bundle {
     pub fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         let place = self.place(name);
         let Some(member) = self.members.iter().find(|member| member.name == name) else { return Ok(None) };
-        let Some(archive) = &mut self.archive else { return read_file(&place, self.limit).map(Some) };
+        let Some(archive) = &mut self.archive else { return read_file(&place, &self.limits).map(Some) };
         let file = archive.by_index(member.index).map_err(|error| damaged(&place, error))?;
-        let too_long = || Error::limit(format!("the archive expands to more than the limit of {} bytes", self.limit));
-        let bytes = read_at_most(file, self.bytes_left).map_err(|error| match error.kind() {
-            io::ErrorKind::OutOfMemory => memory::exhausted("to expand this file").in_file(&place),
+        let too_long = || Error::limit(format!("the archive expands to more than the limit of {} bytes", self.limits.bytes));
+        let bytes = read_at_most(file, self.bytes_left, self.limits.memory).map_err(|error| match error.kind() {
+            io::ErrorKind::OutOfMemory => self.limits.memory.exhausted("to expand this file").in_file(&place),
             _ => damaged(&place, error),
         })?;
         let bytes = bytes.ok_or_else(|| too_long().in_file(&place))?;

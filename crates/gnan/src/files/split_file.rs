@@ -51,7 +51,7 @@ fn read(tables: &Tables, path: &Path, options: &ReadOptions) -> Result<Vec<Vec<P
         Some(Task::Node) => (tables.nodes(), "nodes"),
         _ => (tables.graphs(), "graphs"),
     };
-    let bytes = read_file(path, options.limits.bytes)?;
+    let bytes = read_file(path, &options.limits)?;
     let list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     let folds =
         if list { serde_json::from_slice(&bytes) } else { serde_json::from_slice(&bytes).map(|fold| vec![fold]) };

@@ -13,7 +13,6 @@ use crate::distance::{
 use crate::error::{Error, Result};
 use crate::files::Values;
 use crate::graph::Graph;
-use crate::memory;
 use crate::spec::{EdgeDirection, WeightBins};
 
 /// A graph measured by a lens.
@@ -75,7 +74,8 @@ impl Longest {
 impl View {
     /// A graph of `data` measured by `lens`.
     pub fn new(data: &Dataset, graph: usize, lens: &Lens) -> Result<View> {
-        memory::demand(Graph::bytes(data.nodes_of(graph).len(), data.listed_edges(graph)), "the graph")?;
+        let bytes = Graph::bytes(data.nodes_of(graph).len(), data.listed_edges(graph));
+        data.run().memory.demand(bytes, "the graph")?;
         if let Some(links) = data.links() {
             if *lens != Lens::default() {
                 return Err(Error::usage("the distance between links is the number of edges")

@@ -1,14 +1,14 @@
-//! Memory: how much the process may hold, and whether something large still fits.
+//! Memory: how much may be in use, and whether something large still fits.
 //!
-//! The limit counts anonymous resident memory, what a program has made for itself rather than mapped from files. Whoever
-//! is about to make something large asks first with [`demand`], which refuses before anything is allocated. Nobody keeps
-//! a ledger of what was given back: the operating system is asked how much is in use. The limit decides whether and how
-//! work is done, never the numbers that come out.
+//! A limit counts anonymous resident memory of the process, what it has made for itself rather than mapped from files. Before
+//! anything large is made, [`MemoryLimit::demand`] refuses what would exceed the limit. No ledger is kept of what was given
+//! back: the operating system knows how much is in use. A limit decides whether and how work is done, never the numbers that
+//! come out.
 
 mod system;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -16,61 +16,65 @@ use crate::error::{Error, Result};
 use crate::numbers;
 use crate::remedy::Remedy;
 
-/// Less than this is not worth asking for.
+/// Less than this is not worth a check.
 const LITTLE: u64 = 1 << 18;
 /// How often a [`Watch`] looks.
-const GLANCE: Duration = Duration::from_millis(5);
+const INTERVAL: Duration = Duration::from_millis(5);
 
-/// The limit that was set; 0: none was.
-static SET: AtomicU64 = AtomicU64::new(0);
-/// The limit that holds where none was set.
-static USUAL: OnceLock<Option<u64>> = OnceLock::new();
-
-/// Sets the limit of the process, in bytes; 0 goes back to the usual one.
-pub fn set_limit(bytes: u64) {
-    SET.store(bytes, Ordering::Relaxed);
+/// How much memory may be in use. By default three quarters of what is free at each moment may be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryLimit {
+    bytes: Option<u64>,
 }
 
-/// The limit of the process in bytes: what was set, or what is in use and three quarters of what is free when it is first
-/// asked for. `None`: this system does not say what is free, and nothing is refused.
-pub fn limit() -> Option<u64> {
-    match SET.load(Ordering::Relaxed) {
-        0 => *USUAL.get_or_init(|| Some(system::free()? / 4 * 3 + anonymous()?)),
-        bytes => Some(bytes),
+impl MemoryLimit {
+    /// At most so many bytes in use by the process.
+    pub fn of(bytes: u64) -> MemoryLimit {
+        MemoryLimit { bytes: Some(bytes) }
+    }
+
+    /// What is in use now and three quarters of what is free now, from now on.
+    pub fn usual() -> MemoryLimit {
+        MemoryLimit { bytes: MemoryLimit::default().bytes() }
+    }
+
+    /// The limit in bytes; `None`: it is unknown what is free, and nothing is refused.
+    pub fn bytes(&self) -> Option<u64> {
+        self.bytes.or_else(|| Some(system::free()? / 4 * 3 + anonymous()?))
+    }
+
+    /// What may still be made, in bytes; `None`: there is no limit, or nothing is known of what is in use.
+    pub fn left(&self) -> Option<u64> {
+        Some(self.bytes()?.saturating_sub(anonymous()?))
+    }
+
+    /// Refuses what would exceed the limit, before it is made: `what` needs so many bytes more.
+    pub fn demand(&self, bytes: u64, what: &str) -> Result<()> {
+        self.demand_or(bytes, what, &[])
+    }
+
+    /// The same where there are leaner ways, such as "give fewer nodes a target".
+    pub fn demand_or(&self, bytes: u64, what: &str, leaner: &[Remedy]) -> Result<()> {
+        if bytes < LITTLE {
+            return Ok(());
+        }
+        let (Some(limit), Some(used)) = (self.bytes(), anonymous()) else { return Ok(()) };
+        if used.saturating_add(bytes) <= limit {
+            return Ok(());
+        }
+        Err(refusal(&format!("{what}: {} are needed", numbers::bytes(bytes)), used, limit, Some(bytes), leaner))
+    }
+
+    /// What was read or made so far has used the limit up, and it is not known how much more there is.
+    pub(crate) fn exhausted(&self, what: &str) -> Error {
+        let (limit, used) = (self.bytes().unwrap_or(0), anonymous().unwrap_or(0));
+        refusal(&format!("{what}: more is needed than there is"), used, limit, None, &[])
     }
 }
 
 /// Anonymous resident memory of the process in bytes, where the system says so.
 pub fn anonymous() -> Option<u64> {
     system::anonymous()
-}
-
-/// What may still be made, in bytes; `None`: there is no limit, or nothing is known of what is in use.
-pub fn left() -> Option<u64> {
-    Some(limit()?.saturating_sub(anonymous()?))
-}
-
-/// Refuses what would exceed the limit, before it is made: `what` needs so many bytes more.
-pub fn demand(bytes: u64, what: &str) -> Result<()> {
-    demand_or(bytes, what, &[])
-}
-
-/// The same where there are leaner ways, such as a smaller sample.
-pub fn demand_or(bytes: u64, what: &str, leaner: &[Remedy]) -> Result<()> {
-    if bytes < LITTLE {
-        return Ok(());
-    }
-    let (Some(limit), Some(used)) = (limit(), anonymous()) else { return Ok(()) };
-    if used.saturating_add(bytes) <= limit {
-        return Ok(());
-    }
-    Err(refusal(&format!("{what}: {} are needed", numbers::bytes(bytes)), used, limit, Some(bytes), leaner))
-}
-
-/// What was read or made so far has used the limit up, and it is not known how much more there is.
-pub(crate) fn exhausted(what: &str) -> Error {
-    let (limit, used) = (limit().unwrap_or(0), anonymous().unwrap_or(0));
-    refusal(&format!("{what}: more is needed than there is"), used, limit, None, &[])
 }
 
 fn refusal(what: &str, used: u64, limit: u64, bytes: Option<u64>, leaner: &[Remedy]) -> Error {
@@ -124,7 +128,7 @@ impl Watch {
         let look = move || {
             while !over.load(Ordering::Relaxed) {
                 seen.fetch_max(anonymous().unwrap_or(0), Ordering::Relaxed);
-                std::thread::sleep(GLANCE);
+                std::thread::sleep(INTERVAL);
             }
         };
         Watch { peak, done, thread: std::thread::Builder::new().spawn(look).ok() }

@@ -1,56 +1,33 @@
-//! What the operating system says about memory. Only Linux is asked; elsewhere nothing is known.
+//! What the operating system reports about memory.
 
-use std::path::Path;
+use sysinfo::{MemoryRefreshKind, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// Anonymous resident memory of this process.
+/// Anonymous resident memory of this process; where the system does not report that part, all of its resident memory.
 pub fn anonymous() -> Option<u64> {
-    kilobytes(&read(Path::new("/proc/self/status"))?, "RssAnon:")
+    let status = std::fs::read_to_string("/proc/self/status").ok();
+    status.and_then(|status| kilobytes(&status, "RssAnon:")).or_else(resident)
 }
 
-/// What is free: what the machine has available, or what the group of this process may still take if that is less.
+fn resident() -> Option<u64> {
+    let own = Pid::from_u32(std::process::id());
+    let mut system = System::new();
+    let kind = ProcessRefreshKind::nothing().with_memory();
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[own]), true, kind);
+    Some(system.process(own)?.memory())
+}
+
+/// What is free: what the machine has available, or what the control group of this process may still take if that is less.
 pub fn free() -> Option<u64> {
-    let available = kilobytes(&read(Path::new("/proc/meminfo"))?, "MemAvailable:")?;
-    Some(group_free().map_or(available, |free| free.min(available)))
-}
-
-fn read(path: &Path) -> Option<String> {
-    std::fs::read_to_string(path).ok()
+    let mut system = System::new();
+    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+    let available = Some(system.available_memory()).filter(|bytes| *bytes > 0)?;
+    Some(system.cgroup_limits().map_or(available, |group| group.free_memory.min(available)))
 }
 
 /// The number of a line such as `RssAnon:   1234 kB`, in bytes.
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// What the control groups of this process leave, by the narrowest of them (version 2, then version 1).
-fn group_free() -> Option<u64> {
-    let groups = read(Path::new("/proc/self/cgroup"))?;
-    let of_line = |line: &str| {
-        let mut parts = line.splitn(3, ':');
-        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?.trim_start_matches('/'));
-        match controllers {
-            "" => narrowest("/sys/fs/cgroup", path, "memory.max", "memory.current"),
-            _ if controllers.split(',').any(|name| name == "memory") => {
-                narrowest("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes")
-            }
-            _ => None,
-        }
-    };
-    groups.lines().filter_map(of_line).min()
-}
-
-/// The least that a group or one above it leaves. Inactive pages of files count as free: the system drops them.
-fn narrowest(root: &str, path: &str, limit: &str, usage: &str) -> Option<u64> {
-    let number = |folder: &Path, name: &str| read(&folder.join(name))?.trim().parse::<u64>().ok();
-    let left = |folder: &Path| {
-        let stat = read(&folder.join("memory.stat")).unwrap_or_default();
-        let inactive = stat.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok());
-        let used = number(folder, usage)?.saturating_sub(inactive.unwrap_or(0));
-        Some(number(folder, limit)?.saturating_sub(used))
-    };
-    let own = Path::new(root).join(path);
-    own.ancestors().take_while(|folder| folder.starts_with(root)).filter_map(left).min()
 }
 
 #[cfg(test)]
@@ -62,5 +39,13 @@ mod tests {
         let text = "VmPeak:\t  20 kB\nRssAnon:\t     4 kB\nRssFile: x kB\nLarge: 18446744073709551615 kB\n";
         assert_eq!(kilobytes(text, "RssAnon:"), Some(4096));
         assert_eq!([kilobytes(text, "RssFile:"), kilobytes(text, "None:"), kilobytes(text, "Large:")], [None; 3]);
+    }
+
+    #[test]
+    fn the_system_reports_memory() {
+        let used = vec![1u8; 50_000_000];
+        assert!(resident().is_some_and(|bytes| bytes > used.len() as u64));
+        assert!(anonymous().is_some_and(|bytes| bytes > used.len() as u64));
+        assert!(free().is_some_and(|bytes| bytes > 1 << 20));
     }
 }

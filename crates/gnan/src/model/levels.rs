@@ -42,7 +42,7 @@ impl Model {
                 (knots.len() < count).then_some(knots)
             })
             .collect();
-        find_levels(features, &knots, data.node_count())
+        find_levels(data, features, &knots)
     }
 
     /// The levels on which the model was trained, as far as `data` are those it was trained on.
@@ -53,7 +53,7 @@ impl Model {
             Some(quantile_knots(&sorted_values(feature, |node| wanted[node])?, count))
         };
         let knots: Vec<_> = features.par_iter().zip(&self.definition.learned.features).map(knots).collect();
-        find_levels(features, &knots, data.node_count())
+        find_levels(data, features, &knots)
     }
 }
 
@@ -66,7 +66,7 @@ impl BinChoice {
     /// The levels on which models of `data` are trained: knots are chosen by the nodes of its items' graphs.
     pub(crate) fn levels(self, data: &Dataset) -> Result<Arc<Levels>> {
         let knots = self.knots(data.features(), &nodes_of(data));
-        find_levels(data.features(), &knots, data.node_count())
+        find_levels(data, data.features(), &knots)
     }
 }
 

@@ -91,6 +91,11 @@ impl Model {
 
     /// Reads a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
+        Self::load_within(path, &Limits::default())
+    }
+
+    /// Reads a model file within limits.
+    pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<Model> {
         let path = path.as_ref();
         if path.is_dir() {
             return Err(Error::input("this is a folder, not a model file").in_file(path));
@@ -100,7 +105,7 @@ impl Model {
                 .in_file(path)
                 .with_remedy(Remedy::Run(Step::Train)));
         }
-        let bytes = Limits::default().read(path, "bytes in a model file")?;
+        let bytes = limits.read(path, "bytes in a model file")?;
         Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
     }
 

@@ -24,7 +24,7 @@ use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task, Values};
 use crate::lens::{DistanceAxis, Lens, Longest, Pool, View};
-use crate::memory;
+use crate::memory::MemoryLimit;
 use crate::run::Run;
 use cells::{CellEntry, SourceWeights, node_entries, number_cells};
 
@@ -94,7 +94,7 @@ pub struct Statistics {
 impl Statistics {
     /// The statistics of the items of `data`, for `features` (which need not be the data set's own list).
     pub fn new(data: &Dataset, features: &[Feature], request: StatisticsRequest) -> Result<Statistics> {
-        Self::with_levels(data, features, find_levels(features, &[], data.node_count())?, request, &[])
+        Self::with_levels(data, features, find_levels(data, features, &[])?, request, &[])
     }
 
     /// The same where the levels are known, and the distances by every lens go at least this far: the statistics of some
@@ -128,6 +128,7 @@ impl Statistics {
     fn of_graphs(data: &Dataset, levels: Arc<Levels>, request: StatisticsRequest) -> Result<Statistics> {
         let lenses = &request.lenses;
         let found: Vec<(Vec<CellEntry>, Vec<Longest>)> = in_memory(
+            data.run().memory,
             data.items(),
             |item: &u32| {
                 let nodes = data.nodes_of(*item as usize);
@@ -332,15 +333,16 @@ impl Statistics {
     }
 }
 
-/// The levels of features, at knots where there are some, unless they take more memory than there is: see
+/// The levels of features over the nodes of `data`, at knots where there are some, unless they take more memory than there is: see
 /// [`Levels::at_knots`].
-pub fn find_levels(features: &[Feature], knots: &[Option<Vec<f64>>], nodes: usize) -> Result<Arc<Levels>> {
+pub fn find_levels(data: &Dataset, features: &[Feature], knots: &[Option<Vec<f64>>]) -> Result<Arc<Levels>> {
+    let nodes = data.node_count();
     let listed = |feature: &Feature| match &feature.values {
         Values::Categories { codes, .. } => codes.len(),
         Values::Numbers(values) | Values::Sparse { values, .. } => values.len(),
     };
     let listed: usize = features.iter().map(listed).sum();
-    memory::demand(24 * (listed + nodes) as u64, "the distinct values of the features")?;
+    data.run().memory.demand(24 * (listed + nodes) as u64, "the distinct values of the features")?;
     Ok(Arc::new(Levels::at_knots(features, knots, nodes)))
 }
 
@@ -393,6 +395,7 @@ fn node_cells(
         .map(|graph| lenses.iter().map(|lens| View::new(data, *graph, lens)).collect())
         .collect::<Result<_>>()?;
     let found: Vec<(Vec<Vec<CellEntry>>, Vec<Longest>)> = in_memory(
+        data.run().memory,
         &groups,
         |group: &ReceiverGroup| {
             let first = data.nodes_of(group.graph).start;
@@ -422,6 +425,7 @@ fn node_cells(
 /// Makes cells of items on all threads, some items at a time; refuses as soon as it is clear that those of all items
 /// do not fit. `count`: how many cells came of an item.
 fn in_memory<T: Sync, U: Send>(
+    memory: MemoryLimit,
     items: &[T],
     make: impl Fn(&T) -> Result<U> + Sync,
     count: impl Fn(&U) -> usize,
@@ -430,7 +434,7 @@ fn in_memory<T: Sync, U: Send>(
     for some in items.chunks(ITEMS_AT_ONCE) {
         let rest = (items.len() - made.len()) as f64;
         let needed = cells as f64 / made.len().max(1) as f64 * rest * BYTES_OF_A_CELL;
-        memory::demand(needed as u64, "the sums over shells of all items")?;
+        memory.demand(needed as u64, "the sums over shells of all items")?;
         let found = some.par_iter().map(&make).collect::<Result<Vec<U>>>()?;
         cells += found.iter().map(&count).sum::<usize>();
         made.extend(found);

@@ -62,11 +62,11 @@ impl Spec {
             None => train.hold_out(self.fit.seed)?,
         };
         let items = FitItems { cache, train: &train, valid: &valid };
-        match () {
+        train.run().install(|| match () {
             _ if self.model.select.is_some() => self.fit_selected(items, monitor),
             _ if self.wants_pairs() => self.fit_with_pairs(items, monitor),
             _ => self.fit_plain(items, monitor),
-        }
+        })
     }
 
     /// Fits every resolution of the specification, without selection and feature pairs, and keeps the one with the lowest

@@ -141,7 +141,8 @@ impl<'a> TrainingLoop<'a> {
                 again |= lane.judge(epoch, loss) == Next::TakeUpBest;
             }
             let running = self.running();
-            if epoch > 0 && monitor(self, epoch, running).is_break() {
+            let cancelled = self.train.data.run().cancel.is_cancelled();
+            if epoch > 0 && (monitor(self, epoch, running).is_break() || cancelled) {
                 self.end_all(Ended::Interrupted);
                 return ControlFlow::Break(());
             }

@@ -154,7 +154,7 @@ pub fn run(args: &ExplainArgs, json: bool) -> Result<Answer> {
         return Err(Error::usage("--verify answers in words or with --json").into());
     }
     args.output.check(args.force)?;
-    let model = Model::load(&args.model)?;
+    let model = crate::args::load_model(&args.model)?;
     let data = args.data.as_deref().map(|data| args.read.open_for_ids(&model, data, &args.id)).transpose()?;
     match &data {
         Some(data) if local => explain_predictions(args, &model, data, format),

@@ -57,17 +57,17 @@ impl Arrays {
 
     /// An array of whole numbers.
     pub fn integers(&mut self, name: &str) -> Result<Array<i64>> {
-        npy::integers(&self.bytes(name)?, &self.place(name))
+        npy::integers(&self.bytes(name)?, &self.place(name), self.limits.memory)
     }
 
     /// An array of numbers.
     pub fn numbers(&mut self, name: &str) -> Result<Array<f64>> {
-        npy::numbers(&self.bytes(name)?, &self.place(name))
+        npy::numbers(&self.bytes(name)?, &self.place(name), self.limits.memory)
     }
 
     /// An array of marks: truth values, or bytes that are 0 or not.
     pub fn masks(&mut self, name: &str) -> Result<Array<bool>> {
-        npy::masks(&self.bytes(name)?, &self.place(name))
+        npy::masks(&self.bytes(name)?, &self.place(name), self.limits.memory)
     }
 
     /// An array of words, one for each of `count` items.

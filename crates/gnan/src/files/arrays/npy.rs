@@ -5,7 +5,7 @@ use std::path::Path;
 use npyz::{Deserialize, NpyFile, Order};
 
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::memory::MemoryLimit;
 
 /// The longest header that NumPy itself accepts.
 const LONGEST_HEADER: usize = 10_000;
@@ -26,11 +26,11 @@ pub struct Array<T> {
 type File<'a> = NpyFile<&'a [u8]>;
 
 /// Reads an array of whole numbers of any width.
-pub fn integers(bytes: &[u8], path: &Path) -> Result<Array<i64>> {
+pub fn integers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<i64>> {
     fn all<T: Deserialize + TryInto<i64>>(file: File) -> Option<Vec<i64>> {
         file.data::<T>().ok()?.map(|value| value.ok()?.try_into().ok()).collect()
     }
-    read(bytes, path, "whole numbers", |element, file| match element {
+    read(bytes, path, memory, "whole numbers", |element, file| match element {
         "i1" => all::<i8>(file),
         "i2" => all::<i16>(file),
         "i4" => all::<i32>(file),
@@ -44,11 +44,11 @@ pub fn integers(bytes: &[u8], path: &Path) -> Result<Array<i64>> {
 }
 
 /// Reads an array of floats or small whole numbers.
-pub fn numbers(bytes: &[u8], path: &Path) -> Result<Array<f64>> {
+pub fn numbers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<f64>> {
     fn all<T: Deserialize + Into<f64>>(file: File) -> Option<Vec<f64>> {
         file.data::<T>().ok()?.map(|value| Some(value.ok()?.into())).collect()
     }
-    read(bytes, path, "numbers", |element, file| match element {
+    read(bytes, path, memory, "numbers", |element, file| match element {
         "f4" => all::<f32>(file),
         "f8" => all::<f64>(file),
         "i1" => all::<i8>(file),
@@ -62,10 +62,10 @@ pub fn numbers(bytes: &[u8], path: &Path) -> Result<Array<f64>> {
 }
 
 /// Reads an array of truth values, or of bytes that are 0 or not.
-pub fn masks(bytes: &[u8], path: &Path) -> Result<Array<bool>> {
+pub fn masks(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<bool>> {
     // The file was opened, so its header is sound.
     let data = || Some(parts(bytes)?.1);
-    read(bytes, path, "truth values", |element, file| match element {
+    read(bytes, path, memory, "truth values", |element, file| match element {
         "b1" | "u1" | "i1" => Some(data()?.get(..file.len() as usize)?.iter().map(|&byte| byte != 0).collect()),
         _ => None,
     })
@@ -101,12 +101,13 @@ fn characters(word: &[u8], number: fn([u8; 4]) -> u32) -> String {
 fn read<'a, T: Copy>(
     bytes: &'a [u8],
     path: &Path,
+    memory: MemoryLimit,
     wanted: &str,
     elements: impl Fn(&str, File<'a>) -> Option<Vec<T>>,
 ) -> Result<Array<T>> {
     let file = open(bytes, path)?;
     let shape: Vec<usize> = file.shape().iter().map(|&length| length as usize).collect();
-    memory::demand(file.len().saturating_mul(size_of::<T>() as u64), "the numbers of this array")
+    memory.demand(file.len().saturating_mul(size_of::<T>() as u64), "the numbers of this array")
         .map_err(|error| error.in_file(path))?;
     let order = file.order();
     let element = file.dtype().descr();
@@ -173,11 +174,11 @@ mod tests {
 
     #[test]
     fn plain_arrays_are_read_in_either_order() {
-        let c = integers(&array("'<i2'", "False", "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]), Path::new("x")).unwrap();
-        let f = integers(&array("'<i2'", "True", "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]), Path::new("x")).unwrap();
+        let c = integers(&array("'<i2'", "False", "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]), Path::new("x"), MemoryLimit::default()).unwrap();
+        let f = integers(&array("'<i2'", "True", "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]), Path::new("x"), MemoryLimit::default()).unwrap();
         assert_eq!((c.values, c.shape), (vec![1, 2, 3, 4], vec![2, 2]));
         assert_eq!(f.values, [1, 3, 2, 4]);
-        let floats = numbers(&array("'>f4'", "False", "(1,)", &[0x3f, 0x80, 0, 0]), Path::new("x")).unwrap();
+        let floats = numbers(&array("'>f4'", "False", "(1,)", &[0x3f, 0x80, 0, 0]), Path::new("x"), MemoryLimit::default()).unwrap();
         assert_eq!(floats.values, [1.0]);
     }
 
@@ -207,7 +208,7 @@ mod tests {
     #[test]
     fn every_prefix_is_an_error() {
         let bytes = array("'<i8'", "False", "(2,)", &[0; 16]);
-        assert!((0..bytes.len()).all(|length| integers(&bytes[..length], Path::new("x")).is_err()));
-        assert!(integers(&bytes, Path::new("x")).is_ok());
+        assert!((0..bytes.len()).all(|length| integers(&bytes[..length], Path::new("x"), MemoryLimit::default()).is_err()));
+        assert!(integers(&bytes, Path::new("x"), MemoryLimit::default()).is_ok());
     }
 }

@@ -10,7 +10,6 @@ use crate::files::table::cells::is_missing;
 use crate::files::tables::{Column, Kind, Values};
 use crate::files::text::{Text, newlines};
 use crate::limits::Limits;
-use crate::memory;
 
 /// Columns of numbers; NaN is a missing value.
 pub struct NumberTable {
@@ -26,7 +25,7 @@ impl NumberTable {
         Limits::check(width as u64, limits.features, "columns").map_err(|error| error.in_file(&text.path))?;
         let rows = 1 + newlines(text.text.as_bytes()).min((text.text.len() / width.max(1)) as u64);
         let needed = rows.saturating_mul(size_of::<f64>() as u64 * (width as u64 + 1));
-        memory::demand(needed, "the numbers of this table").map_err(|error| error.in_file(&text.path))?;
+        limits.memory.demand(needed, "the numbers of this table").map_err(|error| error.in_file(&text.path))?;
         let columns = (0..width).map(|_| Vec::with_capacity(rows as usize)).collect();
         let mut table = NumberTable { path: text.path.clone(), lines: Vec::new(), columns };
         for (number, line) in text.lines() {

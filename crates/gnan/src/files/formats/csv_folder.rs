@@ -50,7 +50,7 @@ fn read_table(folder: &mut Bundle, name: &str, limits: &Limits) -> Result<Option
     for name in [name.to_string(), format!("{name}.gz")] {
         if let Some(bytes) = folder.bytes(&name)? {
             let place = folder.place(&name);
-            let text = Text::decode(place.clone(), gzip::expand(bytes, &place, limits.bytes)?)?;
+            let text = Text::decode(place.clone(), gzip::expand(bytes, &place, limits)?)?;
             return csv_table::parse(&text, b',', limits).map(Some);
         }
     }

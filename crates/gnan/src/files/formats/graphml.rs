@@ -23,7 +23,6 @@ use crate::files::table::ragged::Ragged;
 use crate::files::tables::Tables;
 use crate::files::text::Text;
 use crate::limits::Limits;
-use crate::memory;
 
 pub const FORMAT: Format = Format {
     name: "GraphML",
@@ -37,7 +36,7 @@ const INVALID: &str = "this is not valid XML";
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
     let text = Text::open(path, limits)?;
-    memory::demand(2 * text.text.len() as u64, "the tables of this document").map_err(|error| error.in_file(path))?;
+    limits.memory.demand(2 * text.text.len() as u64, "the tables of this document").map_err(|error| error.in_file(path))?;
     let mut reader = Reader::from_str(&text.text);
     reader.config_mut().expand_empty_elements = true;
     let mut document = Document::new(limits);

@@ -20,7 +20,6 @@ use crate::files::table::quoted;
 use crate::files::table::ragged::Ragged;
 use crate::files::tables::Tables;
 use crate::limits::Limits;
-use crate::memory;
 
 pub const FORMAT: Format = Format {
     name: "node-link JSON",
@@ -47,7 +46,7 @@ fn looks_like_graphs(path: &Path) -> bool {
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
     let bytes = limits.read(path, "bytes")?;
-    memory::demand(BYTES_OF_A_LETTER * bytes.len() as u64, "the values of this document")?;
+    limits.memory.demand(BYTES_OF_A_LETTER * bytes.len() as u64, "the values of this document")?;
     // The parser refuses what is nested deeper than 128 levels.
     let document: Value = serde_json::from_slice(&bytes).map_err(|error| {
         Error::json("this is not valid JSON", error).with_remedy("a missing value is written null, not NaN")

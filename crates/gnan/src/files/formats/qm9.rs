@@ -22,6 +22,7 @@ use crate::files::table::{Table, csv_table};
 use crate::files::tables::{Column, Kind, MISSING, Tables, Task, Values};
 use crate::files::text::Text;
 use crate::limits::Limits;
+use crate::memory::MemoryLimit;
 
 pub const FORMAT: Format = Format {
     name: "QM9 arrays",
@@ -75,7 +76,7 @@ pub fn units<'a>(header: impl Iterator<Item = &'a str>) -> &'static [(&'static s
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
-    let mut arrays = Arrays { archive: Bundle::open(path, limits)? };
+    let mut arrays = Arrays { archive: Bundle::open(path, limits)?, memory: limits.memory };
     let mut tables = Tables { name: name_of(path), task: Some(Task::Graph), ..Tables::default() };
     let molecules = arrays.integers("mol_id")?.values;
     Limits::check(molecules.len() as u64, limits.graphs, "graphs").map_err(|error| error.in_file(path))?;
@@ -96,6 +97,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
 
 struct Arrays {
     archive: Bundle,
+    memory: MemoryLimit,
 }
 
 impl Arrays {
@@ -110,7 +112,7 @@ impl Arrays {
     fn integers(&mut self, name: &str) -> Result<Array<i64>> {
         let bytes = self.archive.bytes(&format!("{name}.npy"))?;
         let bytes = bytes.ok_or_else(|| self.error(name, "this array is missing"))?;
-        npy::integers(&bytes, &self.place(name))
+        npy::integers(&bytes, &self.place(name), self.memory)
     }
 
     /// Where the parts of each molecule begin and end.

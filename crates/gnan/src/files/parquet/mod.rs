@@ -1,7 +1,7 @@
 //! A Parquet file as a [`Table`]: its flat columns of numbers, truth values and words.
 
 mod check;
-mod quiet;
+mod isolated;
 
 use std::path::Path;
 
@@ -18,7 +18,8 @@ use crate::files::table::Table;
 use crate::files::table::cells::Cells;
 use crate::limits::Limits;
 use check::{check_footer, check_pages};
-use quiet::quietly;
+pub use isolated::PARQUET_THREAD;
+use isolated::isolated;
 
 /// Rows decoded at a time.
 const BATCH: usize = 1 << 16;
@@ -34,7 +35,7 @@ pub fn parse(bytes: Vec<u8>, path: &Path, limits: &Limits) -> Result<Table> {
     };
     check_footer(&bytes).map_err(refuse)?;
     // The parquet crate panics on some malformed files.
-    let read = quietly(|| read(Bytes::from(bytes), limits)).ok_or_else(|| refuse("it is malformed"))?;
+    let read = isolated(|| read(Bytes::from(bytes), limits)).ok_or_else(|| refuse("it is malformed"))?;
     match read {
         Ok(Content { columns, rows, left_out }) => {
             let mut table = Table::counted(path, columns, rows)?;

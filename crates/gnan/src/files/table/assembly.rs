@@ -12,7 +12,6 @@ use crate::files::table::overrides::Overrides;
 use crate::files::table::{Table, quoted};
 use crate::files::tables::{Column, Part, Tables, Task, Values};
 use crate::limits::Limits;
-use crate::memory;
 
 /// What an id takes: itself as text, its place in the index, and its graph.
 const BYTES_OF_AN_ID: u64 = 56 + 72 + 12;
@@ -41,7 +40,7 @@ impl Assembly {
         let name = overrides.name.clone().unwrap_or(name);
         let edge_rows = edges.as_ref().map_or(0, Table::rows) as u64;
         let needed = nodes.rows() as u64 * BYTES_OF_AN_ID + edge_rows * size_of::<[u32; 2]>() as u64;
-        memory::demand(needed, "the ids and edges of these tables").map_err(|error| error.in_file(&place))?;
+        limits.memory.demand(needed, "the ids and edges of these tables").map_err(|error| error.in_file(&place))?;
         let node_ids = nodes.take_ids("node_id")?;
         let graph_of_node = nodes.take_ids_if_any("graph_id")?;
         let index = GraphIndex::new(&name, &nodes, graph_of_node.as_ref(), graphs.as_mut())?;

@@ -8,7 +8,6 @@ use crate::files::table::Table;
 use crate::files::table::cells::Cells;
 use crate::files::text::{Text, newlines};
 use crate::limits::Limits;
-use crate::memory;
 
 /// Splits a text into cells. Every row must have as many as the header.
 pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
@@ -22,7 +21,7 @@ pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
     // Every cell takes at least a letter that ends it, so a file cannot claim more rows than it has.
     let rows = newlines(text.text.as_bytes()).min(1 + (text.text.len() / columns.len()) as u64);
     let needed = text.text.len() as u64 + rows.saturating_mul(size_of::<usize>() as u64 * (columns.len() as u64 + 1));
-    memory::demand(needed, "the cells of this table").map_err(|error| error.in_file(&text.path))?;
+    limits.memory.demand(needed, "the cells of this table").map_err(|error| error.in_file(&text.path))?;
     columns.iter_mut().for_each(|column| column.reserve(rows as usize));
     let mut lines = LineCounter::default();
     let mut starts = Vec::new();

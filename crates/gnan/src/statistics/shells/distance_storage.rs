@@ -2,7 +2,6 @@
 
 use super::shell_counts::ShellCounts;
 use crate::distance::RECEIVERS_PER_BLOCK;
-use crate::memory;
 use crate::run::DistanceCache;
 
 /// How the rows of distances are stored between passes.
@@ -40,7 +39,7 @@ impl DistanceStorage {
 
     /// The best way without a file, for so many words of eight.
     pub(super) fn in_memory(shell_counts: &ShellCounts, words: usize) -> DistanceStorage {
-        DistanceStorage::choose((words * RECEIVERS_PER_BLOCK) as u64, shell_counts.slots(), memory::left(), None)
+        DistanceStorage::choose((words * RECEIVERS_PER_BLOCK) as u64, shell_counts.slots(), shell_counts.run().memory.left(), None)
     }
 
     /// Its name.

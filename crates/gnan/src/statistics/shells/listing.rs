@@ -16,7 +16,6 @@ use serde::Serialize;
 
 use crate::distance::RECEIVERS_PER_BLOCK;
 use crate::lens::ViewSearch;
-use crate::progress;
 use crate::random::Stream;
 
 /// The rank that no source has.
@@ -118,7 +117,8 @@ pub(super) fn lists(shell_counts: &Arc<ShellCounts>, receivers: &[u32], pick: Pi
                     }
                 }
             }
-            progress::tell("lists of sources", done.fetch_add(batch.len(), Ordering::Relaxed) + batch.len(), all);
+            let now = done.fetch_add(batch.len(), Ordering::Relaxed) + batch.len();
+            shell_counts.run().observe("lists of sources", now, all);
         },
     );
     Lists::new(blocks, slots, offsets, sources, rest, shell_counts.source_count())

@@ -21,7 +21,6 @@ pub use shell_counts::ShellCounts;
 pub use slot_rows::ReceiverBlock;
 
 use crate::distance::RECEIVERS_PER_BLOCK;
-use crate::memory;
 use crate::run::DistanceCache;
 use listing::Pick;
 use lists::Lists;
@@ -63,7 +62,7 @@ impl Shells {
         let form = match pick {
             Some(pick) => listed(shell_counts, indices.into(), pick),
             None => {
-                let storage = DistanceStorage::choose(pairs, shell_counts.slots(), memory::left(), cache);
+                let storage = DistanceStorage::choose(pairs, shell_counts.slots(), shell_counts.run().memory.left(), cache);
                 Form::Rows(SlotRows::new(shell_counts, &indices, &storage))
             }
         };

@@ -14,9 +14,8 @@ use crate::dataset::Dataset;
 use crate::distance::RECEIVERS_PER_BLOCK;
 use crate::error::Result;
 use crate::lens::{Lens, Longest, SearchResult, View, ViewSearch};
-use crate::memory;
-use crate::progress;
 use crate::remedy::Remedy;
+use crate::run::Run;
 
 /// Blocks of eight receivers that are searched for together; fewer where memory is short.
 const BLOCKS_AT_ONCE: usize = 32;
@@ -28,6 +27,7 @@ const SHARE: f64 = 0.25;
 
 /// The shells of all receivers of a data set by one lens.
 pub struct ShellCounts {
+    run: Run,
     graphs: Vec<LensGraph>,
     receivers: Vec<ReceiverIndex>,
     slots: usize,
@@ -83,6 +83,7 @@ impl ShellCounts {
         let receivers: Vec<ReceiverIndex> = data.items().iter().map(index).collect();
         let source_count = data.node_count();
         let mut shell_counts = ShellCounts {
+            run: data.run().clone(),
             graphs,
             receivers,
             slots: 0,
@@ -100,12 +101,17 @@ impl ShellCounts {
     /// Chooses how many receivers are searched for together by the memory that is left.
     fn fit_in_memory(&mut self) -> Result<()> {
         let many = self.bytes_at_once();
-        if memory::left().is_some_and(|left| many as f64 > SHARE * left as f64) {
+        if self.run.memory.left().is_some_and(|left| many as f64 > SHARE * left as f64) {
             self.blocks_at_once = FEWER_BLOCKS;
         }
         let needed = self.bytes_at_once();
         let counts = self.receivers.len() as u64 * 4 * USUAL_SLOTS;
-        memory::demand_or(needed + counts, "the search for distances", &[Remedy::Lower("threads")])
+        self.run.memory.demand_or(needed + counts, "the search for distances", &[Remedy::Lower("threads")])
+    }
+
+    /// How the work is done.
+    pub(super) fn run(&self) -> &Run {
+        &self.run
     }
 
     /// Bytes that the searches of all threads take, with the rows that they leave.
@@ -142,7 +148,8 @@ impl ShellCounts {
                 for (receiver, counts) in counts.chunks_exact_mut(width).enumerate() {
                     result.count(receiver, counts);
                 }
-                progress::tell("distances", done.fetch_add(batch.len(), Ordering::Relaxed) + batch.len(), all);
+                let now = done.fetch_add(batch.len(), Ordering::Relaxed) + batch.len();
+                self.run.progress("distances", now, all)?;
                 Ok((longest, counts))
             })
             .collect::<Result<_>>()?;
