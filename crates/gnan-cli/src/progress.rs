@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gnan::bootstrap::BootstrapEvent;
-use gnan::run::WorkDone;
 use gnan::evaluate::EvaluationEvent;
 use gnan::numbers::{metric, number};
+use gnan::run::WorkDone;
 use gnan::selftest::Progress;
 use gnan::train::EpochReport;
 use indicatif::{ProgressBar, ProgressStyle};

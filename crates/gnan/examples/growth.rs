@@ -14,7 +14,7 @@ use cpu_time::ProcessTime;
 use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, ReadOptions, Tables, Task, Values};
 use gnan::lens::Lens;
-use gnan::memory::{self, Watch};
+use gnan::memory::{self, MemoryLimit, Watch};
 use gnan::model::{
     Engine, EngineModel, FeatureSchema, ItemRows, Layout, OptimiserState, Parameters, Rho, RhoScale, StepSettings,
 };
@@ -67,10 +67,8 @@ fn main() -> Result<()> {
     };
     let limit = value_of("--memory");
     if let Some(what) = value_of("--measure") {
-        if let Some(limit) = &limit {
-            memory::set_limit(memory::parse_size(limit)?);
-        }
-        let measured = measure(&what)?;
+        let limit = limit.as_deref().map(memory::parse_size).transpose()?;
+        let measured = measure(&what, limit.map_or_else(MemoryLimit::usual, MemoryLimit::of))?;
         println!("{}", serde_json::to_string(&measured).map_err(|error| Error::input(error.to_string()))?);
         return Ok(());
     }
@@ -136,12 +134,13 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (start.elapsed().as_secs_f64(), made)
 }
 
-fn measure(what: &str) -> Result<Measured> {
+fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
     let tables = match what.parse::<usize>() {
         Ok(nodes) => generated(nodes),
         Err(_) => with_features(files::read(what, &ReadOptions::default())?, FEATURES[1]),
     };
-    let options = DatasetOptions { one_hot: OneHot::Exactly(Vec::new()), ..DatasetOptions::default() };
+    let run = gnan::Run::default().with_memory(memory);
+    let options = DatasetOptions { one_hot: OneHot::Exactly(Vec::new()), run, ..DatasetOptions::default() };
     let data = Dataset::from_tables(tables, &options)?;
     let train = match data.given_splits() {
         0 => data.labelled(),
@@ -155,7 +154,7 @@ fn measure(what: &str) -> Result<Measured> {
     };
     let watch = Watch::start();
     let knots = BinChoice::Count(KNOTS).knots(data.features(), &vec![true; data.node_count()]);
-    let levels = find_levels(data.features(), &knots, data.node_count())?;
+    let levels = find_levels(&data, data.features(), &knots)?;
     let (distances_seconds, sampled) =
         timed(|| Statistics::with_levels(&train, data.features(), Arc::clone(&levels), wanted(Some(SAMPLE)), &[]));
     let sampled = sampled?;

@@ -1,5 +1,4 @@
-//! The memory limit of the process: what does not fit is refused before it is made, in plain words, and whoever asks
-//! for nonsense is told so.
+//! Limits of memory: what does not fit is refused before it is made, in plain words, and nonsense is no amount.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -9,11 +8,12 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use gnan::Run;
 use gnan::explain::{By, Explainer, MOST_PARTS};
+use gnan::memory::MemoryLimit;
 use gnan::predict::Prediction;
 use gnan::run::DistanceCache;
-use gnan::{Dataset, ErrorKind, Result, memory};
+use gnan::{Dataset, DatasetOptions, ErrorKind, Result, memory};
 
-/// The limit is one for the whole process: tests that set it take turns.
+/// Limits count what the whole process holds: tests that set one take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
 struct Turn(#[allow(dead_code)] MutexGuard<'static, ()>);
@@ -23,31 +23,25 @@ impl Turn {
         Turn(TURN.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Leaves so many bytes above what is in use; `false` where the system does not say what that is.
-    fn leave(&self, bytes: u64) -> bool {
+    /// A run that may use so many bytes above what is in use; `None` where the system does not report what that is.
+    fn leave(&self, bytes: u64) -> Option<Run> {
         match memory::anonymous() {
-            Some(used) => memory::set_limit(used + bytes),
-            None => eprintln!("skipped: this system does not say how much memory is in use"),
+            Some(used) => Some(Run::default().with_memory(MemoryLimit::of(used + bytes))),
+            None => {
+                eprintln!("skipped: this system does not report how much memory is in use");
+                None
+            }
         }
-        memory::anonymous().is_some()
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        memory::set_limit(0);
     }
 }
 
 #[test]
 fn what_does_not_fit_is_refused_with_the_numbers() {
     let turn = Turn::take();
-    if !turn.leave(50_000_000) {
-        return;
-    }
-    assert!(memory::demand(20_000_000, "the rows").is_ok());
+    let Some(Run { memory: limit, .. }) = turn.leave(50_000_000) else { return };
+    assert!(limit.demand(20_000_000, "the rows").is_ok());
     let before = memory::anonymous().unwrap();
-    let error = memory::demand_or(4_000_000_000, "the rows", &["give fewer nodes a target".into()]).unwrap_err();
+    let error = limit.demand_or(4_000_000_000, "the rows", &["give fewer nodes a target".into()]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     let text = error.to_string();
     assert!(text.contains("the rows: 4.0 GB are needed") && text.contains("are in use"), "{text}");
@@ -57,15 +51,17 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     );
     assert!(memory::anonymous().unwrap() < before + 20_000_000, "nothing was made");
     // What others free meanwhile is left too.
-    assert!(memory::left().unwrap() <= 200_000_000);
-    assert!(memory::demand(u64::MAX, "everything").is_err());
+    assert!(limit.left().unwrap() <= 200_000_000);
+    assert!(limit.demand(u64::MAX, "everything").is_err());
 }
 
 #[test]
 fn without_a_limit_three_quarters_of_what_is_free_are() {
     let _turn = Turn::take();
     let known = memory::anonymous().is_some();
-    assert_eq!(memory::limit().is_some_and(|limit| limit > memory::anonymous().unwrap_or(0)), known);
+    for limit in [MemoryLimit::default(), MemoryLimit::usual()] {
+        assert_eq!(limit.bytes().is_some_and(|bytes| bytes > memory::anonymous().unwrap_or(0)), known);
+    }
 }
 
 #[test]
@@ -127,11 +123,11 @@ fn a_file_that_does_not_fit_is_not_read() {
     let turn = Turn::take();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("nodes.csv"), table(400_000)).unwrap();
-    let open = || Dataset::open(folder.path());
+    let open = |run| Dataset::open_with(folder.path(), &DatasetOptions { run, ..DatasetOptions::default() });
     // For the text itself, and for its cells.
     for (bytes, words) in [(3_000_000, "to read this file"), (9_000_000, "the cells of this table")] {
-        if turn.leave(bytes) {
-            let error = open().expect_err("too large").to_string();
+        if let Some(run) = turn.leave(bytes) {
+            let error = open(run).expect_err("too large").to_string();
             assert!(error.contains("nodes.csv") && error.contains(words), "{error}");
         }
     }
@@ -145,10 +141,9 @@ fn a_small_file_that_expands_to_a_large_one_is_not_expanded() {
     (0..60).for_each(|_| encoder.write_all(&[b'\n'; 1 << 20]).unwrap());
     std::fs::write(folder.path().join("nodes.csv.gz"), encoder.finish().unwrap()).unwrap();
     let turn = Turn::take();
-    if !turn.leave(10_000_000) {
-        return;
-    }
-    let error = Dataset::open(folder.path()).expect_err("a bomb");
+    let Some(run) = turn.leave(10_000_000) else { return };
+    let options = DatasetOptions { run, ..DatasetOptions::default() };
+    let error = Dataset::open_with(folder.path(), &options).expect_err("a bomb");
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.to_string().contains("to expand this file: more is needed than there is"), "{error}");
 }
@@ -169,7 +164,7 @@ fn predictions_as_they_come_are_those_of_all_at_once() {
     std::fs::write(folder.path().join("edges.csv"), edges).unwrap();
     for rho in [gnan::spec::RhoChoice::Shared, gnan::spec::RhoChoice::PerFeature] {
         let training = gnan::Spec::default().epochs(2).rho(rho);
-        let mut options = gnan::DatasetOptions { targets: vec!["y".to_owned()], ..gnan::DatasetOptions::default() };
+        let mut options = DatasetOptions { targets: vec!["y".to_owned()], ..DatasetOptions::default() };
         options.problem = Some(gnan::dataset::Problem::Classification);
         let data = Dataset::open_with(folder.path(), &options).unwrap();
         let some: Vec<usize> = (0..3000).step_by(40).collect();
@@ -177,9 +172,8 @@ fn predictions_as_they_come_are_those_of_all_at_once() {
         let whole = model.predict(&data).unwrap();
         let mut chunks = Vec::new();
         // Room for few receivers at a time.
-        if !turn.leave(6_000_000) {
-            return;
-        }
+        let Some(run) = turn.leave(6_000_000) else { return };
+        let data = data.with_run(&run);
         let mut outputs = Vec::new();
         let novelty = model
             .outputs_each(&data, |first, values| -> Result<()> {
@@ -195,7 +189,6 @@ fn predictions_as_they_come_are_those_of_all_at_once() {
                 Ok(())
             })
             .unwrap();
-        memory::set_limit(0);
         assert!(chunks.len() > 2, "{chunks:?}");
         assert_eq!((novelty, &remarks.novelty), (whole.novelty.clone(), &whole.novelty));
         assert_eq!(items, whole.items);
@@ -219,13 +212,13 @@ fn an_explanation_is_the_same_whatever_the_memory() {
     }
     std::fs::write(folder.path().join("nodes.csv"), nodes).unwrap();
     std::fs::write(folder.path().join("edges.csv"), edges).unwrap();
-    let options = gnan::DatasetOptions { targets: vec!["y".to_owned()], ..gnan::DatasetOptions::default() };
+    let options = DatasetOptions { targets: vec!["y".to_owned()], ..DatasetOptions::default() };
     let data = Dataset::open_with(folder.path(), &options).unwrap();
     let training = gnan::Spec::default().epochs(2).rho(gnan::spec::RhoChoice::Shared);
     let model = training.fit(&data.subset(&(0..6000).step_by(100).collect::<Vec<_>>())).unwrap();
     let outputs = model.outputs_on(&data.subset(&[17])).unwrap().values;
-    let explain = || Explainer::new(&model, &data).unwrap().explain_predicted(17, &outputs).unwrap();
-    let why = explain();
+    let explain = |data: &Dataset| Explainer::new(&model, data).unwrap().explain_predicted(17, &outputs).unwrap();
+    let why = explain(&data);
     assert!(why.adds_up(), "{}", why.worst_miss());
     // Of 60,000 parts the largest are listed, the others summed.
     let unlisted = why.unlisted.as_ref().expect("too many to be listed");
@@ -243,9 +236,9 @@ fn an_explanation_is_the_same_whatever_the_memory() {
         let sum = top.base + top.structure + top.terms.iter().map(|term| term.amount).sum::<f64>();
         assert!((sum + top.rest.unwrap().1 - whole).abs() < 1e-9);
     }
-    // With little memory what nodes say is not kept but found again, and not a digit changes.
-    if turn.leave(8_000_000) {
-        assert_eq!(format!("{:?}", explain()), format!("{why:?}"));
+    // With little memory the terms of sources are not kept but found again, and not a digit changes.
+    if let Some(run) = turn.leave(8_000_000) {
+        assert_eq!(format!("{:?}", explain(&data.with_run(&run))), format!("{why:?}"));
     }
 }
 
@@ -263,20 +256,16 @@ fn a_damaged_cache_of_distances_changes_no_model() {
     }
     std::fs::write(folder.path().join("nodes.csv"), nodes).unwrap();
     std::fs::write(folder.path().join("edges.csv"), edges).unwrap();
-    let mut options = gnan::DatasetOptions { targets: vec!["y".to_owned()], ..gnan::DatasetOptions::default() };
+    let mut options = DatasetOptions { targets: vec!["y".to_owned()], ..DatasetOptions::default() };
     options.problem = Some(gnan::dataset::Problem::Classification);
     let data = Dataset::open_with(folder.path(), &options).unwrap();
-    // Searches on many threads would need more memory than is left.
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let train = |cache: Option<&DistanceCache>| {
         let rho = gnan::spec::RhoChoice::Shared;
         let training = gnan::Spec::default().epochs(2).hidden(16).rho(rho);
-        let data = data.with_run(&Run { cache: cache.cloned() });
-        // 2,250 receivers and 2,500 sources do not fit in 0.6 of this.
-        turn.leave(8_000_000);
-        let model = threads.install(|| training.fit(&data)).unwrap();
-        memory::set_limit(0);
-        model.to_bytes().unwrap()
+        // 2,250 receivers and 2,500 sources do not fit in 0.6 of this; searches on many threads would need more.
+        let run = turn.leave(8_000_000).unwrap_or_default().with_threads(2).unwrap();
+        let run = cache.map_or(run.clone(), |cache| run.with_cache(cache.clone()));
+        training.fit(&data.with_run(&run)).unwrap().to_bytes().unwrap()
     };
     if memory::anonymous().is_none() {
         return eprintln!("skipped: this system does not say how much memory is in use");
@@ -302,4 +291,49 @@ fn a_damaged_cache_of_distances_changes_no_model() {
     let cache = DistanceCache::new(&file);
     assert!(train(Some(&cache)) == expected);
     assert!(cache.problem().is_some_and(|problem| problem.contains("cannot be kept")), "{:?}", cache.problem());
+}
+
+/// Two models trained at once, each with its own limit, observer, threads and way to stop.
+#[test]
+fn runs_in_one_process_know_nothing_of_each_other() {
+    let _turn = Turn::take();
+    let folder = tempfile::tempdir().unwrap();
+    let (mut nodes, mut edges) = ("node_id,x,y\n".to_owned(), "source,target\n".to_owned());
+    for node in 0..1200usize {
+        writeln!(nodes, "n{node},{},{}", (node * 37) % 101, (node / 5) % 2).unwrap();
+        if node > 0 {
+            writeln!(edges, "n{},n{node}", node / 2).unwrap();
+        }
+    }
+    std::fs::write(folder.path().join("nodes.csv"), nodes).unwrap();
+    std::fs::write(folder.path().join("edges.csv"), edges).unwrap();
+    let mut options = DatasetOptions { targets: vec!["y".to_owned()], ..DatasetOptions::default() };
+    options.problem = Some(gnan::dataset::Problem::Classification);
+    let data = Dataset::open_with(folder.path(), &options).unwrap();
+    let spec = gnan::Spec::default().hidden(16).layers(2).epochs(30).rho(gnan::spec::RhoChoice::Shared);
+    let expected = spec.fit(&data).unwrap().to_bytes().unwrap();
+    let observed = [0, 1, 2].map(|_| std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0)));
+    let run_of = |number: usize| {
+        let seen = std::sync::Arc::clone(&observed[number]);
+        let observe =
+            move |work: gnan::run::WorkDone| _ = seen.fetch_max(work.done, std::sync::atomic::Ordering::Relaxed);
+        Run::default().with_threads(1 + number % 2).unwrap().observed_by(observe)
+    };
+    let cancelled = run_of(2);
+    cancelled.cancel.cancel();
+    let refused = run_of(1).with_memory(MemoryLimit::of(1));
+    let [whole, too_little, stopped] = std::thread::scope(|scope| {
+        let fits = [run_of(0), refused, cancelled].map(|run| {
+            let (spec, data) = (&spec, &data);
+            scope.spawn(move || spec.fit(&data.with_run(&run)))
+        });
+        fits.map(|fit| fit.join().expect("no panic"))
+    });
+    assert!(whole.unwrap().to_bytes().unwrap() == expected, "the model does not depend on its run");
+    assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Cancelled);
+    if memory::anonymous().is_some() {
+        assert_eq!(too_little.unwrap_err().kind(), ErrorKind::Limit);
+    }
+    let seen = observed.map(|seen| seen.load(std::sync::atomic::Ordering::Relaxed));
+    assert!(seen[0] >= 1000 && seen[2] == 0, "{seen:?}");
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gnan::output::write_atomically;
 use gnan::Error;
+use gnan::output::write_atomically;
 use gnan_report::Palette;
 use gnan_report::bands::Bands;
 use gnan_report::report::{Report, quoted};

@@ -83,7 +83,8 @@ impl Bundle {
         let Some(member) = self.members.iter().find(|member| member.name == name) else { return Ok(None) };
         let Some(archive) = &mut self.archive else { return read_file(&place, &self.limits).map(Some) };
         let file = archive.by_index(member.index).map_err(|error| damaged(&place, error))?;
-        let too_long = || Error::limit(format!("the archive expands to more than the limit of {} bytes", self.limits.bytes));
+        let too_long =
+            || Error::limit(format!("the archive expands to more than the limit of {} bytes", self.limits.bytes));
         let bytes = read_at_most(file, self.bytes_left, self.limits.memory).map_err(|error| match error.kind() {
             io::ErrorKind::OutOfMemory => self.limits.memory.exhausted("to expand this file").in_file(&place),
             _ => damaged(&place, error),

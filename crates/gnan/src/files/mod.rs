@@ -35,8 +35,8 @@ pub use formats::known_formats;
 pub(crate) use molecule::element_symbol;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub(crate) use pairs_file::read_pairs;
-pub use tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
 pub use parquet::PARQUET_THREAD;
+pub use tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
 pub use write::{TableFormat, check_place, write_tables};
 
 /// How to read: options that belong to the files rather than the data set.

@@ -100,7 +100,10 @@ impl Setup {
         let mut setup = Setup::new(definition, resolved, statistics, scale, train, source_gain(train));
         setup.pieces_above = pieces_above;
         setup.definition.record.target_scale = setup.scale.pairs();
-        train.run().memory.demand(Engine::bytes(setup.engine_model(), &setup.statistics, 1), "the tables of the shape functions")?;
+        train
+            .run()
+            .memory
+            .demand(Engine::bytes(setup.engine_model(), &setup.statistics, 1), "the tables of the shape functions")?;
         let channels = setup.statistics.channels().iter().flatten().max().map_or(1, |last| last + 1);
         let lanes = channels * setup.definition.source_outputs();
         train.run().memory.demand_or(setup.statistics.least_bytes(lanes), "the sums over shells", &leaner_options())?;

@@ -107,7 +107,8 @@ fn read<'a, T: Copy>(
 ) -> Result<Array<T>> {
     let file = open(bytes, path)?;
     let shape: Vec<usize> = file.shape().iter().map(|&length| length as usize).collect();
-    memory.demand(file.len().saturating_mul(size_of::<T>() as u64), "the numbers of this array")
+    memory
+        .demand(file.len().saturating_mul(size_of::<T>() as u64), "the numbers of this array")
         .map_err(|error| error.in_file(path))?;
     let order = file.order();
     let element = file.dtype().descr();
@@ -169,16 +170,30 @@ mod tests {
     }
 
     fn complaint(bytes: &[u8]) -> String {
-        integers(bytes, Path::new("x.npy")).map(|_| String::new()).unwrap_or_else(|error| error.to_string())
+        integers(bytes, Path::new("x.npy"), MemoryLimit::default())
+            .map(|_| String::new())
+            .unwrap_or_else(|error| error.to_string())
     }
 
     #[test]
     fn plain_arrays_are_read_in_either_order() {
-        let c = integers(&array("'<i2'", "False", "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]), Path::new("x"), MemoryLimit::default()).unwrap();
-        let f = integers(&array("'<i2'", "True", "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]), Path::new("x"), MemoryLimit::default()).unwrap();
+        let c = integers(
+            &array("'<i2'", "False", "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]),
+            Path::new("x"),
+            MemoryLimit::default(),
+        )
+        .unwrap();
+        let f = integers(
+            &array("'<i2'", "True", "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]),
+            Path::new("x"),
+            MemoryLimit::default(),
+        )
+        .unwrap();
         assert_eq!((c.values, c.shape), (vec![1, 2, 3, 4], vec![2, 2]));
         assert_eq!(f.values, [1, 3, 2, 4]);
-        let floats = numbers(&array("'>f4'", "False", "(1,)", &[0x3f, 0x80, 0, 0]), Path::new("x"), MemoryLimit::default()).unwrap();
+        let floats =
+            numbers(&array("'>f4'", "False", "(1,)", &[0x3f, 0x80, 0, 0]), Path::new("x"), MemoryLimit::default())
+                .unwrap();
         assert_eq!(floats.values, [1.0]);
     }
 
@@ -195,9 +210,15 @@ mod tests {
     #[test]
     fn marks_and_words() {
         let path = Path::new("x");
-        assert_eq!(masks(&array("'|b1'", "False", "(2,)", &[1, 0]), path).unwrap().values, [true, false]);
-        assert_eq!(masks(&array("'|u1'", "True", "(2, 1)", &[0, 1]), path).unwrap().values, [false, true]);
-        assert!(masks(&array("'<i8'", "False", "(1,)", &[0; 8]), path).is_err());
+        assert_eq!(
+            masks(&array("'|b1'", "False", "(2,)", &[1, 0]), path, MemoryLimit::default()).unwrap().values,
+            [true, false]
+        );
+        assert_eq!(
+            masks(&array("'|u1'", "True", "(2, 1)", &[0, 1]), path, MemoryLimit::default()).unwrap().values,
+            [false, true]
+        );
+        assert!(masks(&array("'<i8'", "False", "(1,)", &[0; 8]), path, MemoryLimit::default()).is_err());
         let unicode = array("'<U2'", "False", "(2,)", &[65, 0, 0, 0, 0xe9, 0, 0, 0, 66, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(words(&unicode, path).unwrap().values, ["A\u{e9}", "B"]);
         assert_eq!(words(&array("'|S3'", "False", "(2,)", b"ab\0cde"), path).unwrap().values, ["ab", "cde"]);
@@ -208,7 +229,9 @@ mod tests {
     #[test]
     fn every_prefix_is_an_error() {
         let bytes = array("'<i8'", "False", "(2,)", &[0; 16]);
-        assert!((0..bytes.len()).all(|length| integers(&bytes[..length], Path::new("x"), MemoryLimit::default()).is_err()));
+        assert!(
+            (0..bytes.len()).all(|length| integers(&bytes[..length], Path::new("x"), MemoryLimit::default()).is_err())
+        );
         assert!(integers(&bytes, Path::new("x"), MemoryLimit::default()).is_ok());
     }
 }

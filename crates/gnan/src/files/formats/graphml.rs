@@ -36,7 +36,10 @@ const INVALID: &str = "this is not valid XML";
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
     let text = Text::open(path, limits)?;
-    limits.memory.demand(2 * text.text.len() as u64, "the tables of this document").map_err(|error| error.in_file(path))?;
+    limits
+        .memory
+        .demand(2 * text.text.len() as u64, "the tables of this document")
+        .map_err(|error| error.in_file(path))?;
     let mut reader = Reader::from_str(&text.text);
     reader.config_mut().expand_empty_elements = true;
     let mut document = Document::new(limits);

@@ -49,7 +49,10 @@ pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Resu
     let units = qm9::units(table.names());
     let smiles = take_smiles(&mut table, options.smiles_column.as_deref())?;
     let letters: usize = smiles.iter().map(str::len).sum();
-    options.limits.memory.demand(letters as u64 * BYTES_OF_A_LETTER, "the atoms and bonds of these molecules")
+    options
+        .limits
+        .memory
+        .demand(letters as u64 * BYTES_OF_A_LETTER, "the atoms and bonds of these molecules")
         .map_err(|error| error.in_file(&place))?;
     let mut tables = Tables { name, task: Some(Task::Graph), ..Tables::default() };
     tables.graph_ids = take_ids(&mut table, &mut tables.notes);

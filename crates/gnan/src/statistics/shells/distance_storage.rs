@@ -39,7 +39,12 @@ impl DistanceStorage {
 
     /// The best way without a file, for so many words of eight.
     pub(super) fn in_memory(shell_counts: &ShellCounts, words: usize) -> DistanceStorage {
-        DistanceStorage::choose((words * RECEIVERS_PER_BLOCK) as u64, shell_counts.slots(), shell_counts.run().memory.left(), None)
+        DistanceStorage::choose(
+            (words * RECEIVERS_PER_BLOCK) as u64,
+            shell_counts.slots(),
+            shell_counts.run().memory.left(),
+            None,
+        )
     }
 
     /// Its name.

@@ -62,7 +62,8 @@ impl Shells {
         let form = match pick {
             Some(pick) => listed(shell_counts, indices.into(), pick),
             None => {
-                let storage = DistanceStorage::choose(pairs, shell_counts.slots(), shell_counts.run().memory.left(), cache);
+                let storage =
+                    DistanceStorage::choose(pairs, shell_counts.slots(), shell_counts.run().memory.left(), cache);
                 Form::Rows(SlotRows::new(shell_counts, &indices, &storage))
             }
         };
