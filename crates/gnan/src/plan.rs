@@ -340,7 +340,9 @@ fn choose(
             (_, true) => way.name == LISTED,
             _ => way.name.ends_with(keeping.name()),
         };
-        let Some(way) = ways.iter_mut().find(wanted) else { return "there is no way to run this".to_owned() };
+        let Some(way) = ways.iter_mut().find(wanted) else {
+            return "a cache file, which could not be tried: there is no folder for temporary files".to_owned();
+        };
         way.chosen = true;
         if !way.fits {
             return format!(

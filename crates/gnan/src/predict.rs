@@ -212,7 +212,8 @@ impl Model {
     fn prediction(&self, id: String, outputs: &[f32]) -> Prediction {
         let targets = &self.description().targets;
         let class = |target: usize, index: usize| {
-            targets.get(target).and_then(|t| t.classes.as_ref()).and_then(|c| c.get(index)).cloned().unwrap_or_default()
+            let classes = targets[target].classes.as_ref().expect("a model of classes names them");
+            classes[index].clone()
         };
         let (probabilities, classes) = match self.description().outcome {
             Outcome::Binary | Outcome::Multiclass => {

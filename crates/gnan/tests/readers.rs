@@ -209,6 +209,7 @@ fn mistakes_in_a_toml_file_are_named() {
     refused(with("[one_hot]\nc = [\"y\", \"x\"]\n"), &["nodes.csv", "\"x\""]);
     refused(with("task = \"graph\"\ntarget = \"x\"\n"), &["\"x\"", "not a column of the task"]);
     refused(with("this is not toml"), &["gnan.toml:1"]);
+    refused(with("[one_hot]\nc = []\n"), &["gnan.toml", "\"c\" has no columns"]);
     let twice = ("nodes.csv", "node_id,x,y\na,1,1\n");
     refused(read_files(&[twice, ("gnan.toml", "[one_hot]\nc = [\"x\", \"y\"]\n")]), &["nodes.csv:2", "more than one"]);
     refused(read_files(&[nodes, ("a.toml", ""), ("b.toml", "")]), &["several .toml", "a.toml, b.toml"]);

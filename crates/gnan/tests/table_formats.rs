@@ -96,6 +96,7 @@ fn mistakes_in_node_link_json_are_named() {
     refused(json("{\"nodes\": [\n{\"id\": NaN}], \"links\": []}"), &["graph.json:2", "null, not NaN"]);
     refused(json(r#"{"nodes": [], "links": []}"#), &["no nodes"]);
     refused(json(r#"{"nodes": 7}"#), &["no list \"nodes\""]);
+    refused(json(r#"{"directed": "yes", "nodes": [], "links": []}"#), &["\"directed\" is \"yes\""]);
     refused(json(r#"[{"directed": true, "nodes": [], "links": []}, {"nodes": [], "links": []}]"#), &["directed"]);
     refused(json(&format!("{{\"nodes\": {}", "[".repeat(100_000))), &["not valid JSON"]);
     refused(json(r#"{"train": [1, 2]}"#), &["not a data set"]);

@@ -123,7 +123,7 @@ impl Part {
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.file_name().map(OsString::from).unwrap_or_default();
+    let mut name = OsString::from(path.file_name().expect("a file to fetch has a name"));
     name.push(suffix);
     path.with_file_name(name)
 }

@@ -31,6 +31,7 @@ pub(super) const FORMAT_VERSION: u32 = 1;
 const KEY: &str = "gnan.bootstrap";
 /// The tensor of the numbers of the resamples.
 const RESAMPLE: &str = "resample";
+const FEW: &str = "there are at most 100000 resamples";
 const UNWRITABLE: &str = "the replicates cannot be written";
 
 /// The version alone, readable whatever else a newer header holds.
@@ -58,7 +59,8 @@ impl Replicates {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let header = ReplicatesHeader { done: self.rows.len(), ..self.header.clone() };
         let json = serde_json::to_string(&header).map_err(|error| Error::because(UNWRITABLE, error))?;
-        let resamples: Vec<u8> = self.rows.keys().flat_map(|number| (*number as u32).to_le_bytes()).collect();
+        let resamples: Vec<u8> =
+            self.rows.keys().flat_map(|number| u32::try_from(*number).expect(FEW).to_le_bytes()).collect();
         let mut tensors = vec![(RESAMPLE, Dtype::U32, vec![self.rows.len()], resamples)];
         for (part, name) in PARTS {
             let numbers = self.part(part).into_iter().flatten();

@@ -67,7 +67,7 @@ fn on_rho(zero: &[bool], seen: &[bool]) -> String {
     if nothing.is_empty() {
         return "differs from zero at every distance".to_owned();
     }
-    let farthest = slots().filter(|slot| !zero[*slot]).max().unwrap_or(0);
+    let farthest = slots().filter(|slot| !zero[*slot]).max().expect("not every slot may be zero");
     if farthest != unreachable && nothing.iter().all(|slot| *slot > farthest) {
         let only_unreachable = nothing == [unreachable];
         let which = match only_unreachable {

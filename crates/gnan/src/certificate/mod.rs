@@ -88,6 +88,6 @@ fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
 
 /// A number with four digits.
 fn short(number: f64) -> String {
-    let rounded = format!("{number:.3e}").parse::<f64>().unwrap_or(number);
+    let rounded = format!("{number:.3e}").parse::<f64>().expect("a number that was written is a number");
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }

@@ -81,6 +81,9 @@ struct Content {
     links: Option<Arc<Links>>,
 }
 
+/// Why there is an end of the nodes.
+const OFFSETS: &str = "offsets of nodes begin with 0: the tables were checked";
+
 /// Graphs with named features and targets, or a view of some of them.
 #[derive(Clone, Debug)]
 pub struct Dataset {
@@ -107,7 +110,8 @@ impl Dataset {
         files::check(&tables, &options.read.limits)?;
         let Tables { name, format, graph_ids, node_offsets, node_ids, edges, bonds, edge_labels, directed, .. } =
             tables;
-        let Tables { mut node_columns, mut graph_columns, mut edge_numbers, task, targets, splits, notes, .. } = tables;
+        let Tables { mut node_columns, mut graph_columns, mut edge_numbers, task, targets, splits, mut notes, .. } =
+            tables;
         let weights = match &options.weight {
             Some(name) if graph_columns.iter().any(|column| column.name == *name) => {
                 Some(take_weights(&mut graph_columns, name)?)
@@ -115,6 +119,8 @@ impl Dataset {
             Some(name) => Some(take_weights(&mut node_columns, name)?),
             None => None,
         };
+        // Splits are of what the format predicts, graphs where it does not say: so they were checked.
+        let split_task = task.unwrap_or(Task::Graph);
         let choice = if options.targets.is_empty() { targets } else { options.targets.clone() };
         let (task, choice) = match &options.links {
             // Every column of the nodes is a feature, but for what the format calls a target.
@@ -153,9 +159,15 @@ impl Dataset {
         }
         let item_count = match task {
             Task::Graph => graph_ids.len(),
-            Task::Node => node_offsets.last().copied().unwrap_or(0),
+            Task::Node => *node_offsets.last().expect(OFFSETS),
         };
-        let splits = splits.into_iter().filter(|split| split.len() == item_count).collect();
+        let splits = match splits.is_empty() || task == split_task {
+            true => splits,
+            false => {
+                notes.push("the splits that come with the data are not of what is predicted: they are not used".into());
+                Vec::new()
+            }
+        };
         if weights.as_ref().is_some_and(|weights| weights.len() != item_count) {
             return Err(Error::usage("the weights do not belong to what is predicted")
                 .with_remedy("give them in graphs.csv to predict graphs, in nodes.csv to predict nodes"));
@@ -279,7 +291,7 @@ impl Dataset {
 
     /// Number of nodes in the whole content.
     pub fn node_count(&self) -> usize {
-        self.content.node_offsets.last().copied().unwrap_or(0)
+        *self.content.node_offsets.last().expect(OFFSETS)
     }
 
     /// The nodes of a graph, counted over the whole content.
@@ -369,7 +381,8 @@ impl Dataset {
     pub fn items_checksum(&self) -> String {
         let of_item = |item: &u32| {
             let targets = self.targets().iter().map(|target| match &target.classes {
-                Some(classes) => classes.get(target.values[*item as usize] as usize).cloned().unwrap_or_default(),
+                _ if target.values[*item as usize].is_nan() => String::new(),
+                Some(classes) => classes[target.values[*item as usize] as usize].clone(),
                 None => target.values[*item as usize].to_string(),
             });
             let words = targets.fold(self.item_id(*item), |words, target| format!("{words}\n{target}"));
@@ -424,11 +437,11 @@ impl Dataset {
         &self.content.features
     }
 
-    /// The same data with some of the features: those that are kept.
+    /// The same data with some of the features: `kept` says of each whether it is one of them.
     pub fn with_features(&self, kept: &[bool]) -> Dataset {
         let mut content = (*self.content).clone();
-        let mut next = kept.iter();
-        content.features.retain(|_| next.next().copied().unwrap_or(false));
+        let mut kept = kept.iter();
+        content.features.retain(|_| *kept.next().expect("there is a mark for every feature"));
         Dataset { content: Arc::new(content), items: Arc::clone(&self.items) }
     }
 

@@ -227,8 +227,9 @@ fn edges(mut values: Vec<f64>) -> Vec<f64> {
 
 /// The shortest number above `below` and not above `above`.
 fn shortest_between(below: f64, above: f64) -> f64 {
-    let mut rounded = (0..17).filter_map(|digits| format!("{above:.digits$e}").parse::<f64>().ok());
-    rounded.find(|edge| *edge > below && *edge <= above).unwrap_or(above)
+    let mut rounded = (0..17)
+        .map(|digits| format!("{above:.digits$e}").parse::<f64>().expect("a number that was written is a number"));
+    rounded.find(|edge| *edge > below && *edge <= above).expect("with 16 decimals it is the upper number itself")
 }
 
 #[cfg(test)]

@@ -239,9 +239,9 @@ impl Canonical {
         levels.extend(feature.missing.map(|support| ("missing".to_owned(), Value::Missing, support)));
         levels
             .into_iter()
-            .filter_map(|(name, value, support)| {
-                let values = self.shape(k, value)?;
-                Some(CanonicalLevel { name, missing: value == Value::Missing, values, support })
+            .map(|(name, value, support)| {
+                let values = self.shape(k, value).expect("a model has a value for each of its own levels");
+                CanonicalLevel { name, missing: value == Value::Missing, values, support }
             })
             .collect()
     }

@@ -23,7 +23,11 @@ pub fn read_pairs(path: &Path, limits: &Limits) -> Result<Vec<WrittenPair>> {
     let rows = sources.iter().zip(targets.iter()).enumerate();
     let written = rows.map(|(row, (source, target))| {
         let graph = graphs.as_mut().and_then(|graphs| graphs.next()).map(str::to_owned);
-        (table.line(row).unwrap_or(0), graph, [source.to_owned(), target.to_owned()])
+        (
+            table.line(row).expect("rows of comma-separated values are on lines"),
+            graph,
+            [source.to_owned(), target.to_owned()],
+        )
     });
     Ok(written.collect())
 }

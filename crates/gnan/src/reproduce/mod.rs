@@ -77,13 +77,12 @@ impl PaperProtocol {
         let paper = self.paper();
         let metric = self.metric();
         let factor = self.factor(metric);
-        let Some(found) = evaluation.metrics.get(metric) else {
-            return Err(Error::input(format!("the metric {metric} cannot be computed on these data")).in_file(place));
-        };
+        let unknown = || Error::input(format!("the metric {metric} cannot be computed on these data")).in_file(place);
+        let found = evaluation.metrics.get(metric).ok_or_else(unknown)?;
         let splits = protocol.splits(&data, protocol.seed)?;
         let mut baselines = Vec::new();
         for split in &splits {
-            baselines.extend(baseline(&split.train, &split.test)?.get(metric));
+            baselines.push(baseline(&split.train, &split.test)?.get(metric).ok_or_else(unknown)?);
         }
         Ok(Reproduced {
             task: self.task,
@@ -91,7 +90,7 @@ impl PaperProtocol {
             metric,
             unit: self.unit,
             ours: Spread { mean: found.mean * factor, std: found.std * factor },
-            baseline: factor * baselines.iter().sum::<f64>() / baselines.len().max(1) as f64,
+            baseline: factor * baselines.iter().sum::<f64>() / baselines.len() as f64,
             tests: evaluation.folds.len(),
             tried: evaluation.tried.len(),
             chosen: tuned_elsewhere
@@ -122,7 +121,8 @@ impl PaperProtocol {
         monitor: &EvaluationMonitor<'_>,
         notes: &mut Vec<String>,
     ) -> Result<(Search, Option<String>)> {
-        let Some(other) = self.tuned_on.and_then(PaperProtocol::find) else { return Ok((search, None)) };
+        let Some(other) = self.tuned_on else { return Ok((search, None)) };
+        let other = PaperProtocol::find(other).expect("options are tuned on a set that has a protocol");
         if search.candidates.len() < 2 {
             return Ok((search, None));
         }

@@ -77,6 +77,7 @@ impl LinkDivision {
             return Err(Error::input(format!("{} edges are too few to learn links from", edges.len()))
                 .with_remedy(format!("at least {LEAST_EDGES} are needed")));
         }
+        Limits::check(edges.len() as u64, u64::from(u32::MAX), "edges")?;
         let mut order: Vec<u32> = (0..edges.len() as u32).collect();
         Stream::named(self.seed, "links", 0).shuffle(&mut order);
         // Of the shuffled edges the first are tested, then come those that validate, then those to train on.
@@ -134,7 +135,9 @@ fn strangers(data: &Dataset, edges: &[[u32; 2]], wanted: usize, seed: u64) -> Re
             Some(*sum)
         })
         .collect();
-    let all = ends.last().copied().unwrap_or(0);
+    let all = *ends.last().expect("data have at least one graph");
+    let too_many = |error| Error::because("there are too many pairs of nodes to draw from", error);
+    let all_pairs = usize::try_from(all).map_err(too_many)?;
     let free = all - edges.len() as u64;
     if wanted as u64 > free {
         return Err(Error::input(format!("{wanted} pairs without a link are wanted, and there are only {free}"))
@@ -157,7 +160,7 @@ fn strangers(data: &Dataset, edges: &[[u32; 2]], wanted: usize, seed: u64) -> Re
     let mut taken = HashSet::with_capacity(wanted);
     let mut list = Vec::with_capacity(wanted);
     while list.len() < wanted {
-        let place = random.below(usize::try_from(all).unwrap_or(usize::MAX)) as u64;
+        let place = random.below(all_pairs) as u64;
         let nodes = data.nodes_of(ends.partition_point(|end| *end <= place));
         let one = random.below(nodes.len());
         let mut other = random.below(nodes.len() - 1);

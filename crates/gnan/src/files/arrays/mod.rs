@@ -146,6 +146,6 @@ impl Arrays {
                 }
             }
         }
-        Ok(splits.unwrap_or_default())
+        Ok(splits.expect("each of the three arrays makes the splits if they are not made yet"))
     }
 }

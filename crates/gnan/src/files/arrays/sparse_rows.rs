@@ -32,7 +32,7 @@ impl SparseRows {
             [rows, columns] if rows >= 0 && columns >= 0 => (rows as u64, columns as u64),
             _ => return Err(("shape", Error::input("this should be a shape: a number of rows and one of columns"))),
         };
-        Limits::check(rows, limits.nodes.min(u64::from(u32::MAX)), "nodes").map_err(|error| ("shape", error))?;
+        limits.check_nodes(rows).map_err(|error| ("shape", error))?;
         // An adjacency matrix has as many columns as rows.
         Limits::check(columns, limits.features.max(rows), "features").map_err(|error| ("shape", error))?;
         let ordered = pointers.first() == Some(&0) && pointers.is_sorted();

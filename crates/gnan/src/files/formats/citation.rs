@@ -55,7 +55,8 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     tables.node_columns = words.columns(vocabulary);
 
     let labels = arrays.labels("labels", nodes)?;
-    let highest = labels.iter().flatten().max().map_or(0, |&highest| usize::try_from(highest).unwrap_or(0) + 1);
+    let highest =
+        labels.iter().flatten().max().map_or(0, |&highest| usize::try_from(highest).map_or(0, |highest| highest + 1));
     let classes = names(&mut arrays, "class_names", highest)?.unwrap_or_default();
     let class = |label: i64| {
         let class = usize::try_from(label).ok().and_then(|label| classes.get(label));

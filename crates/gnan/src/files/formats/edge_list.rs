@@ -145,6 +145,6 @@ fn nodes_of(edges: &Edges, list: &Path, limits: &Limits) -> Result<Table> {
         }
     }
     let rows = ids.len();
-    Limits::check(rows as u64, limits.nodes, "nodes").map_err(|error| error.in_file(list))?;
+    limits.check_nodes(rows as u64).map_err(|error| error.in_file(list))?;
     Table::counted(list, vec![ids], rows)
 }

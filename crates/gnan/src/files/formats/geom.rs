@@ -75,14 +75,15 @@ impl Nodes {
             let label = label.parse::<i64>();
             let label = label.map_err(|error| text.error(line, "the label is not a whole number").caused_by(error))?;
             let found = features.split(',').count();
-            if *width.get_or_insert(found) != found {
-                return Err(text.error(line, format!("{found} features, others have {}", width.unwrap_or(found))));
+            let expected = *width.get_or_insert(found);
+            if expected != found {
+                return Err(text.error(line, format!("{found} features, others have {expected}")));
             }
             rows.push((id, line, features, label));
         }
         let width = width.unwrap_or(0);
         let in_file = |error: Error| error.in_file(&text.path);
-        Limits::check(rows.len() as u64, limits.nodes.min(u64::from(u32::MAX)), "nodes").map_err(in_file)?;
+        limits.check_nodes(rows.len() as u64).map_err(in_file)?;
         Limits::check(width as u64, limits.features, "features").map_err(in_file)?;
         rows.sort_by_key(|&(id, line, ..)| (id, line));
         if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {

@@ -65,8 +65,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let mut tables = Tables { name: name.clone(), task: Some(Task::Node), ..Tables::default() };
     let labels = NumberTable::parse(&folder.required(LABELS)?, folder.limits)?;
     let nodes = labels.rows();
-    Limits::check(nodes as u64, options.limits.nodes.min(u64::from(u32::MAX)), "nodes")
-        .map_err(|error| error.in_file(path.join(LABELS)))?;
+    options.limits.check_nodes(nodes as u64).map_err(|error| error.in_file(path.join(LABELS)))?;
     check_node_count(&folder.required(NODE_COUNT)?, nodes)?;
     tables.edges = read_edges(&folder.required(EDGES)?, nodes, folder.limits)?;
     note_directions(&mut tables, options);
@@ -125,8 +124,14 @@ fn class_names(folder: &Folder) -> Result<Names> {
     let columns: Vec<String> = table.names().take(2).map(str::to_string).collect();
     let mut take = |place: usize| columns.get(place).and_then(|name| table.take(name));
     let (Some(labels), Some(names)) = (take(0), take(1)) else { return Ok(Names::new()) };
-    let entry = |(label, name): (&str, &str)| Some((label.parse().ok()?, name.to_string()));
-    Ok(labels.iter().zip(names.iter()).filter_map(entry).collect())
+    let entry = |(row, (label, name)): (usize, (&str, &str))| match label.parse() {
+        Ok(label) => Ok((label, name.to_string())),
+        Err(_) => {
+            let message = format!("\"{label}\" in column \"{}\" is not the number of a class", columns[0]);
+            Err(table.error(row, message).in_column(&columns[0]))
+        }
+    };
+    labels.iter().zip(names.iter()).enumerate().map(entry).collect()
 }
 
 fn read_edges(text: &Text, nodes: usize, limits: &Limits) -> Result<Vec<[u32; 2]>> {

@@ -165,7 +165,7 @@ fn read_edges(pickle: &Pickle, path: &Path, limits: &Limits, tables: &mut Tables
         .dictionary(pickle.root)
         .ok_or_else(|| wrong("this pickle does not hold the neighbours of each node".to_string()))?;
     let nodes = lists.len();
-    Limits::check(nodes as u64, limits.nodes, "nodes").map_err(|error| error.in_file(path))?;
+    limits.check_nodes(nodes as u64).map_err(|error| error.in_file(path))?;
     let index = |value: Value| match value {
         Value::Integer(node) if (0..nodes as i64).contains(&node) => Ok(node as u32),
         other => Err(wrong(format!("{other:?} is not a node from 0 to below {nodes}"))),

@@ -19,7 +19,7 @@ use crate::files::formats::Format;
 use crate::files::molecule::BondOrder;
 use crate::files::naming::{has_extension, name_of};
 use crate::files::table::{Table, csv_table};
-use crate::files::tables::{Column, Kind, MISSING, Tables, Task, Values};
+use crate::files::tables::{Column, Kind, Tables, Task, Values};
 use crate::files::text::Text;
 use crate::limits::Limits;
 
@@ -78,13 +78,13 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let mut arrays = Arrays { archive: Bundle::open(path, limits)? };
     let mut tables = Tables { name: name_of(path), task: Some(Task::Graph), ..Tables::default() };
     let molecules = arrays.integers("mol_id")?.values;
-    Limits::check(molecules.len() as u64, limits.graphs, "graphs").map_err(|error| error.in_file(path))?;
+    limits.check_graphs(molecules.len() as u64).map_err(|error| error.in_file(path))?;
     let x = arrays.integers("x")?;
     if x.shape.len() != 2 || x.shape[1] != WIDTH {
         return Err(arrays.error("x", format!("this should be {WIDTH} numbers for each atom")));
     }
     let atoms = x.shape[0];
-    Limits::check(atoms as u64, limits.nodes.min(MISSING.into()), "nodes").map_err(|error| error.in_file(path))?;
+    limits.check_nodes(atoms as u64).map_err(|error| error.in_file(path))?;
     tables.node_offsets = arrays.pointers("node_ptr", molecules.len(), atoms)?;
     read_bonds(&mut arrays, &mut tables, limits)?;
     read_atoms(&arrays, &mut tables, &x.values)?;

@@ -17,7 +17,6 @@ use crate::files::table::cells::Cells;
 use crate::files::table::{Table, csv_table, quoted};
 use crate::files::tables::{Column, Kind, Tables, Task, Values};
 use crate::files::text::Text;
-use crate::limits::Limits;
 use crate::memory;
 use crate::remedy::Remedy;
 
@@ -46,7 +45,7 @@ pub fn read_text(text: &Text, name: String, options: &ReadOptions) -> Result<Tab
 pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Result<Tables> {
     let place = table.path().to_path_buf();
     let too_many = |error: Error| error.in_file(&place);
-    Limits::check(table.rows() as u64, options.limits.graphs, "graphs").map_err(too_many)?;
+    options.limits.check_graphs(table.rows() as u64).map_err(too_many)?;
     let units = qm9::units(table.names());
     let smiles = take_smiles(&mut table, options.smiles_column.as_deref())?;
     let letters: usize = smiles.iter().map(str::len).sum();
@@ -77,8 +76,7 @@ pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Resu
             tables.edges.extend(molecule.bonds.iter().map(|bond| bond.atoms.map(|atom| first + atom)));
             bonds.extend(molecule.bonds.iter().map(|bond| bond.order));
             tables.node_offsets.push(atoms.ids.len());
-            let limits = &options.limits;
-            Limits::check(atoms.ids.len() as u64, limits.nodes.min(u32::MAX.into()), "nodes").map_err(too_many)?;
+            options.limits.check_nodes(atoms.ids.len() as u64).map_err(too_many)?;
         }
     }
     tables.bonds = Some(bonds);

@@ -142,7 +142,7 @@ impl TuFiles {
     }
 
     fn name(&self) -> &str {
-        self.stem.rsplit('/').next().unwrap_or(&self.stem)
+        self.stem.rsplit('/').next().expect("a split text has at least one piece")
     }
 
     fn full_name(&self, ending: &str) -> String {
@@ -172,7 +172,7 @@ impl TuFiles {
         readmes.sort_by_key(|name| !name.contains("label"));
         let mut found = LabelMap::default();
         for name in readmes {
-            let bytes = self.bundle.bytes(&name)?.unwrap_or_default();
+            let bytes = self.bundle.bytes(&name)?.expect("the names are those of the bundle");
             found = found.or(LabelMap::parse(&String::from_utf8_lossy(&bytes)));
         }
         Ok(found)
@@ -194,16 +194,17 @@ fn read_indicator(text: &Text, listed: Option<usize>, limits: &Limits) -> Result
         numbers.push(number);
     }
     let too_many = |error: Error| error.in_file(&text.path);
-    Limits::check(numbers.len() as u64, limits.nodes, "nodes").map_err(too_many)?;
+    limits.check_nodes(numbers.len() as u64).map_err(too_many)?;
     let mut places: BTreeMap<u64, u32> = match listed {
         Some(graphs) => (1..=graphs as u64).map(|graph| (graph, 0)).collect(),
         None => numbers.iter().map(|&graph| (graph, 0)).collect(),
     };
-    Limits::check(places.len() as u64, limits.graphs, "graphs").map_err(too_many)?;
+    limits.check_graphs(places.len() as u64).map_err(too_many)?;
     for (place, (_, slot)) in (0..).zip(&mut places) {
         *slot = place;
     }
-    let graph_of_node = numbers.iter().filter_map(|number| places.get(number).copied()).collect();
+    // Every number is a place: listed graphs were checked above, others are all numbers that occur.
+    let graph_of_node = numbers.iter().map(|number| places[number]).collect();
     Ok((graph_of_node, places.keys().map(u64::to_string).collect()))
 }
 

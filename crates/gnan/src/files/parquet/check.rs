@@ -122,7 +122,7 @@ impl Walk<'_> {
                 break;
             }
             field = match header >> 4 {
-                0 => self.zigzag()? as i16,
+                0 => i16::try_from(self.zigzag()?).map_err(|_| "its description names an impossible field")?,
                 step => field.wrapping_add(i16::from(step)),
             };
             if let Some(last) = path.last_mut() {

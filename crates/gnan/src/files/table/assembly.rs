@@ -37,7 +37,7 @@ impl Assembly {
         let Assembly { name, mut nodes, mut edges, mut graphs, overrides } = self;
         let too_many_in = |table: &Table| table.path().to_path_buf();
         let place = too_many_in(&nodes);
-        Limits::check(nodes.rows() as u64, limits.nodes, "nodes").map_err(|error| error.in_file(&place))?;
+        limits.check_nodes(nodes.rows() as u64).map_err(|error| error.in_file(&place))?;
         let name = overrides.name.clone().unwrap_or(name);
         let edge_rows = edges.as_ref().map_or(0, Table::rows) as u64;
         let needed = nodes.rows() as u64 * BYTES_OF_AN_ID + edge_rows * size_of::<[u32; 2]>() as u64;
@@ -45,7 +45,7 @@ impl Assembly {
         let node_ids = nodes.take_ids("node_id")?;
         let graph_of_node = nodes.take_ids_if_any("graph_id")?;
         let index = GraphIndex::new(&name, &nodes, graph_of_node.as_ref(), graphs.as_mut())?;
-        Limits::check(index.ids.len() as u64, limits.graphs, "graphs").map_err(|error| error.in_file(&place))?;
+        limits.check_graphs(index.ids.len() as u64).map_err(|error| error.in_file(&place))?;
         let node_index = NodeIndex::new(&node_ids, &nodes, &index)?;
 
         let mut tables = Tables { name, directed: overrides.directed.unwrap_or(false), ..Tables::default() };

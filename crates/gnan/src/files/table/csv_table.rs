@@ -1,7 +1,7 @@
 //! Comma-separated values: from text to a [`Table`].
 
 use csv::ErrorKind::UnequalLengths;
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv::{Position, ReaderBuilder, StringRecord, Trim};
 
 use crate::error::{Error, Result};
 use crate::files::table::Table;
@@ -28,7 +28,7 @@ pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
     let mut starts = Vec::new();
     let mut record = StringRecord::new();
     loop {
-        let start = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
+        let start = byte_of(reader.position());
         if !reader.read_record(&mut record).map_err(|error| unreadable(text, error))? {
             break;
         }
@@ -38,6 +38,11 @@ pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
         }
     }
     Table::on_lines(&text.path, columns, starts)
+}
+
+/// Where the reader is in the text.
+fn byte_of(position: &Position) -> usize {
+    usize::try_from(position.byte()).expect("the text is in memory")
 }
 
 /// Counts lines from the text itself, because blank lines before a record are not the csv crate's concern.
@@ -61,7 +66,7 @@ impl LineCounter {
 }
 
 fn unreadable(text: &Text, error: csv::Error) -> Error {
-    let position = error.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(usize::MAX));
+    let position = error.position().map_or(0, byte_of);
     let line = LineCounter::default().at(&text.text, position);
     match error.kind() {
         UnequalLengths { expected_len, len, .. } => text

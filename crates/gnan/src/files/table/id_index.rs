@@ -40,7 +40,8 @@ impl GraphIndex {
         }
         match of_node {
             None if index.ids.len() > 1 => {
-                let listed = listed.unwrap_or_default();
+                let listed =
+                    listed.expect("without a table of graphs and without graphs of nodes there is no graph yet");
                 let message = format!("there is no column \"graph_id\", but {listed} lists {} graphs", index.ids.len());
                 return Err(nodes.header_error(message));
             }

@@ -126,6 +126,9 @@ impl Overrides {
         let mut known: HashSet<&str> = columns.iter().map(|(_, name)| *name).collect();
         let full: HashSet<String> = columns.iter().map(|(table, name)| format!("{table}.{name}")).collect();
         let missing = |name: &&String, known: &HashSet<&str>| !known.contains(name.as_str()) && !full.contains(*name);
+        if let Some((name, _)) = self.one_hot.iter().find(|(_, parts)| parts.is_empty()) {
+            return Err(Error::input(format!("the one-hot code \"{name}\" has no columns")).in_file(&self.path));
+        }
         let parts = self.one_hot.values().flatten();
         let mut unknown: Vec<_> = parts.filter(|name| missing(name, &known)).collect();
         known.extend(self.one_hot.keys().map(String::as_str));
@@ -205,8 +208,7 @@ fn one_hot_codes(name: &str, parts: &[&Column], table: &Table) -> Result<Vec<u32
 
 /// The names of one-hot columns without the prefix they share, cut where a word ends.
 fn level_names(columns: &[String]) -> Vec<String> {
-    let Some(first) = columns.first() else { return Vec::new() };
-    let shared = columns.iter().fold(first.as_str(), |shared, name| {
+    let shared = columns.iter().fold(columns[0].as_str(), |shared, name| {
         let same = shared.chars().zip(name.chars()).take_while(|(a, b)| a == b);
         &shared[..same.map(|(letter, _)| letter.len_utf8()).sum()]
     });
