@@ -1,4 +1,4 @@
-//! The two streams: results on stdout, talk on stderr. Colours are stripped where they are not wanted (`NO_COLOR`, a
+//! The two streams: results on stdout, messages on stderr. Colours are stripped where they are not wanted (`NO_COLOR`, a
 //! pipe, a dumb terminal), and a reader that has gone away is not an error.
 
 use std::io::{ErrorKind, Write};
@@ -28,8 +28,8 @@ pub fn print_json(document: &impl Serialize) -> Result<()> {
     print_bytes(&text)
 }
 
-/// Says something on stderr; if nobody listens, so be it.
-pub fn talk(text: impl AsRef<str>) {
+/// Prints a message on stderr; that it cannot be printed is no error.
+pub fn eprint_line(text: impl AsRef<str>) {
     let _ = write_line(&mut anstream::stderr().lock(), text.as_ref());
 }
 

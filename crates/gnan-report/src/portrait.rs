@@ -97,7 +97,7 @@ pub fn picture(
     let by = if description.task == Task::Node { graph::By::Source } else { by };
     let contributions = match by {
         graph::By::Source => why.by_node(output),
-        graph::By::Receiver => why.heard(output),
+        graph::By::Receiver => why.receiver_outputs(output),
     };
     let words = Words {
         title: why.id.clone(),

@@ -20,9 +20,9 @@ use crate::train::{Probe, Training};
 const LOOKED_FROM: usize = 128;
 /// Receivers that are searched for together.
 const BATCH: usize = 256;
-/// Items whose step is compared with that of a batch, to tell what an item adds from what a step costs in any case.
+/// Items whose step is compared with that of a batch, to separate what an item adds from what a step costs in any case.
 const FEW: usize = 8;
-/// The sample that is planned where none is asked for.
+/// The sample that is planned where none is set.
 const USUAL_SAMPLE: u32 = 16;
 /// The way in which all but the largest shell of a receiver is listed.
 const LISTED: &str = "the nodes of all but the largest shell listed";
@@ -68,7 +68,7 @@ pub struct Plan {
     pub why: String,
 }
 
-/// The range of distances, as far as few receivers tell.
+/// The range of distances, estimated from few receivers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Distances {
     /// The longest.
@@ -321,7 +321,7 @@ fn shell_ways(
     ways
 }
 
-/// Marks the way that training would choose, and says why.
+/// Marks the way that training would choose, and returns why.
 fn choose(
     training: &Training,
     ways: &mut [Way],
@@ -352,7 +352,7 @@ fn choose(
             );
         }
         return match keeping {
-            _ if sampled => "the option shell-sample asks for it".to_owned(),
+            _ if sampled => "the option shell-sample is set".to_owned(),
             _ if listed => "nearly all nodes are in the largest shell, which follows from the others".to_owned(),
             Keeping::Bytes => "it is the fastest exact way, and it fits".to_owned(),
             Keeping::HalfBytes => "bytes do not fit, half bytes do".to_owned(),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use common::{class_column, dataset_for, tables};
-use gnan::files::{Column, Kind, Part, Task, Values};
+use gnan::files::{Column, Kind, SplitPart, Task, Values};
 use gnan::random::Stream;
 use gnan::train::{Ended, RhoChoice};
 use gnan::{Dataset, DatasetOptions, ErrorKind, Model, Training};
@@ -316,7 +316,7 @@ fn splits_of_graphs_are_not_used_for_nodes() {
     let mut case = chains(1);
     case.graphs = vec![CaseGraph { nodes: 1, edges: Vec::new() }; 3];
     let mut tables = tables(&case);
-    tables.splits = vec![vec![Part::Train, Part::Valid, Part::Test]];
+    tables.splits = vec![vec![SplitPart::Train, SplitPart::Valid, SplitPart::Test]];
     tables.node_columns.extend(two_classes(3));
     let options = DatasetOptions { task: Some(Task::Node), ..DatasetOptions::default() };
     let data = Dataset::from_tables(tables, &options).unwrap();

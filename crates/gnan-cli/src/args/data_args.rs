@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use gnan::catalogue;
-use gnan::dataset::{AskedPair, LinkQuestion, Links, NodeDescription, Problem};
+use gnan::dataset::{LinkPairs, Links, NodeDescription, Problem, QueriedPair};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
 use gnan::{Dataset, DatasetOptions, Error, Model};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use super::LinkArgs;
 use super::heading::DATA;
 use crate::exit::Result;
 use crate::progress::working;
-use crate::screen::talk;
+use crate::screen::eprint_line;
 use crate::style::warning;
 
 /// How files are read.
@@ -61,15 +61,15 @@ impl ReadArgs {
         if model.description().links.is_none() || rows {
             return self.open_for(model, data);
         }
-        let pairs = ids.iter().flat_map(|list| list.split(',')).map(|id| AskedPair::Words(id.trim().to_owned()));
+        let pairs = ids.iter().flat_map(|list| list.split(',')).map(|id| QueriedPair::Words(id.trim().to_owned()));
         self.open_pairs(model, data, pairs.collect())
     }
 
     /// Opens data for a model of links, to ask about these pairs.
-    pub fn open_pairs(&self, model: &Model, data: &str, pairs: Vec<AskedPair>) -> Result<Dataset> {
+    pub fn open_pairs(&self, model: &Model, data: &str, pairs: Vec<QueriedPair>) -> Result<Dataset> {
         let mut options = self.options_for(model)?;
         match &mut options.links {
-            Some(links) => links.question = LinkQuestion::Asked(pairs),
+            Some(links) => links.pairs = LinkPairs::Queried(pairs),
             None => return Err(Error::usage("the model predicts no links, and pairs were asked about").into()),
         }
         open(data, &options)
@@ -219,7 +219,7 @@ impl DataArgs {
         options.links = Some(self.links.options(seed, test_share));
         let data = self.open_with(&options)?;
         if let Some(sample) = data.links().and_then(Links::sample) {
-            talk(format!("{}: {sample}", warning("note")));
+            eprint_line(format!("{}: {sample}", warning("note")));
         }
         Ok(data)
     }

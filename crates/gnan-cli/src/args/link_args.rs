@@ -1,7 +1,7 @@
 //! How links are asked about when they are what is predicted.
 
 use clap::Args;
-use gnan::dataset::{LinkDivision, LinkOptions, LinkQuestion};
+use gnan::dataset::{LinkDivision, LinkOptions, LinkPairs};
 use serde::Serialize;
 
 use super::heading::DATA;
@@ -37,6 +37,6 @@ impl LinkArgs {
             negatives: self.negatives.unwrap_or(usual.negatives),
             most_pairs: self.most_pairs,
         };
-        LinkOptions { question: LinkQuestion::Divided(division), ends: None }
+        LinkOptions { pairs: LinkPairs::Divided(division), ends: None }
     }
 }

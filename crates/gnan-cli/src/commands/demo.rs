@@ -23,7 +23,7 @@ use crate::amounts::{Nouns, amounts_table, level_rows, strongest};
 use crate::args::ForceArgs;
 use crate::args::heading::{OUTPUT, TRAINING};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::findings::{RhoCurve, rho_curves, rho_table};
 use crate::ledger::LedgerTable;
 use crate::metric_table::metric_table;
@@ -118,7 +118,7 @@ impl<'a> ExplanationDocument<'a> {
 }
 
 /// Runs `gnan demo`.
-pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &DemoArgs, json: bool) -> Result<Completion> {
     check_folder(&args.output, args.force.force)?;
     let data = working("reading the molecules", || Dataset::open(DATA))?;
     let parts = Parts::of(&data, None, args.seed)?;
@@ -163,7 +163,7 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
     } else {
         print(story(&data, test, &outcome, &explained, &args.output))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Explains the molecule that everybody knows, or else the first.

@@ -8,7 +8,7 @@ use gnan::Model;
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, OutputArgs};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 
 const HELP: &str = concat!(
     examples!(
@@ -59,7 +59,7 @@ pub struct ExportArgs {
 }
 
 /// Runs `gnan export`; `--json` is the same as the format json.
-pub fn run(args: &ExportArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &ExportArgs, json: bool) -> Result<Completion> {
     args.output.check(args.force)?;
     let tables = Model::load(&args.model)?.tables();
     let text = match args.format {
@@ -67,5 +67,5 @@ pub fn run(args: &ExportArgs, json: bool) -> Result<Answer> {
         _ => tables.json()?,
     };
     args.output.write(&text, "the model's tables")?;
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }

@@ -9,7 +9,7 @@ use super::train::Parts;
 use crate::args::heading::DATA;
 use crate::args::{DataArgs, TrainingArgs};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::progress::working;
 use crate::screen::{print, print_json};
 use crate::style::{BOLD, DIM, count, counted, dim, duration, heading};
@@ -37,7 +37,7 @@ pub struct PlanArgs {
 }
 
 /// Runs `gnan plan`.
-pub fn run(args: &PlanArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &PlanArgs, json: bool) -> Result<Completion> {
     let training = Training::try_from(&args.training)?;
     training.check()?;
     let data = args.data.open(training.seed, args.test_share)?;
@@ -48,7 +48,7 @@ pub fn run(args: &PlanArgs, json: bool) -> Result<Answer> {
     } else {
         print(text(&plan))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 fn text(plan: &Plan) -> String {

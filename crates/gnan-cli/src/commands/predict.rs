@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gnan::dataset::AskedPair;
+use gnan::dataset::QueriedPair;
 use gnan::metric::Metrics;
 use gnan::predict::{Prediction, Remarks};
 use gnan::{Dataset, Error, Model};
@@ -11,11 +11,11 @@ use gnan::{Dataset, Error, Model};
 use crate::args::heading::{DATA, OUTPUT};
 use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
-use crate::exit::{Answer, Failure, Result};
+use crate::exit::{Completion, Failure, Result};
 use crate::metric_table::metric_table;
 use crate::prediction_lines::{csv_lines, json_lines};
 use crate::progress::PredictionProgress;
-use crate::screen::talk;
+use crate::screen::eprint_line;
 use crate::style::{self, counted};
 
 const EXAMPLES: &str = examples!(
@@ -68,11 +68,11 @@ pub struct PredictArgs {
 }
 
 /// Runs `gnan predict`.
-pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &PredictArgs, json: bool) -> Result<Completion> {
     args.output.check(args.force)?;
     let model = Model::load(&args.model)?;
     let data = match (&args.pairs, &model.description().links) {
-        (Some(pairs), _) => args.read.open_pairs(&model, &args.data, AskedPair::read(pairs)?)?,
+        (Some(pairs), _) => args.read.open_pairs(&model, &args.data, QueriedPair::read(pairs)?)?,
         (None, None) => args.read.open_for(&model, &args.data)?,
         (None, Some(_)) => {
             return Err(Error::usage("a model of links is asked about pairs of nodes")
@@ -84,9 +84,9 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
     let (remarks, outputs) = predict(args, &model, &data, format)?;
     say(&remarks);
     if let Some(metrics) = outputs.and_then(|outputs| metrics(&model, &data, &outputs)) {
-        talk(metric_table(&[("these data".to_owned(), &metrics)]).render());
+        eprint_line(metric_table(&[("these data".to_owned(), &metrics)]).render());
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Writes the predictions as they come. Returns what there is to say about them and, where the data hold the truth, the
@@ -139,7 +139,7 @@ fn predict(args: &PredictArgs, model: &Model, data: &Dataset, format: Format) ->
 fn say(remarks: &Remarks) {
     let note = style::warning("note");
     for sentence in &remarks.novelty {
-        talk(format!("{note}: {sentence}"));
+        eprint_line(format!("{note}: {sentence}"));
     }
     if !remarks.ignored.is_empty() {
         const SHOWN: usize = 10;
@@ -147,7 +147,7 @@ fn say(remarks: &Remarks) {
         let more = remarks.ignored.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let columns = counted(remarks.ignored.len(), "column");
-        talk(format!("{note}: {columns} that the model does not know: {}{more}; ignored", names.join(", ")));
+        eprint_line(format!("{note}: {columns} that the model does not know: {}{more}; ignored", names.join(", ")));
     }
 }
 
@@ -156,7 +156,10 @@ fn metrics(model: &Model, data: &Dataset, outputs: &[f32]) -> Option<Metrics> {
     match model.align_targets(data) {
         Ok(targets) => Some(model.score(&data.labelled(), &targets, outputs)),
         Err(error) => {
-            talk(format!("{}: the predictions are not compared with the targets: {error}", style::warning("note")));
+            eprint_line(format!(
+                "{}: the predictions are not compared with the targets: {error}",
+                style::warning("note")
+            ));
             None
         }
     }

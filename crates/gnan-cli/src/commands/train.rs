@@ -17,11 +17,11 @@ use serde::Serialize;
 use crate::args::heading::{DATA, OUTPUT};
 use crate::args::{DataArgs, ForceArgs, SearchArgs, TrainingArgs, check_can_write};
 use crate::cli::examples;
-use crate::exit::{Answer, Failure, Result};
+use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::metric_table::metric_table;
 use crate::progress::{EvaluationProgress, TrainingProgress};
-use crate::screen::{print, print_json, talk};
+use crate::screen::{eprint_line, print, print_json};
 use crate::style::{self, count, counted, dim, duration, heading};
 use crate::table::Table;
 use gnan::baseline::{self, baseline};
@@ -166,12 +166,12 @@ struct Tried<'a> {
 }
 
 /// Runs `gnan train`.
-pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &TrainArgs, json: bool) -> Result<Completion> {
     let training = Training::try_from(&args.training)?;
     training.check()?;
     check_can_write(&args.output, args.force.force)?;
     if let Some(note) = constraint_note(&training) {
-        talk(note);
+        eprint_line(note);
     }
     if args.search.is_wanted() {
         return search(args, training, json);
@@ -195,7 +195,7 @@ fn constraint_note(training: &Training) -> Option<&'static str> {
 }
 
 /// Searches for good options on the validation part, then trains with them.
-fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
+fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Completion> {
     let seed = training.seed;
     let search = args.search.search(&Candidate { training, describe: args.data.tried() }, seed)?;
     let data = args.data.open_to_try(seed, args.test_share)?;
@@ -217,7 +217,7 @@ fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
         return Err(Failure::Interrupted(format!("{done} of {} were done; nothing was saved", counted(runs, "run"))));
     }
     let (candidate, tried, notes) = found?;
-    notes.iter().for_each(talk);
+    notes.iter().for_each(eprint_line);
     let data = data.described(&candidate.describe)?;
     let parts = Parts {
         train: data.view_of(&parts.train),
@@ -235,7 +235,7 @@ fn search(args: &TrainArgs, training: Training, json: bool) -> Result<Answer> {
 }
 
 /// Says what came of it.
-fn finish(args: &TrainArgs, data: &Dataset, parts: &Parts, outcome: &Outcome, json: bool) -> Result<Answer> {
+fn finish(args: &TrainArgs, data: &Dataset, parts: &Parts, outcome: &Outcome, json: bool) -> Result<Completion> {
     if json {
         print_json(&document(args, data, parts, outcome))?;
     } else {
@@ -245,22 +245,22 @@ fn finish(args: &TrainArgs, data: &Dataset, parts: &Parts, outcome: &Outcome, js
 }
 
 /// Training that diverged has a model to show, but the answer is no.
-fn answer(ended: Ended, best_epoch: usize) -> Answer {
+fn answer(ended: Ended, best_epoch: usize) -> Completion {
     if ended != Ended::Diverged {
-        return Answer::Done;
+        return Completion::Done;
     }
-    talk(format!(
+    eprint_line(format!(
         "{}: the loss was no longer finite, so training stopped; the last good model (epoch {best_epoch}) was kept\n  \
          lower --learning-rate, or look for extreme values in features and targets",
         style::warning("warning"),
     ));
-    Answer::No
+    Completion::CheckFailed
 }
 
 /// Fits and judges; `save` is called as soon as there is a model.
 pub fn fit(training: &Training, parts: &Parts, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
     if let Some(note) = training.knots_note(&parts.train.union(&parts.valid)) {
-        talk(note);
+        eprint_line(note);
     }
     let progress = TrainingProgress::new();
     let start = Instant::now();
@@ -377,9 +377,9 @@ mod tests {
     /// Steps are bounded and inputs are kept finite, so that no small data set makes training diverge on demand.
     #[test]
     fn only_training_that_diverged_answers_no() {
-        assert_eq!(answer(Ended::Diverged, 3), Answer::No);
+        assert_eq!(answer(Ended::Diverged, 3), Completion::CheckFailed);
         for ended in [Ended::Epochs, Ended::Patience, Ended::Interrupted] {
-            assert_eq!(answer(ended, 3), Answer::Done);
+            assert_eq!(answer(ended, 3), Completion::Done);
         }
     }
 }

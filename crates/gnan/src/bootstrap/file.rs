@@ -23,7 +23,7 @@ use crate::model::Model;
 use crate::output::write_atomically;
 use crate::remedy::{Remedy, Step};
 
-use super::replicates::{PARTS, Replicates, ReplicatesHeader, Shape};
+use super::replicates::{PARTS, ReplicateLayout, Replicates, ReplicatesHeader};
 
 /// The version this library writes, and the newest it reads.
 pub(super) const FORMAT_VERSION: u32 = 1;
@@ -36,7 +36,7 @@ const UNWRITABLE: &str = "the replicates cannot be written";
 
 /// The version alone, readable whatever else a newer header holds.
 #[derive(Deserialize)]
-struct VersionOnly {
+struct ReplicatesVersion {
     version: u32,
 }
 
@@ -104,7 +104,7 @@ impl Replicates {
             SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()).caused_by(error))?;
         let json = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
         let json = json.ok_or_else(|| broken("it has no header".to_owned()))?;
-        let VersionOnly { version } =
+        let ReplicatesVersion { version } =
             serde_json::from_str(json).map_err(|error| broken(error.to_string()).caused_by(error))?;
         if version > FORMAT_VERSION {
             return Err(Error::version(format!(
@@ -124,13 +124,13 @@ impl Replicates {
             return Err(broken("its points do not fit the features of the model".to_owned()));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()).caused_by(error))?;
-        let shape = Shape::of(model, &header.points);
+        let shape = ReplicateLayout::of(model, &header.points);
         let rows = read_rows(&tensors, &shape).map_err(broken)?;
         if rows.len() != header.done {
             return Err(broken(format!("it holds {} replicates and claims {}", rows.len(), header.done)));
         }
         if rows.last_key_value().is_some_and(|(number, _)| *number >= header.wanted) {
-            return Err(broken("it holds a replicate that nobody asked for".to_owned()));
+            return Err(broken("it holds a replicate that was not wanted".to_owned()));
         }
         Ok(Replicates { header, shape, rows })
     }
@@ -141,7 +141,10 @@ pub(super) fn model_checksum(model: &Model) -> Result<String> {
     Ok(Checksum::of(&model.to_bytes()?).to_string())
 }
 
-fn read_rows(tensors: &SafeTensors<'_>, shape: &Shape) -> std::result::Result<BTreeMap<usize, Vec<f64>>, String> {
+fn read_rows(
+    tensors: &SafeTensors<'_>,
+    shape: &ReplicateLayout,
+) -> std::result::Result<BTreeMap<usize, Vec<f64>>, String> {
     let find = |name: &str| tensors.tensor(name).map_err(|_| format!("tensor \"{name}\" is missing"));
     let resample = find(RESAMPLE)?;
     let [done] = *resample.shape() else { return Err("its resamples are not numbered".to_owned()) };

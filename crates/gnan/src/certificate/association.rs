@@ -1,4 +1,4 @@
-//! Association rules: whether anything of a feature is heard from where it must not be.
+//! Association rules: whether a feature contributes from where it must not.
 
 use crate::explain::Canonical;
 use crate::lens::{Axis, Reach};
@@ -10,7 +10,7 @@ use super::short;
 const FARTHER: usize = 3;
 
 impl Model {
-    /// One certificate per feature with an association rule, and one for what the model as a whole does not hear.
+    /// One certificate per feature with an association rule, and one for the distances that the model as a whole leaves out.
     pub(super) fn certify_associations(&self) -> Vec<Certificate> {
         let description = self.description();
         let ruled = |k: &usize| description.features[*k].reach.is_some();
@@ -35,7 +35,7 @@ impl Model {
     }
 }
 
-/// What is heard of some features from distances that are not within their reach.
+/// The contributions of some features from distances that are not within their reach.
 fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<usize>, reach: Reach) -> Certificate {
     let (axis, rhos) = (canonical.axis(), canonical.rhos());
     let silent: Vec<usize> = (0..axis.slots()).filter(|slot| !reach.hears(axis.distance(*slot))).collect();

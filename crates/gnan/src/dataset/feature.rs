@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::files::{Column, Kind, MISSING, Values};
 
-use super::{NodeDescription, Pair};
+use super::{FeaturePair, NodeDescription};
 
 /// A numeric column with at least this share of zeros (and more than two distinct values) is sparse.
 const SPARSE_SHARE_OF_ZEROS: f64 = 0.8;
@@ -27,7 +27,7 @@ pub struct Feature {
     /// How it was computed from the graphs; `None`: it was read.
     pub description: Option<NodeDescription>,
     /// Which two features it is made of; `None`: it is not a pair.
-    pub pair: Option<Pair>,
+    pub pair: Option<FeaturePair>,
 }
 
 /// Which binary columns are one-hot codes of a categorical feature.

@@ -21,15 +21,15 @@ use std::sync::Arc;
 
 pub use describe::{Aspect, NodeDescription};
 pub use feature::{Feature, OneHot, one_hot_columns};
-pub use links::{AskedPair, EndFeature, LinkDivision, LinkOptions, LinkQuestion, LinkSchema, Links};
-pub use pair::{Bins, Pair, PairMember};
+pub use links::{EndFeature, LinkDivision, LinkOptions, LinkPairs, LinkSchema, Links, QueriedPair};
+pub use pair::{FeatureBins, FeaturePair, PairMember};
 pub use split::Split;
 pub use summary::{FeatureSummary, Summary, TargetSummary};
 pub use target::{Outcome, Problem, Target};
 
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::files::{self, BondOrder, Column, Part, ReadOptions, Tables, Task, Values};
+use crate::files::{self, BondOrder, Column, ReadOptions, SplitPart, Tables, Task, Values};
 use crate::graph::Graph;
 use roles::{check_weights, choose_targets, take_weights};
 
@@ -74,7 +74,7 @@ struct Content {
     features: Vec<Feature>,
     targets: Vec<Target>,
     weights: Option<Vec<f32>>,
-    splits: Vec<Vec<Part>>,
+    splits: Vec<Vec<SplitPart>>,
     explicit_hydrogens: bool,
     largest_component: bool,
     notes: Vec<String>,
@@ -214,7 +214,7 @@ impl Dataset {
         Dataset { content: Arc::clone(&self.content), items: items.into() }
     }
 
-    /// Number of pairs of an item of a node task and a source it hears; 0 for a graph task.
+    /// Number of pairs of an item of a node task and a source in its graph; 0 for a graph task.
     pub fn pairs(&self) -> u64 {
         match self.task() {
             Task::Graph => 0,
@@ -450,7 +450,7 @@ impl Dataset {
         &self.content.targets
     }
 
-    /// How much an item counts in training; 1 where nothing was said.
+    /// How much an item counts in training; 1 without weights.
     pub fn weight(&self, item: u32) -> f32 {
         self.content.weights.as_ref().map_or(1.0, |weights| weights[item as usize])
     }
@@ -465,7 +465,7 @@ impl Dataset {
         self.content.largest_component
     }
 
-    /// What the targets ask for.
+    /// The outcome that the targets define.
     pub fn outcome(&self) -> Result<Outcome> {
         Outcome::of(&self.content.targets)
     }

@@ -20,7 +20,7 @@ pub enum Problem {
     Regression,
 }
 
-/// What a data set asks for, read off its targets.
+/// What is predicted, which follows from the targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -37,7 +37,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome that these targets ask for.
+    /// The outcome that these targets define.
     pub fn of(targets: &[Target]) -> Result<Outcome> {
         let classes: Vec<Option<usize>> = targets.iter().map(|t| t.classes.as_ref().map(Vec::len)).collect();
         match classes.as_slice() {

@@ -19,13 +19,13 @@ use super::canonical::Canonical;
 use super::explanation::Explanation;
 use super::parts::Parts;
 use super::pass::Pass;
-use super::said::{Said, value_count};
+use super::source_terms::{SourceTerms, value_count};
 
-/// Most memory for what all nodes say, in bytes; what would take more is found when it is needed.
+/// Most memory for the source terms of all nodes, in bytes; what would take more is found when it is needed.
 const MOST_KEPT: u64 = 256 << 20;
 /// What a source takes in an explanation: its id, its label and its distance, in bytes.
 const BYTES_OF_A_SOURCE: u64 = 128;
-/// Memory for what the nodes say that are looked at at a time, in bytes.
+/// Memory for the source terms of the nodes that are looked at at a time, in bytes.
 const AT_A_TIME: u64 = 16 << 20;
 
 /// Explains predictions of a model on a data set.
@@ -34,8 +34,8 @@ pub struct Explainer<'a> {
     data: &'a Dataset,
     canonical: Canonical,
     features: Cow<'a, [Feature]>,
-    /// What all nodes say, where that is little.
-    said: Option<Said>,
+    /// The source terms of all nodes, where they are few.
+    terms: Option<SourceTerms>,
     /// The graph through every lens, where there is one alone.
     views: Option<Vec<View>>,
 }
@@ -50,9 +50,9 @@ pub(super) struct Marginals<'a> {
     /// `[slots, outputs]`
     pub structure: Vec<f64>,
     /// `[receivers, outputs]`, and each one's share of the structure term; of a graph task.
-    pub heard: Vec<f64>,
-    heard_structure: Vec<f64>,
-    /// `[what the nodes of the graph say, outputs]`, where it is wanted, of a graph task.
+    pub by_receiver: Vec<f64>,
+    structure_by_receiver: Vec<f64>,
+    /// `[source terms of the graph, outputs]`, where it is wanted, of a graph task.
     pub node_feature: Vec<f64>,
     /// The same of a node task.
     pub parts: Option<Parts<'a>>,
@@ -74,12 +74,12 @@ impl<'a> Explainer<'a> {
     pub fn new(model: &'a Model, data: &'a Dataset) -> Result<Explainer<'a>> {
         let (features, canonical) = (model.features_of(data)?, model.canonical());
         let all = 0..data.node_count();
-        let needed = Said::bytes(value_count(&features, &all), canonical.outputs());
+        let needed = SourceTerms::bytes(value_count(&features, &all), canonical.outputs());
         let room = memory::left().map_or(MOST_KEPT, |left| MOST_KEPT.min(left / 4));
         Ok(Explainer {
             model,
             data,
-            said: (needed <= room).then(|| Said::of(&canonical, &features, all)),
+            terms: (needed <= room).then(|| SourceTerms::of(&canonical, &features, all)),
             canonical,
             features,
             views: if data.graph_count() == 1 { Some(views(model, data, 0)?) } else { None },
@@ -101,16 +101,16 @@ impl<'a> Explainer<'a> {
         self.data
     }
 
-    /// What some nodes say: `visit` is called with few nodes after the other, and what they say.
-    pub(super) fn each_said(&self, nodes: Range<usize>, mut visit: impl FnMut(Range<usize>, &Said)) {
-        if let Some(said) = &self.said {
-            return visit(nodes, said);
+    /// The source terms of some nodes: `visit` is called with few nodes after the other, and their terms.
+    pub(super) fn each_source_terms(&self, nodes: Range<usize>, mut visit: impl FnMut(Range<usize>, &SourceTerms)) {
+        if let Some(terms) = &self.terms {
+            return visit(nodes, terms);
         }
-        let needed = Said::bytes(value_count(&self.features, &nodes), self.canonical.outputs());
+        let needed = SourceTerms::bytes(value_count(&self.features, &nodes), self.canonical.outputs());
         let at_a_time = (nodes.len() as u64 * AT_A_TIME / needed.max(1)).clamp(1, nodes.len().max(1) as u64) as usize;
         for start in nodes.clone().step_by(at_a_time) {
             let some = start..nodes.end.min(start + at_a_time);
-            visit(some.clone(), &Said::of(&self.canonical, &self.features, some));
+            visit(some.clone(), &SourceTerms::of(&self.canonical, &self.features, some));
         }
     }
 
@@ -150,7 +150,7 @@ impl<'a> Explainer<'a> {
     pub fn explain_predicted(&self, position: usize, predicted: &[f32]) -> Result<Explanation> {
         self.check(position)?;
         let (item, data) = (self.data.items()[position], self.data);
-        let (nodes, _) = self.listeners(item);
+        let (nodes, _) = self.sources_and_receivers(item);
         let needed = nodes.len() as u64 * (BYTES_OF_A_SOURCE + 16 * self.model.outputs() as u64);
         memory::demand(needed, "the explanation of a prediction")?;
         let (canonical, mut found) = self.marginals(item, true)?;
@@ -184,11 +184,13 @@ impl<'a> Explainer<'a> {
             by_node_and_feature,
             unlisted,
             by_feature_and_distance: found.feature_distance.chunks_exact(found.slots * width).map(rows).collect(),
-            by_receiver: of_graph(&found.heard),
-            structure_by_receiver: of_graph(&found.heard_structure),
+            by_receiver: of_graph(&found.by_receiver),
+            structure_by_receiver: of_graph(&found.structure_by_receiver),
             receivers: match data.links() {
-                // A link that is a message edge is at distance 0 of itself and not heard.
-                Some(_) => found.receivers.iter().enumerate().map(|(slot, heard)| heard * slot.min(1)).collect(),
+                // A link that is a message edge is at distance 0 of itself and no source.
+                Some(_) => {
+                    found.receivers.iter().enumerate().map(|(slot, receivers)| receivers * slot.min(1)).collect()
+                }
                 None => found.receivers,
             },
             unseen: found.unseen.into_iter().collect(),
@@ -199,10 +201,10 @@ impl<'a> Explainer<'a> {
     fn graph_parts(&self, nodes: Range<usize>, values: &[f64]) -> Parts<'a> {
         let mut parts = self.parts(&nodes, nodes.len());
         let mut values = values.chunks_exact(self.canonical.outputs());
-        self.each_said(nodes.clone(), |some, said| {
+        self.each_source_terms(nodes.clone(), |some, terms| {
             for node in some {
-                for (saying, values) in said.by(node).iter().zip(&mut values) {
-                    parts.add(node - nodes.start, saying.feature as usize, values);
+                for (term, values) in terms.by(node).iter().zip(&mut values) {
+                    parts.add(node - nodes.start, term.feature as usize, values);
                 }
             }
         });
@@ -227,21 +229,21 @@ impl<'a> Explainer<'a> {
 
     /// How far the message edges are from a pair: the same ends make several edges.
     fn distance_labels(&self, item: u32) -> Result<Vec<String>> {
-        let (_, receivers) = self.listeners(item);
+        let (_, receivers) = self.sources_and_receivers(item);
         let mut row = Vec::new();
         for view in self.views_of(item)?.iter() {
             view.rows(&receivers, &mut Search::default(), &mut row)?;
         }
         let label = |distance: &u16| match *distance {
             UNREACHABLE => "unreachable".to_owned(),
-            0 => "itself, not heard".to_owned(),
+            0 => "itself, no source".to_owned(),
             distance => format!("distance {distance}"),
         };
         Ok(row.iter().map(label).collect())
     }
 
-    /// The nodes of an item's graph that are heard, and which of them are receivers (counted within the graph).
-    fn listeners(&self, item: u32) -> (Range<usize>, Vec<u32>) {
+    /// The sources in an item's graph, and the receivers (counted within the graph).
+    fn sources_and_receivers(&self, item: u32) -> (Range<usize>, Vec<u32>) {
         match self.data.task() {
             Task::Graph => {
                 let nodes = self.data.nodes_of(item as usize);
@@ -258,7 +260,7 @@ impl<'a> Explainer<'a> {
 
     /// The marginals of one item; with a canonical form of its own where its distances are longer than training's.
     pub(super) fn marginals(&self, item: u32, parts: bool) -> Result<(Option<Canonical>, Marginals<'a>)> {
-        let (nodes, receivers) = self.listeners(item);
+        let (nodes, receivers) = self.sources_and_receivers(item);
         let seen_through = self.views_of(item)?;
         let mut search = Search::default();
         let mut rows: Vec<Vec<u16>> = seen_through.iter().map(|_| Vec::new()).collect();
@@ -271,7 +273,7 @@ impl<'a> Explainer<'a> {
                 *longest = usize::from(view.rows(batch, &mut search, rows)?.finite).max(*longest);
             }
             if longest != found.axis.longest() {
-                // Longer distances than any so far: all over again with room for them.
+                // Longer distances than any so far: all over again with slots for them.
                 let axis = Axis::new(&self.model.description().lenses, &longest);
                 let canonical = longer.insert(self.canonical.with_axis(&axis));
                 found = Marginals::new(canonical, self.model.description().features.len());
@@ -311,8 +313,8 @@ impl Marginals<'_> {
             outputs,
             feature_distance: vec![0.0; features * slots * outputs],
             structure: vec![0.0; slots * outputs],
-            heard: Vec::new(),
-            heard_structure: Vec::new(),
+            by_receiver: Vec::new(),
+            structure_by_receiver: Vec::new(),
             node_feature: Vec::new(),
             parts: None,
             unseen: BTreeSet::new(),
@@ -325,14 +327,14 @@ impl Marginals<'_> {
         let mut own = vec![0.0; self.outputs];
         for (slot, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             self.receivers[slot] += 1;
-            let heard = pooled[self.axis.lens_of(slot)] * if normalise { 1.0 } else { f64::from(*count) };
+            let weight = pooled[self.axis.lens_of(slot)] * if normalise { 1.0 } else { f64::from(*count) };
             for (c, beta) in canonical.structure()[slot].iter().enumerate() {
-                self.structure[slot * self.outputs + c] += beta * heard;
-                own[c] += beta * heard;
+                self.structure[slot * self.outputs + c] += beta * weight;
+                own[c] += beta * weight;
             }
         }
-        self.heard_structure.extend(own);
-        self.heard.extend(vec![0.0; self.outputs]);
+        self.structure_by_receiver.extend(own);
+        self.by_receiver.extend(vec![0.0; self.outputs]);
     }
 
     /// The distances.

@@ -10,10 +10,10 @@ mod overview;
 mod parts;
 mod pass;
 mod readout;
-mod said;
+mod source_terms;
 mod tables;
 
-pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, RhoCurve, Value};
+pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, FeatureValue, RhoCurve};
 pub use curves::{Curves, Point, Points};
 pub use explainer::Explainer;
 pub use explanation::{Contribution, Explanation, TOLERANCE};

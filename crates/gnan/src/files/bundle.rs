@@ -17,14 +17,14 @@ use crate::memory;
 /// The files of a folder (not of its subfolders) or of an archive.
 pub struct Bundle {
     path: PathBuf,
-    members: Vec<Member>,
+    members: Vec<BundleMember>,
     archive: Option<ZipArchive<BufReader<File>>>,
     /// Bytes that an archive may expand to, and how many of them are left.
     limit: u64,
     bytes_left: u64,
 }
 
-struct Member {
+struct BundleMember {
     name: String,
     /// Position in the archive.
     index: usize,
@@ -39,7 +39,7 @@ impl Bundle {
     fn folder(path: &Path, limits: &Limits) -> Result<Bundle> {
         let files = children(path)?.into_iter().filter(|path| path.is_file());
         let names = files.filter_map(|path| Some(path.file_name()?.to_str()?.to_string()));
-        let members = names.enumerate().map(|(index, name)| Member { name, index }).collect();
+        let members = names.enumerate().map(|(index, name)| BundleMember { name, index }).collect();
         Ok(Bundle { path: path.to_path_buf(), members, archive: None, limit: limits.bytes, bytes_left: limits.bytes })
     }
 
@@ -51,7 +51,7 @@ impl Bundle {
             let Some(name) = archive.name_for_index(index) else { continue };
             let name = plain_name(&name.map_err(|error| damaged(path, error))?);
             if let Some(name) = name {
-                members.push(Member { name, index });
+                members.push(BundleMember { name, index });
             }
         }
         Ok(Bundle {

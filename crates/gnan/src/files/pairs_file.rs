@@ -17,7 +17,7 @@ pub fn read_pairs(path: &Path, limits: &Limits) -> Result<Vec<WrittenPair>> {
     let [sources, targets] = [table.take_ids("source")?, table.take_ids("target")?];
     let graphs = table.take_ids_if_any("graph_id")?;
     if table.rows() == 0 {
-        return Err(table.complaint("there is no pair in this table"));
+        return Err(table.table_error("there is no pair in this table"));
     }
     let mut graphs = graphs.as_ref().map(|graphs| graphs.iter());
     let rows = sources.iter().zip(targets.iter()).enumerate();

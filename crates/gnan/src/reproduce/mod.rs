@@ -1,6 +1,6 @@
 //! Reproduction: what the paper reports on a data set, and what our models reach by its protocol.
 //!
-//! A [`PaperProtocol`] says how the paper evaluates on one column of its table, and which options are tried here. A
+//! A [`PaperProtocol`] is how the paper evaluates on one column of its table, and which options are tried here. A
 //! [`Reproduced`] is what came of it, to stand beside the paper's seven rows.
 
 mod protocols;

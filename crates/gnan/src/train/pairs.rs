@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::dataset::pair::MOST_LEVELS;
-use crate::dataset::{Dataset, Feature, Pair, PairMember};
+use crate::dataset::{Dataset, Feature, FeaturePair, PairMember};
 use crate::error::{Error, Result};
 use crate::files::{Task, Values};
 use crate::model::{FeatureSchema, Model, PairRank};
@@ -113,7 +113,7 @@ impl Training {
         let mut chosen = Vec::new();
         for names in &self.named_pairs {
             let member = |name: &String| Members::cut(train, &schemas, |feature| feature.name == *name)?.only(name);
-            chosen.push(Pair { members: [member(&names[0])?, member(&names[1])?] });
+            chosen.push(FeaturePair { members: [member(&names[0])?, member(&names[1])?] });
         }
         let mut ranks = Vec::new();
         if self.pairs > 0 {
@@ -122,8 +122,9 @@ impl Training {
                 return Ok(first);
             }
             let ranking = Ranking::new(self, &first.model, train, &schemas, prepared)?;
-            let named = |pair: &Pair| chosen.iter().any(|other: &Pair| other.has_members_of(pair));
-            let best: Vec<Pair> = ranking.pairs.iter().filter(|pair| !named(pair)).take(self.pairs).cloned().collect();
+            let named = |pair: &FeaturePair| chosen.iter().any(|other: &FeaturePair| other.has_members_of(pair));
+            let best: Vec<FeaturePair> =
+                ranking.pairs.iter().filter(|pair| !named(pair)).take(self.pairs).cloned().collect();
             chosen.extend(best);
             ranks = ranking.ranks;
             ranks.truncate(RANKS_KEPT.max(self.pairs));
@@ -136,9 +137,9 @@ impl Training {
     }
 }
 
-impl Pair {
-    fn has_members_of(&self, other: &Pair) -> bool {
-        let names = |pair: &Pair| pair.members.each_ref().map(|member| member.feature.clone());
+impl FeaturePair {
+    fn has_members_of(&self, other: &FeaturePair) -> bool {
+        let names = |pair: &FeaturePair| pair.members.each_ref().map(|member| member.feature.clone());
         let [a, b] = names(other);
         names(self) == [a.clone(), b.clone()] || names(self) == [b, a]
     }
@@ -172,7 +173,7 @@ impl Members {
 
 /// All pairs that were considered, the best first.
 struct Ranking {
-    pairs: Vec<Pair>,
+    pairs: Vec<FeaturePair>,
     ranks: Vec<PairRank>,
 }
 
@@ -197,7 +198,7 @@ impl Ranking {
         let scores: Vec<f64> = places.par_iter().map(score).collect();
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-        let pair = |at: &usize| Pair { members: places[*at].map(|member| members[member].clone()) };
+        let pair = |at: &usize| FeaturePair { members: places[*at].map(|member| members[member].clone()) };
         let rank = |at: &usize| PairRank {
             features: places[*at].map(|member| members[member].feature.clone()),
             score: scores[*at],

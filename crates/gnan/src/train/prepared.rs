@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::dataset::{Dataset, Pair};
+use crate::dataset::{Dataset, FeaturePair};
 use crate::error::Result;
 use crate::model::Rho;
 use crate::statistics::{Levels, Statistics};
@@ -34,7 +34,7 @@ impl Prepared {
     }
 
     /// The same items with pairs as further features.
-    pub(super) fn paired(&self, pairs: &[Pair], training: &Training) -> Result<Prepared> {
+    pub(super) fn paired(&self, pairs: &[FeaturePair], training: &Training) -> Result<Prepared> {
         Ok(Prepared::new(&self.data.paired(pairs)?, training))
     }
 

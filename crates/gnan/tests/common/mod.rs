@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "every test file uses another part of these helpers")]
 
-use gnan::dataset::{Feature, Outcome, Pair, PairMember};
+use gnan::dataset::{Feature, FeaturePair, Outcome, PairMember};
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
 use gnan::lens::{Direction, Lens, Pool, Reach};
 use gnan::model::{
@@ -342,7 +342,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     {
         let levels = |k: usize| features[k].levels.iter().map(|level| level.name.clone()).collect::<Vec<_>>();
         let member = |feature: &Feature, k: usize| PairMember::of(feature, &levels(k), |_| true).expect("bins");
-        let pair = Pair { members: [member(first, 0), member(second, 1)] };
+        let pair = FeaturePair { members: [member(first, 0), member(second, 1)] };
         let feature = pair.feature(data.features()).expect("a pair");
         features.push(FeatureSchema::learn(&feature, &graph_of_node, data.task()));
     }

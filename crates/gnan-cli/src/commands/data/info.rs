@@ -7,7 +7,7 @@ use gnan::files::Task;
 use crate::args::DataArgs;
 use crate::args::heading::OUTPUT;
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::progress::working;
 use crate::screen::{print, print_json};
 use crate::style::{count, counted, dim, heading, number};
@@ -37,7 +37,7 @@ pub struct InfoArgs {
 }
 
 /// Runs `gnan data info`.
-pub fn run(args: &InfoArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &InfoArgs, json: bool) -> Result<Completion> {
     let mut options = args.data.options();
     // Someone who looks for the target's name does not know it yet.
     options.targets_optional = args.data.target.is_empty();
@@ -48,7 +48,7 @@ pub fn run(args: &InfoArgs, json: bool) -> Result<Answer> {
     } else {
         print(info(&summary, args.all))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 fn info(summary: &Summary, all: bool) -> String {

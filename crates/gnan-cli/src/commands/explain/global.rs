@@ -14,7 +14,7 @@ use crate::amounts::{
     support_words,
 };
 use crate::findings::{RhoCurve, rho_curves, rho_table};
-use crate::style::{count, counted, counted_more, dim, harmless, heading, number};
+use crate::style::{count, counted, counted_more, dim, escape_control, heading, number};
 use crate::table::{Table, shorten};
 
 /// Widest name in a heading.
@@ -286,7 +286,7 @@ impl Global<'_> {
         let description = self.canonical.description();
         let full = self.features.is_some();
         let rows = self.rows(k, feature);
-        let unit = feature.unit.as_deref().map(|unit| format!(" in {}", harmless(unit))).unwrap_or_default();
+        let unit = feature.unit.as_deref().map(|unit| format!(" in {}", escape_control(unit))).unwrap_or_default();
         let support = support_words(feature.support, description.task, self.nouns());
         let kind = if description.features[k].pair.is_some() { "pair" } else { feature.kind.name() };
         let mut words = format!("{kind}{unit}, {support}");

@@ -22,10 +22,10 @@ use self::verify::Verification;
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::progress::working;
-use crate::screen::{print, talk};
-use crate::style::{counted, harmless, warning};
+use crate::screen::{eprint_line, print};
+use crate::style::{counted, escape_control, warning};
 
 const EXAMPLES: &str = examples!(
     "gnan explain model.gnan                                 the model alone",
@@ -142,7 +142,7 @@ enum Format {
 }
 
 /// Runs `gnan explain`.
-pub fn run(args: &ExplainArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &ExplainArgs, json: bool) -> Result<Completion> {
     let format = match (json, args.csv) {
         (true, true) => return Err(Error::usage("either --json or --csv, not both").into()),
         (true, _) => Format::Json,
@@ -172,7 +172,7 @@ fn explainer<'a>(args: &ExplainArgs, model: &'a Model, data: &'a Dataset) -> gna
     explainer.map_err(|error| error.in_file(args.data.as_deref().unwrap_or_default()))
 }
 
-fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, format: Format) -> Result<Answer> {
+fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, format: Format) -> Result<Completion> {
     if let Some(before) = model.before_readout() {
         let answer = explain_model(args, &before, data, format)?;
         if format == Format::Text && args.output.output.is_none() {
@@ -186,7 +186,8 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
     let features = match args.feature.as_slice() {
         [] => None,
         wanted => Some(names::pick(wanted, |name| names.find(name)).map_err(|name| {
-            Error::usage(format!("the model has no feature \"{}\"", harmless(&name))).with_remedy(names.remedy(&name))
+            Error::usage(format!("the model has no feature \"{}\"", escape_control(&name)))
+                .with_remedy(names.remedy(&name))
         })?),
     };
     let overview = match data {
@@ -219,7 +220,7 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
             write_text(args, &global.text(), "the overview")?;
         }
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Text for people goes to the terminal with its colours, to a file without.
@@ -230,7 +231,7 @@ fn write_text(args: &ExplainArgs, text: &str, what: &str) -> Result<()> {
     }
 }
 
-fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format: Format) -> Result<Answer> {
+fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format: Format) -> Result<Completion> {
     let description = model.description();
     // Data that the model cannot read are worth more words than an id that is not in them.
     let before = model.before_readout();
@@ -256,7 +257,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
             text.push_str(&wanted.text(&why, &outputs.novelty));
         }
         write_text(args, &text, &counted(positions.len(), "explanation"))?;
-        return Ok(Answer::Done);
+        return Ok(Completion::Done);
     }
     let outputs = working("predicting", || model.outputs_on(&data.subset(&positions)))?;
     if args.verify {
@@ -284,9 +285,9 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     stream::each(&explainer, &positions, &outputs, make, |bytes| sink.write(&bytes))?;
     sink.close(&args.output, &counted(positions.len(), "explanation"))?;
     for sentence in &outputs.novelty {
-        talk(format!("{}: {}", warning("note"), harmless(sentence)));
+        eprint_line(format!("{}: {}", warning("note"), escape_control(sentence)));
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Adds an explanation up again; a large one output by output, because its text is large too.
@@ -322,7 +323,7 @@ impl Answered for Verification {
 }
 
 /// Prints what verification has found.
-fn answer(args: &ExplainArgs, found: &impl Answered, format: Format) -> Result<Answer> {
+fn answer(args: &ExplainArgs, found: &impl Answered, format: Format) -> Result<Completion> {
     match format {
         Format::Text | Format::Csv => write_text(args, &format!("{}\n", found.sentence()), "the answer")?,
         Format::Json => {
@@ -332,5 +333,5 @@ fn answer(args: &ExplainArgs, found: &impl Answered, format: Format) -> Result<A
             args.output.write(&text, "the answer")?;
         }
     }
-    Ok(if found.adds_up() { Answer::Done } else { Answer::No })
+    Ok(if found.adds_up() { Completion::Done } else { Completion::CheckFailed })
 }

@@ -6,7 +6,7 @@ use gnan::files::Task;
 use gnan::{Dataset, Error, Result};
 use strsim::normalized_damerau_levenshtein as likeness;
 
-use crate::style::{count, harmless};
+use crate::style::{count, escape_control};
 use crate::table::shorten;
 
 /// Near names that a message lists.
@@ -38,7 +38,7 @@ impl Names {
     /// What to say about a name that is not there: the names it is like, or else the first.
     pub fn remedy(&self, name: &str) -> String {
         let quoted = |names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|name| shorten(&harmless(name), NAME_WIDTH)).collect();
+            let names: Vec<String> = names.iter().map(|name| shorten(&escape_control(name), NAME_WIDTH)).collect();
             names.join(", ")
         };
         let near = self.near(name);
@@ -132,7 +132,8 @@ pub fn items(data: &Dataset, wanted: &[String], listing: &str) -> Result<Vec<usi
         }
     };
     pick(wanted, find).map_err(|name| {
-        let error = Error::usage(format!("there is no item \"{}\" in the data", shorten(&harmless(&name), NAME_WIDTH)));
+        let error =
+            Error::usage(format!("there is no item \"{}\" in the data", shorten(&escape_control(&name), NAME_WIDTH)));
         let row = name.parse::<usize>().is_ok_and(|row| (1..=data.len()).contains(&row));
         let row = if row { format!("; --id=#{name} is the item in row {name}") } else { String::new() };
         let several = short.find(&name).len();

@@ -6,7 +6,7 @@ use gnan::model::Description;
 use gnan::{Error, Result};
 
 use super::names::{Names, pick};
-use crate::style::harmless;
+use crate::style::escape_control;
 
 /// A class or a target.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +59,7 @@ pub fn named(description: &Description, wanted: &[String]) -> Result<Option<Vec<
         } else {
             "target"
         };
-        let error = Error::usage(format!("the model has no {kind} \"{}\"", harmless(&name)));
+        let error = Error::usage(format!("the model has no {kind} \"{}\"", escape_control(&name)));
         error.with_remedy(names.remedy(&name))
     })?;
     Ok(Some(found.into_iter().map(|index| every[index].clone()).collect()))

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::local::Ledgers;
 use super::{ExplainArgs, Format, answer, write_text};
 use crate::args::Sink;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::progress::working;
 use crate::style::{contribution, counted, dim, heading, number};
 use crate::table::{Align, Table, shorten};
@@ -43,7 +43,7 @@ pub fn predictions(
     data: &Dataset,
     positions: &[usize],
     format: Format,
-) -> Result<Answer> {
+) -> Result<Completion> {
     if format == Format::Csv {
         let error = Error::usage("the two stages of a readout do not fit one table");
         return Err(error.with_remedy("take --json, or words").into());
@@ -57,7 +57,7 @@ pub fn predictions(
     if format == Format::Text && !args.all {
         let text: Vec<String> = found.iter().map(|why| ledger(model, why, args.top)).collect();
         write_text(args, &text.join("\n"), &counted(found.len(), "explanation"))?;
-        return Ok(Answer::Done);
+        return Ok(Completion::Done);
     }
     let mut sink = Sink::open(&args.output)?;
     for why in &found {
@@ -67,7 +67,7 @@ pub fn predictions(
         sink.write(&line)?;
     }
     sink.close(&args.output, &counted(found.len(), "explanation"))?;
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Whether all sums of both stages are right.
@@ -103,7 +103,7 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
         [name, heard].into_iter().chain(values.iter().map(|value| contribution(*value))).collect::<Vec<_>>()
     };
     for term in terms.iter().take(top) {
-        table.row(row(shorten(&term.part, NAME_WIDTH), number(term.heard), &term.values));
+        table.row(row(shorten(&term.part, NAME_WIDTH), number(term.input), &term.values));
     }
     if terms.len() > top {
         let mut rest = vec![0.0; why.outputs.len()];
@@ -129,7 +129,7 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     };
     let words =
         dim("second stage: what is heard, by feature and distance and by source; in spreads, not in the units above");
-    format!("{first}\n{words}\n{}", ledgers.text(&why.heard, &[]))
+    format!("{first}\n{words}\n{}", ledgers.text(&why.inputs, &[]))
 }
 
 fn size(values: &[f64]) -> f64 {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::lines::OTHERS;
-use crate::style::{counted, harmless};
+use crate::style::{counted, escape_control};
 
 /// What came out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -118,7 +118,7 @@ impl Verification {
         if self.adds_up {
             return format!("everything adds up: {what}; {deviation}");
         }
-        let worst = self.worst.as_deref().map(harmless).unwrap_or_default();
+        let worst = self.worst.as_deref().map(escape_control).unwrap_or_default();
         format!("the parts of \"{worst}\" do not add up: {what}; {deviation}")
     }
 }

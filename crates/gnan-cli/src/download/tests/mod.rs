@@ -11,7 +11,7 @@ use std::time::Duration;
 use gnan::catalogue::RemoteFile;
 use tempfile::TempDir;
 
-use super::part::Part;
+use super::part::PartialFile;
 use super::{Downloader, Fetched, Patience, Source, State, checksum_of};
 use crate::exit::{Failure, Result};
 use server::{Answer, Server, value};
@@ -359,7 +359,7 @@ fn an_archive_is_unpacked_and_removed() {
 #[test]
 fn two_at_once_do_not_mix() {
     let (content, folder) = (content(), with_part(b""));
-    let held = Part::open(&folder.path().join(PATH)).unwrap();
+    let held = PartialFile::open(&folder.path().join(PATH)).unwrap();
     let server = Server::new(&content, TAG, &[Answer::Well]);
     assert!(message(fetch(&server, folder.path(), &file(&content), 1)).contains("another gnan is fetching this file"));
     drop(held);

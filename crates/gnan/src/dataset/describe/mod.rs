@@ -30,7 +30,7 @@ const MOST_RADIUS: usize = 3;
 /// Counts up to this have a level each; beyond, a level is a range that doubles.
 const EXACT_COUNT: usize = 8;
 
-/// What a description says about a node.
+/// What a description measures of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Aspect {
@@ -52,7 +52,7 @@ pub enum Aspect {
 pub struct NodeDescription {
     /// What is described.
     pub aspect: Aspect,
-    /// Whether each value is told apart by the label of the node.
+    /// Whether each value is divided by the label of the node.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_label: bool,
     /// Training graphs (nodes, in a node task) that a value needs for a level of its own.
@@ -205,7 +205,7 @@ impl Dataset {
         })
     }
 
-    /// The feature that says what each node is. A model asks for it by name: which one is chosen depends on the data.
+    /// The feature that says what each node is. A model names it: which one is chosen depends on the data.
     fn label(&self, description: &NodeDescription) -> Result<Feature> {
         let mut given = self.features().iter().filter(|feature| feature.description.is_none());
         if let Some(name) = &description.label {

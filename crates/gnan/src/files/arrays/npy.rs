@@ -112,7 +112,7 @@ fn read<'a, T: Copy>(
     Ok(Array { values: in_c_order(&shape, values, order), shape })
 }
 
-/// Opens an array after checking that its header is harmless and that the data it claims are there.
+/// Opens an array after checking that its header is that of a plain array and that the data it claims are there.
 fn open<'a>(bytes: &'a [u8], path: &Path) -> Result<File<'a>> {
     let bad = |message: String| Error::input(message).in_file(path);
     let (header, data) =
@@ -177,7 +177,7 @@ mod tests {
         bytes
     }
 
-    fn complaint(bytes: &[u8]) -> String {
+    fn refusal(bytes: &[u8]) -> String {
         integers(bytes, Path::new("x.npy")).map(|_| String::new()).unwrap_or_else(|error| error.to_string())
     }
 
@@ -193,12 +193,12 @@ mod tests {
 
     #[test]
     fn a_header_cannot_claim_what_is_not_there() {
-        assert!(complaint(&array("'<i8'", "False", "(1000000000,)", &[0; 8])).contains("shorter than its header"));
-        assert!(complaint(&array("'<i8'", "False", "(99999999999, 99999999999)", &[0; 8])).contains("plain array"));
-        assert!(complaint(&array("'<i8'", "False", &"(".repeat(9000), &[])).contains("plain array"));
-        assert!(complaint(&array("'|O'", "False", "(1,)", &[0; 8])).contains("Python objects"));
-        assert!(complaint(&array("'<f8'", "False", "(1,)", &[0; 8])).contains("not whole numbers"));
-        assert!(complaint(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{").contains("cut short"));
+        assert!(refusal(&array("'<i8'", "False", "(1000000000,)", &[0; 8])).contains("shorter than its header"));
+        assert!(refusal(&array("'<i8'", "False", "(99999999999, 99999999999)", &[0; 8])).contains("plain array"));
+        assert!(refusal(&array("'<i8'", "False", &"(".repeat(9000), &[])).contains("plain array"));
+        assert!(refusal(&array("'|O'", "False", "(1,)", &[0; 8])).contains("Python objects"));
+        assert!(refusal(&array("'<f8'", "False", "(1,)", &[0; 8])).contains("not whole numbers"));
+        assert!(refusal(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{").contains("cut short"));
     }
 
     #[test]

@@ -83,20 +83,20 @@ impl SparseRows {
 mod tests {
     use super::*;
 
-    fn complaint(shape: &[i64], pointers: &[i64], indices: &[i64], values: &[f64]) -> String {
+    fn refusal(shape: &[i64], pointers: &[i64], indices: &[i64], values: &[f64]) -> String {
         let matrix = SparseRows::new(shape, pointers, indices, values.to_vec(), &Limits::default());
         matrix.map(|_| String::new()).unwrap_or_else(|(_, error)| error.to_string())
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        assert_eq!(complaint(&[2, 3], &[0, 1, 2], &[2, 0], &[1.0, 1.0]), "");
-        assert!(complaint(&[-1, 3], &[0], &[], &[]).contains("shape"));
-        assert!(complaint(&[1 << 60, 3], &[0], &[], &[]).contains("limit"));
-        assert!(complaint(&[2, 3], &[0, 2, 1], &[2, 0], &[1.0, 1.0]).contains("do not fit"));
-        assert!(complaint(&[2, 3], &[0, 1, 2], &[2], &[1.0, 1.0]).contains("do not fit"));
-        assert!(complaint(&[1, 3], &[0, 1], &[3], &[1.0]).contains("below 3"));
-        assert!(complaint(&[1, 3], &[0, 2], &[2, 2], &[1.0, 1.0]).contains("twice"));
-        assert!(complaint(&[1, 3], &[0, 1], &[2], &[f64::INFINITY]).contains("infinite"));
+        assert_eq!(refusal(&[2, 3], &[0, 1, 2], &[2, 0], &[1.0, 1.0]), "");
+        assert!(refusal(&[-1, 3], &[0], &[], &[]).contains("shape"));
+        assert!(refusal(&[1 << 60, 3], &[0], &[], &[]).contains("limit"));
+        assert!(refusal(&[2, 3], &[0, 2, 1], &[2, 0], &[1.0, 1.0]).contains("do not fit"));
+        assert!(refusal(&[2, 3], &[0, 1, 2], &[2], &[1.0, 1.0]).contains("do not fit"));
+        assert!(refusal(&[1, 3], &[0, 1], &[3], &[1.0]).contains("below 3"));
+        assert!(refusal(&[1, 3], &[0, 2], &[2, 2], &[1.0, 1.0]).contains("twice"));
+        assert!(refusal(&[1, 3], &[0, 1], &[2], &[f64::INFINITY]).contains("infinite"));
     }
 }

@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::arrays::Arrays;
 use crate::files::columns::levels;
-use crate::files::columns::words::{CLASS, Words};
+use crate::files::columns::word_columns::{CLASS, WordColumns};
 use crate::files::edge_notes::note_directions;
 use crate::files::formats::Format;
 use crate::files::naming::{has_extension, name_of};
-use crate::files::tables::{Column, Kind, Part, Tables, Task};
+use crate::files::tables::{Column, Kind, SplitPart, Tables, Task};
 use crate::files::text::{Text, children};
 use crate::limits::Limits;
 
@@ -57,7 +57,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
 /// The nodes, by their numbers.
 struct Nodes {
     ids: Vec<u64>,
-    words: Words,
+    words: WordColumns,
     labels: Vec<Option<i64>>,
 }
 
@@ -89,7 +89,7 @@ impl Nodes {
         if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(text.error(pair[1].1, format!("node {} is already on line {}", pair[1].0, pair[0].1)));
         }
-        let mut words = Words::new(rows.len(), width);
+        let mut words = WordColumns::new(rows.len(), width);
         for (node, &(_, line, features, _)) in (0..).zip(&rows) {
             for (word, cell) in (0..).zip(features.split(',')) {
                 let value = cell.trim().parse::<f64>().ok().filter(|value| value.is_finite());
@@ -123,7 +123,7 @@ impl Nodes {
 }
 
 /// The splits in a folder, if there is one, in the order of the numbers that their names end in.
-fn read_splits(folder: &Path, nodes: usize, limits: &Limits) -> Result<Vec<Vec<Part>>> {
+fn read_splits(folder: &Path, nodes: usize, limits: &Limits) -> Result<Vec<Vec<SplitPart>>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }

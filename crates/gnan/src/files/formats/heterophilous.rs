@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::files::ReadOptions;
 use crate::files::arrays::{self, Arrays};
 use crate::files::columns::levels;
-use crate::files::columns::words::CLASS;
+use crate::files::columns::word_columns::CLASS;
 use crate::files::formats::Format;
 use crate::files::naming::name_of;
 use crate::files::tables::{Column, Kind, Tables, Task, Values};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::columns::levels;
-use crate::files::columns::words::{CLASS, Words};
+use crate::files::columns::word_columns::{CLASS, WordColumns};
 use crate::files::edge_notes::note_directions;
 use crate::files::formats::Format;
 use crate::files::tables::{Column, Kind, Tables, Task};
@@ -57,7 +57,7 @@ fn read_papers(text: &Text, limits: &Limits, tables: &mut Tables) -> Result<Vec<
     let in_file = |error: Error| error.in_file(&text.path);
     limits.check_nodes(papers as u64).map_err(in_file)?;
     Limits::check(width as u64, limits.features, "features").map_err(in_file)?;
-    let mut words = Words::new(papers, width);
+    let mut words = WordColumns::new(papers, width);
     let (mut ids, mut classes) = (Vec::new(), Vec::new());
     for (node, (line, row)) in (0..).zip(text.lines()) {
         let found = row.split('\t').count();

@@ -10,12 +10,12 @@ use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::columns::label_map::Names;
 use crate::files::columns::number_table::NumberTable;
-use crate::files::columns::words::CLASS;
+use crate::files::columns::word_columns::CLASS;
 use crate::files::edge_notes::note_directions;
 use crate::files::formats::Format;
 use crate::files::naming::name_of;
 use crate::files::table::csv_table;
-use crate::files::tables::{Column, Kind, Part, Tables, Task};
+use crate::files::tables::{Column, Kind, SplitPart, Tables, Task};
 use crate::files::text::{Text, children, gzip};
 use crate::limits::Limits;
 
@@ -151,19 +151,21 @@ fn node(text: &Text, line: u64, word: &str, nodes: usize) -> Result<u32> {
 }
 
 /// The split of the first scheme, if there is any.
-fn read_split(folder: &Folder, nodes: usize, notes: &mut Vec<String>) -> Result<Option<Vec<Part>>> {
+fn read_split(folder: &Folder, nodes: usize, notes: &mut Vec<String>) -> Result<Option<Vec<SplitPart>>> {
     let schemes: Vec<_> = folder.children("split")?.into_iter().filter(|path| path.is_dir()).collect();
     let Some(scheme) = schemes.first() else { return Ok(None) };
     if schemes.len() > 1 {
         notes.push(format!("of {} splits, that in {} is used", schemes.len(), scheme.display()));
     }
     let scheme = Folder { path: scheme, limits: folder.limits };
-    let mut parts = vec![Part::Unused; nodes];
-    for (name, part) in [("train.csv", Part::Train), ("valid.csv", Part::Valid), ("test.csv", Part::Test)] {
+    let mut parts = vec![SplitPart::Unused; nodes];
+    for (name, part) in
+        [("train.csv", SplitPart::Train), ("valid.csv", SplitPart::Valid), ("test.csv", SplitPart::Test)]
+    {
         let text = scheme.required(name)?;
         for (line, word) in text.lines() {
             let slot = &mut parts[node(&text, line, word, nodes)? as usize];
-            if *slot != Part::Unused {
+            if *slot != SplitPart::Unused {
                 return Err(text.error(line, format!("node {word} is listed twice in the split")));
             }
             *slot = part;

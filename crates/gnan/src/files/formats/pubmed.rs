@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::columns::levels;
-use crate::files::columns::words::{CLASS, NODE_TABLE, Words, vocabulary};
+use crate::files::columns::word_columns::{CLASS, NODE_TABLE, WordColumns, vocabulary};
 use crate::files::formats::Format;
 use crate::files::formats::linqs::add_citations;
 use crate::files::tables::{Column, Kind, Tables, Task};
@@ -64,7 +64,7 @@ fn read_papers(text: &Text, limits: &Limits, tables: &mut Tables) -> Result<Vec<
     let in_file = |error: Error| error.in_file(&text.path);
     limits.check_nodes(papers as u64).map_err(in_file)?;
     Limits::check(vocabulary.len() as u64, limits.features, "features").map_err(in_file)?;
-    let mut words = Words::new(papers, vocabulary.len());
+    let mut words = WordColumns::new(papers, vocabulary.len());
     let mut last_node = vec![None; vocabulary.len()];
     let (mut ids, mut classes) = (Vec::new(), Vec::new());
     for (node, (line, row)) in (0..).zip(body(text)) {

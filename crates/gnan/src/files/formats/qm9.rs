@@ -75,7 +75,7 @@ pub fn units<'a>(header: impl Iterator<Item = &'a str>) -> &'static [(&'static s
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
-    let mut arrays = Arrays { archive: Bundle::open(path, limits)? };
+    let mut arrays = Qm9Arrays { archive: Bundle::open(path, limits)? };
     let mut tables = Tables { name: name_of(path), task: Some(Task::Graph), ..Tables::default() };
     let molecules = arrays.integers("mol_id")?.values;
     limits.check_graphs(molecules.len() as u64).map_err(|error| error.in_file(path))?;
@@ -88,17 +88,17 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     tables.node_offsets = arrays.pointers("node_ptr", molecules.len(), atoms)?;
     read_bonds(&mut arrays, &mut tables, limits)?;
     read_atoms(&arrays, &mut tables, &x.values)?;
-    tables.notes.push("the atomic number says what the element says: it is left out".to_string());
+    tables.notes.push("the atomic number follows from the element: it is left out".to_string());
     tables.graph_ids = molecules.iter().map(i64::to_string).collect();
     read_quantities(path, &mut tables, limits)?;
     Ok(tables)
 }
 
-struct Arrays {
+struct Qm9Arrays {
     archive: Bundle,
 }
 
-impl Arrays {
+impl Qm9Arrays {
     fn place(&self, name: &str) -> PathBuf {
         self.archive.place(&format!("{name}.npy"))
     }
@@ -124,7 +124,7 @@ impl Arrays {
     }
 }
 
-fn read_bonds(arrays: &mut Arrays, tables: &mut Tables, limits: &Limits) -> Result<()> {
+fn read_bonds(arrays: &mut Qm9Arrays, tables: &mut Tables, limits: &Limits) -> Result<()> {
     let edges = arrays.integers("edges")?;
     if edges.shape.len() != 2 || edges.shape[1] != 2 {
         return Err(arrays.error("edges", "this should be pairs of atoms"));
@@ -154,7 +154,7 @@ fn read_bonds(arrays: &mut Arrays, tables: &mut Tables, limits: &Limits) -> Resu
     Ok(())
 }
 
-fn read_atoms(arrays: &Arrays, tables: &mut Tables, x: &[i64]) -> Result<()> {
+fn read_atoms(arrays: &Qm9Arrays, tables: &mut Tables, x: &[i64]) -> Result<()> {
     let (rows, _) = x.as_chunks::<WIDTH>();
     let mut codes = Vec::with_capacity(rows.len());
     for (atom, row) in rows.iter().enumerate() {
@@ -215,6 +215,6 @@ fn rows_of(table: &mut Table, molecules: &[String]) -> Result<Vec<u32>> {
             return Err(table.error(row as usize, format!("molecule \"{id}\" is listed before")));
         }
     }
-    let missing = |id: &String| table.complaint(format!("molecule \"{id}\" of the arrays is not in this table"));
+    let missing = |id: &String| table.table_error(format!("molecule \"{id}\" of the arrays is not in this table"));
     molecules.iter().map(|id| row_of.get(id.as_str()).copied().ok_or_else(|| missing(id))).collect()
 }

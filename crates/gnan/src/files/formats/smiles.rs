@@ -13,7 +13,7 @@ use crate::files::columns::levels;
 use crate::files::formats::{Format, qm9};
 use crate::files::molecule::Molecule;
 use crate::files::naming::{has_ending, name_of};
-use crate::files::table::cells::Cells;
+use crate::files::table::text_column::TextColumn;
 use crate::files::table::{Table, csv_table, quoted};
 use crate::files::tables::{Column, Kind, Tables, Task, Values};
 use crate::files::text::Text;
@@ -103,7 +103,7 @@ fn unreadable(smiles: &str, reason: &str) -> String {
     format!("has a SMILES that cannot be read, {shown}{rest}: {reason}")
 }
 
-fn take_smiles(table: &mut Table, wanted: Option<&str>) -> Result<Cells> {
+fn take_smiles(table: &mut Table, wanted: Option<&str>) -> Result<TextColumn> {
     let known = |name: &&str| SMILES_COLUMNS.iter().any(|known| name.eq_ignore_ascii_case(known));
     let name = wanted.or_else(|| table.names().find(known)).map(str::to_string);
     if let Some(cells) = name.as_deref().and_then(|name| table.take(name)) {

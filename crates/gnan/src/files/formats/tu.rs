@@ -17,7 +17,7 @@ use crate::files::columns::number_table::NumberTable;
 use crate::files::formats::Format;
 use crate::files::molecule::BondOrder;
 use crate::files::naming::has_extension;
-use crate::files::selection::Selection;
+use crate::files::row_selection::RowSelection;
 use crate::files::tables::{Tables, Task};
 use crate::files::text::{Text, children};
 use crate::limits::Limits;
@@ -77,7 +77,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
         node_columns.extend(attributes.with_rows(nodes, "nodes")?.attributes());
     }
     if node_columns.iter().any(|column| column.name == "label") && names.nodes.is_empty() {
-        tables.notes.push("the files do not say what the node labels stand for: they are shown as numbers".to_string());
+        tables.notes.push("the files do not name the node labels: they are shown as numbers".to_string());
     }
     if let Some(labels) = files.numbers(EDGE_LABELS)? {
         let labels = labels.with_rows(edges.len(), "edges")?;
@@ -103,7 +103,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
         }
     }
 
-    let (order, offsets) = Selection::grouped(&graph_of_node, graphs);
+    let (order, offsets) = RowSelection::grouped(&graph_of_node, graphs);
     tables.node_offsets = offsets;
     // Grouping drops no node, so edges keep their order and their bonds.
     tables.edges = order.edges(edges);

@@ -18,7 +18,7 @@ const PLAUSIBLE_RATIO: u64 = 1100;
 /// their own, which are not checked here.
 const ENCODINGS: [i64; 6] = [0, 2, 3, 5, 8, 9];
 
-/// Accepts a file whose footer is harmless.
+/// Accepts a file whose footer makes no impossible claim.
 pub fn check_footer(bytes: &[u8]) -> Result<(), Refusal> {
     let cut = "it is cut short or no Parquet file";
     let body = bytes.strip_suffix(MAGIC).filter(|_| bytes.starts_with(MAGIC)).ok_or(cut)?;

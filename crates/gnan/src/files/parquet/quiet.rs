@@ -1,4 +1,4 @@
-//! Work by other people's code that may panic on malformed input: here a panic is an answer, and makes no noise.
+//! Calls of other libraries that may panic on malformed input: here a panic becomes `None` and prints nothing.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};

@@ -5,12 +5,12 @@
 //! A column `split` in the table of the task says what is for training. Columns and rows may come in any order.
 
 use crate::error::Result;
-use crate::files::selection::Selection;
+use crate::files::row_selection::RowSelection;
 use crate::files::table::edge_kinds::EdgeKinds;
 use crate::files::table::id_index::{GraphIndex, NodeIndex, read_edges};
 use crate::files::table::overrides::Overrides;
 use crate::files::table::{Table, quoted};
-use crate::files::tables::{Column, Part, Tables, Task, Values};
+use crate::files::tables::{Column, SplitPart, Tables, Task, Values};
 use crate::limits::Limits;
 use crate::memory;
 
@@ -60,7 +60,7 @@ impl Assembly {
         }
         tables.notes.append(&mut nodes.notes);
 
-        let (order, offsets) = Selection::grouped(&index.graph_of_node, index.ids.len());
+        let (order, offsets) = RowSelection::grouped(&index.graph_of_node, index.ids.len());
         match &mut edges {
             Some(edges) => {
                 // Grouping drops no node, so edges keep their order and their labels.
@@ -107,7 +107,7 @@ fn unused(file: &str, others: &[Column]) -> Option<String> {
 }
 
 /// Keeps the splits that belong to the task; splits of an undecided task decide it.
-fn choose_splits(tables: &mut Tables, of_graphs: Vec<Vec<Part>>, of_nodes: Vec<Vec<Part>>) {
+fn choose_splits(tables: &mut Tables, of_graphs: Vec<Vec<SplitPart>>, of_nodes: Vec<Vec<SplitPart>>) {
     if tables.task.is_none() && !of_nodes.is_empty() {
         tables.task = Some(Task::Node);
     }

@@ -5,7 +5,7 @@ use csv::{Position, ReaderBuilder, StringRecord, Trim};
 
 use crate::error::{Error, Result};
 use crate::files::table::Table;
-use crate::files::table::cells::Cells;
+use crate::files::table::text_column::TextColumn;
 use crate::files::text::{Text, newlines};
 use crate::limits::Limits;
 use crate::memory;
@@ -18,7 +18,7 @@ pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
         return Err(text.error(1, "this table is empty: it has no header line"));
     }
     Limits::check(header.len() as u64, limits.features, "columns").map_err(|error| error.in_file(&text.path))?;
-    let mut columns: Vec<_> = header.iter().map(Cells::new).collect();
+    let mut columns: Vec<_> = header.iter().map(TextColumn::new).collect();
     // Every cell takes at least a letter that ends it, so a file cannot claim more rows than it has.
     let rows = newlines(text.text.as_bytes()).min(1 + (text.text.len() / columns.len()) as u64);
     let needed = text.text.len() as u64 + rows.saturating_mul(size_of::<usize>() as u64 * (columns.len() as u64 + 1));

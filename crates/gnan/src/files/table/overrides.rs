@@ -97,8 +97,8 @@ impl From<Kind> for Declared {
     }
 }
 
-/// What is said about a column: by its full name, or else by its name in any table.
-fn said<'a, T>(map: &'a BTreeMap<String, T>, table: &str, column: &str) -> Option<&'a T> {
+/// What is declared for a column: by its full name, or else by its name in any table.
+fn declared_for<'a, T>(map: &'a BTreeMap<String, T>, table: &str, column: &str) -> Option<&'a T> {
     map.get(&format!("{table}.{column}")).or_else(|| map.get(column))
 }
 
@@ -145,11 +145,11 @@ impl Overrides {
         }
     }
 
-    /// Tells a table which levels its columns have; `of` is "nodes", "edges" or "graphs".
+    /// Declares the levels of the columns of a table; `of` is "nodes", "edges" or "graphs".
     pub fn declare_levels(&self, table: &mut Table, of: &str) {
         let names: Vec<_> = table.names().map(str::to_string).collect();
         for name in names {
-            if let Some(levels) = said(&self.levels, of, &name) {
+            if let Some(levels) = declared_for(&self.levels, of, &name) {
                 table.declare_levels(&name, levels);
             }
         }
@@ -160,12 +160,12 @@ impl Overrides {
         self.declare_levels(table, of);
         let typed = table.typed_columns()?;
         let mut columns = self.fuse(typed, table)?;
-        columns.retain(|column| said(&self.kinds, of, &column.name) != Some(&Declared::Ignore));
+        columns.retain(|column| declared_for(&self.kinds, of, &column.name) != Some(&Declared::Ignore));
         for column in &mut columns {
-            if let Some(&declared) = said(&self.kinds, of, &column.name) {
+            if let Some(&declared) = declared_for(&self.kinds, of, &column.name) {
                 declare(column, declared, table)?;
             }
-            if let Some(unit) = said(&self.units, of, &column.name) {
+            if let Some(unit) = declared_for(&self.units, of, &column.name) {
                 column.unit = Some(unit.clone());
             }
         }
@@ -177,7 +177,8 @@ impl Overrides {
             let Some(place) = columns.iter().position(|column| parts.contains(&column.name)) else { continue };
             let find = |part: &String| {
                 let column = columns.iter().find(|column| column.name == *part);
-                column.ok_or_else(|| table.complaint(format!("\"{part}\", a part of \"{name}\", is not in this table")))
+                column
+                    .ok_or_else(|| table.table_error(format!("\"{part}\", a part of \"{name}\", is not in this table")))
             };
             let found = parts.iter().map(find).collect::<Result<Vec<_>>>()?;
             let codes = one_hot_codes(name, &found, table)?;
@@ -259,7 +260,7 @@ fn numbers<'a>(column: &'a Column, kind: Kind, table: &Table) -> Result<&'a [f64
     match &column.values {
         Values::Numbers(numbers) => Ok(numbers),
         _ => Err(table
-            .complaint(format!("column \"{}\" is declared {} but holds text", column.name, kind.name()))
+            .table_error(format!("column \"{}\" is declared {} but holds text", column.name, kind.name()))
             .in_column(&column.name)
             .with_remedy("declare it categorical, or correct the cells that are not numbers")),
     }

@@ -1,0 +1,149 @@
+//! The terms of source values: raw `f_k` at each value of each node; equal values of a feature are kept once.
+//!
+//! Where they are few they are found once for all nodes. Where they are not (a million nodes with a hundred distinct
+//! numbers each), they are found when they are needed, for few nodes at a time.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use crate::dataset::Feature;
+use crate::files::{MISSING, Values};
+
+use super::canonical::{Canonical, FeatureValue};
+
+/// The terms of the source values of some nodes.
+#[derive(Default)]
+pub(super) struct SourceTerms {
+    /// The first of the nodes.
+    first: usize,
+    /// The terms of node `first + j` are `by[from[j]..from[j + 1]]`.
+    from: Vec<usize>,
+    by: Vec<SourceTerm>,
+    /// `[values, outputs]`: raw `f_k`.
+    values: Vec<f64>,
+    /// For every node that has a value unseen in training: that value.
+    unseen: BTreeMap<usize, Vec<String>>,
+}
+
+/// The term of one feature in the source value of one node.
+#[derive(Clone, Copy, Default)]
+pub(super) struct SourceTerm {
+    /// The feature.
+    pub feature: u32,
+    /// Row of the values.
+    row: u32,
+    /// The rho that weighs it.
+    pub rho: u32,
+}
+
+impl SourceTerms {
+    /// The terms of these nodes.
+    pub(super) fn of(canonical: &Canonical, features: &[Feature], nodes: Range<usize>) -> SourceTerms {
+        let mut terms = SourceTerms { first: nodes.start, from: vec![0; nodes.len() + 1], ..SourceTerms::default() };
+        let by_feature: Vec<Vec<(u32, SourceTerm)>> =
+            features.iter().enumerate().map(|(k, feature)| terms.look_up(canonical, k, feature, &nodes)).collect();
+        by_feature.iter().flatten().for_each(|(node, _)| terms.from[*node as usize + 1] += 1);
+        for node in 0..nodes.len() {
+            terms.from[node + 1] += terms.from[node];
+        }
+        let mut next = terms.from.clone();
+        terms.by = vec![SourceTerm::default(); terms.from[nodes.len()]];
+        for (node, term) in by_feature.into_iter().flatten() {
+            terms.by[next[node as usize]] = term;
+            next[node as usize] += 1;
+        }
+        terms
+    }
+
+    /// The memory that the terms of so many values take, in bytes, if no two are equal.
+    pub(super) fn bytes(values: usize, outputs: usize) -> u64 {
+        let each = size_of::<(u32, SourceTerm)>() + size_of::<SourceTerm>() + outputs * size_of::<f64>();
+        (values as u64).saturating_mul(each as u64)
+    }
+
+    /// The terms of feature `k`, each with its node counted from the first.
+    fn look_up(
+        &mut self,
+        canonical: &Canonical,
+        k: usize,
+        feature: &Feature,
+        nodes: &Range<usize>,
+    ) -> Vec<(u32, SourceTerm)> {
+        let mut known: HashMap<u64, Option<SourceTerm>> = HashMap::new();
+        let mut found = Vec::new();
+        let mut look = |terms: &mut Self, node: usize, key: u64, value: FeatureValue<'_>| {
+            let term = *known.entry(key).or_insert_with(|| {
+                let (values, rho) = canonical.raw_shape(k, value)?;
+                let row = (terms.values.len() / values.len()) as u32;
+                terms.values.extend(values);
+                Some(SourceTerm { feature: k as u32, row, rho: rho as u32 })
+            });
+            match term {
+                Some(term) => found.push(((node - nodes.start) as u32, term)),
+                None => {
+                    let name = match value {
+                        FeatureValue::Level(name) => name.to_owned(),
+                        FeatureValue::Number(x) => x.to_string(),
+                        FeatureValue::Missing => "missing".to_owned(),
+                    };
+                    terms.unseen.entry(node).or_default().push(format!("{}: {name}", feature.name));
+                }
+            }
+        };
+        let number = |x: f64| if x.is_nan() { FeatureValue::Missing } else { FeatureValue::Number(x) };
+        match &feature.values {
+            Values::Categories { codes, levels } => {
+                for (node, code) in nodes.clone().zip(&codes[nodes.clone()]) {
+                    let value = if *code == MISSING {
+                        FeatureValue::Missing
+                    } else {
+                        FeatureValue::Level(&levels[*code as usize])
+                    };
+                    look(self, node, u64::from(*code), value);
+                }
+            }
+            Values::Numbers(values) => {
+                for (node, value) in nodes.clone().zip(&values[nodes.clone()]) {
+                    look(self, node, value.to_bits(), number(*value));
+                }
+            }
+            Values::Sparse { rows, values, .. } => {
+                let range = entries(rows, nodes);
+                for (row, value) in rows[range.clone()].iter().zip(&values[range]) {
+                    look(self, *row as usize, value.to_bits(), number(*value));
+                }
+            }
+        }
+        found
+    }
+
+    /// The terms of a node, feature after feature.
+    pub(super) fn by(&self, node: usize) -> &[SourceTerm] {
+        &self.by[self.from[node - self.first]..self.from[node - self.first + 1]]
+    }
+
+    /// Raw `f_k` of a term, per output.
+    pub(super) fn values(&self, term: &SourceTerm, outputs: usize) -> &[f64] {
+        &self.values[term.row as usize * outputs..][..outputs]
+    }
+
+    /// The values of these nodes that training had not seen.
+    pub(super) fn unseen(&self, nodes: Range<usize>) -> impl Iterator<Item = &String> {
+        self.unseen.range(nodes).flat_map(|(_, values)| values)
+    }
+}
+
+/// Where the entries of some rows are among ascending rows.
+fn entries(rows: &[u32], wanted: &Range<usize>) -> Range<usize> {
+    let place = |node: usize| rows.partition_point(|row| (*row as usize) < node);
+    place(wanted.start)..place(wanted.end)
+}
+
+/// Number of values that these nodes have, and so of terms at most.
+pub(super) fn value_count(features: &[Feature], nodes: &Range<usize>) -> usize {
+    let values = |feature: &Feature| match &feature.values {
+        Values::Categories { .. } | Values::Numbers(_) => nodes.len(),
+        Values::Sparse { rows, .. } => entries(rows, nodes).len(),
+    };
+    features.iter().map(values).sum()
+}
