@@ -3,7 +3,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | done |
-//! | 1 | a check answered no (training diverged) |
+//! | 1 | a check failed (training diverged) |
 //! | 2 | usage: options that cannot be followed |
 //! | 3 | bad input: files or values that are not what they should be |
 //! | 130 | interrupted, with nothing to keep |
@@ -13,16 +13,16 @@ use std::process::ExitCode;
 use gnan::ErrorKind;
 
 use crate::remedy::CommandLine;
-use crate::screen::talk;
-use crate::style::{self, harmless};
+use crate::screen::eprint_line;
+use crate::style::{self, escape_control};
 
-/// How a command that ran to its end answers.
+/// How a command ended that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Completion {
     /// Done.
     Done,
-    /// A check answered no.
-    No,
+    /// A check failed.
+    CheckFailed,
 }
 
 /// Why a command did not run to its end.
@@ -30,11 +30,11 @@ pub enum Answer {
 pub enum Failure {
     /// The library refused.
     Library(gnan::Error),
-    /// The arguments are wrong, or ask for help.
+    /// The arguments are wrong, or are a call for help.
     Arguments(clap::Error),
     /// The user stopped it, and nothing could be kept.
     Interrupted(String),
-    /// Whoever reads our output has gone.
+    /// The reader of our output has gone.
     Pipe,
 }
 
@@ -53,24 +53,24 @@ impl From<clap::Error> for Failure {
     }
 }
 
-const NO: u8 = 1;
+const CHECK_FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const INPUT: u8 = 3;
 /// 128 + SIGINT, as shells have it.
 pub const INTERRUPTED: u8 = 130;
 
-/// Says what went wrong, if anything did, and returns the exit code.
-pub fn code(outcome: Result<Answer>) -> ExitCode {
+/// Prints what went wrong, if anything did, and returns the exit code.
+pub fn code(outcome: Result<Completion>) -> ExitCode {
     let failure = match outcome {
-        Ok(Answer::Done) | Err(Failure::Pipe) => return ExitCode::SUCCESS,
-        Ok(Answer::No) => return ExitCode::from(NO),
+        Ok(Completion::Done) | Err(Failure::Pipe) => return ExitCode::SUCCESS,
+        Ok(Completion::CheckFailed) => return ExitCode::from(CHECK_FAILED),
         Err(failure) => failure,
     };
     match failure {
         Failure::Library(error) => {
             let words = error.in_words(&CommandLine);
-            let lines: Vec<_> = words.lines().map(harmless).collect();
-            talk(format!("{}: {}", style::error("error"), lines.join("\n")));
+            let lines: Vec<_> = words.lines().map(escape_control).collect();
+            eprint_line(format!("{}: {}", style::error("error"), lines.join("\n")));
             ExitCode::from(if error.kind() == ErrorKind::Usage { USAGE } else { INPUT })
         }
         Failure::Arguments(error) => {
@@ -79,7 +79,7 @@ pub fn code(outcome: Result<Answer>) -> ExitCode {
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
         }
         Failure::Interrupted(what) => {
-            talk(format!("{}: {what}", style::warning("interrupted")));
+            eprint_line(format!("{}: {what}", style::warning("interrupted")));
             ExitCode::from(INTERRUPTED)
         }
         Failure::Pipe => ExitCode::SUCCESS,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use gnan::Error;
 
 use crate::exit::{INTERRUPTED, Result};
-use crate::screen::talk;
+use crate::screen::eprint_line;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
@@ -16,7 +16,7 @@ pub fn listen(promise: &'static str) -> Result<()> {
         if ASKED.swap(true, Ordering::SeqCst) {
             std::process::exit(INTERRUPTED.into());
         }
-        talk(format!("\n{promise} (Ctrl-C again to leave at once)"));
+        eprint_line(format!("\n{promise} (Ctrl-C again to leave at once)"));
     };
     match ctrlc::try_set_handler(answer) {
         // A background job of a script is started with Ctrl-C ignored: then there is nothing to answer.

@@ -6,7 +6,7 @@ use gnan::bootstrap::Replicates;
 use gnan::numbers::counted;
 use gnan::{Intervals, Model};
 
-use crate::screen::talk;
+use crate::screen::eprint_line;
 use crate::style::warning;
 
 /// The intervals beside a model file, if there are any that belong to it.
@@ -19,14 +19,14 @@ pub fn beside(path: &Path, model: &Model) -> Option<Intervals> {
     let found = Replicates::load(&file, model).and_then(|replicates| {
         if !replicates.is_complete() {
             let done = counted(replicates.len(), "replicate");
-            talk(format!("{note}: {} holds {done} so far; gnan bootstrap goes on with it", file.display()));
+            eprint_line(format!("{note}: {} holds {done} so far; gnan bootstrap goes on with it", file.display()));
         }
         Intervals::new(model, &replicates)
     });
     match found {
         Ok(intervals) => Some(intervals),
         Err(error) => {
-            talk(format!("{note}: no intervals are shown: {error}"));
+            eprint_line(format!("{note}: no intervals are shown: {error}"));
             None
         }
     }

@@ -1,4 +1,4 @@
-//! The two streams: results on stdout, talk on stderr. Colours are stripped where they are not wanted (`NO_COLOR`, a
+//! The two streams: results on stdout, messages on stderr. Colours are stripped where they are not wanted (`NO_COLOR`, a
 //! pipe, a dumb terminal), and a reader that has gone away is not an error.
 
 use std::io::{ErrorKind, Write};
@@ -33,12 +33,12 @@ pub fn print_json(document: &impl Serialize) -> Result<()> {
 /// Warns of what went wrong with the cache of distances, if there is one and anything did.
 pub fn warn_of_cache(cache: Option<&DistanceCache>) {
     if let Some(problem) = cache.and_then(DistanceCache::problem) {
-        talk(format!("{}: {}", style::warning("warning"), style::harmless(problem)));
+        eprint_line(format!("{}: {}", style::warning("warning"), style::escape_control(problem)));
     }
 }
 
 /// Says something on stderr; if nobody listens, so be it.
-pub fn talk(text: impl AsRef<str>) {
+pub fn eprint_line(text: impl AsRef<str>) {
     let _ = write_line(&mut anstream::stderr().lock(), text.as_ref());
 }
 

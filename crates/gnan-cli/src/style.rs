@@ -31,7 +31,7 @@ pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
 }
 
 /// A name as it can be shown: what would move the cursor, change colours or the direction of writing is spelled out.
-pub fn harmless(text: &str) -> Cow<'_, str> {
+pub fn escape_control(text: &str) -> Cow<'_, str> {
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
     }
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn names_cannot_steer_the_terminal() {
-        assert_eq!(harmless("\x1b[31mred\n"), "\\u{1b}[31mred\\n");
-        assert_eq!(harmless("a\u{202e}b"), "a\\u{202e}b");
-        assert_eq!(harmless("Ethanol, <b>水</b>"), "Ethanol, <b>水</b>");
+        assert_eq!(escape_control("\x1b[31mred\n"), "\\u{1b}[31mred\\n");
+        assert_eq!(escape_control("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(escape_control("Ethanol, <b>水</b>"), "Ethanol, <b>水</b>");
     }
 }

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
-use crate::style::{self, BOLD, harmless, is_harmful, paint};
+use crate::style::{self, BOLD, escape_control, is_harmful, paint};
 
 /// Which way a column is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Table {
 
     /// Names the columns.
     pub fn header<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Table {
-        self.header = names.into_iter().map(|name| harmless(&name.into()).into_owned()).collect();
+        self.header = names.into_iter().map(|name| escape_control(&name.into()).into_owned()).collect();
         self
     }
 
@@ -61,7 +61,7 @@ impl Table {
     /// Adds a row whose cells have their own styles.
     pub fn painted_row(&mut self, mut cells: Vec<(String, Style)>) {
         for (text, _) in cells.iter_mut().filter(|(text, _)| text.contains(is_harmful)) {
-            *text = harmless(text).into_owned();
+            *text = escape_control(text).into_owned();
         }
         self.rows.push(Row::Cells(cells));
     }
@@ -141,7 +141,7 @@ impl Table {
 
 /// The text cut to a width, with an ellipsis if something is missing.
 pub fn shorten(text: &str, width: usize) -> String {
-    let text = &harmless(text);
+    let text = &escape_control(text);
     if text.width() <= width {
         return text.to_string();
     }

@@ -103,7 +103,7 @@ pub fn graph_drawing(
     let role = if definition.learned.task == Task::Node { NodeRole::Source } else { role };
     let contributions = match role {
         NodeRole::Source => why.by_node(output),
-        NodeRole::Receiver => why.heard(output),
+        NodeRole::Receiver => why.receiver_outputs(output),
     };
     let labels = DrawingLabels {
         title: why.id.clone(),

@@ -6,6 +6,9 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
 
+/// As many things as can be numbered with 32 bits, but for the last number.
+const NUMBERED: u64 = u32::MAX as u64;
+
 /// Upper bounds on what a reader accepts; the defaults fit a laptop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -48,6 +51,16 @@ impl Limits {
         let mut bytes = Vec::new();
         file.take(self.bytes).read_to_end(&mut bytes).map_err(io)?;
         Ok(bytes)
+    }
+
+    /// Accepts so many nodes; they are numbered with 32 bits, the last of which numbers mean "none".
+    pub fn check_nodes(&self, count: u64) -> Result<()> {
+        Limits::check(count, self.nodes.min(NUMBERED), "nodes")
+    }
+
+    /// Accepts so many graphs, which are numbered as nodes are.
+    pub fn check_graphs(&self, count: u64) -> Result<()> {
+        Limits::check(count, self.graphs.min(NUMBERED), "graphs")
     }
 
     /// Accepts `count` if it is at most `limit`; `what` names it in the error.

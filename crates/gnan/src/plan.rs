@@ -26,9 +26,9 @@ pub use way::Way;
 const LOOKED_FROM: usize = 128;
 /// Receivers that are searched for together.
 const BATCH: usize = 256;
-/// Items whose step is compared with that of a batch, to tell what an item adds from what a step costs in any case.
+/// Items whose step is compared with that of a batch, to separate what an item adds from what a step costs in any case.
 const FEW: usize = 8;
-/// The sample that is planned where none is asked for.
+/// The sample that is planned where none is set.
 const USUAL_SAMPLE: u32 = 16;
 /// Memory in which a cache file is read, in bytes.
 const FILE_BYTES: u64 = 64 << 20;
@@ -72,7 +72,7 @@ pub struct Plan {
     pub why: String,
 }
 
-/// The range of distances, as far as few receivers tell.
+/// The range of distances, estimated from few receivers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Distances {
     /// The longest.
@@ -314,7 +314,7 @@ fn shell_ways(
     ways
 }
 
-/// Marks the way that training would choose, and says why.
+/// Marks the way that training would choose, and returns why.
 fn choose(
     spec: &Spec,
     ways: &mut [Estimate],

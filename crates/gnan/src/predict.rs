@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 pub use scorer::Scorer;
 
-use crate::dataset::{
-    Dataset, DatasetOptions, LinkOptions, LinkQuestion, LinkSchema, OneHot, Outcome, Problem, Target,
-};
+use crate::dataset::{Dataset, DatasetOptions, LinkOptions, LinkPairs, LinkSchema, OneHot, Outcome, Problem, Target};
 use crate::distance::RECEIVERS_AT_ONCE;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
@@ -18,12 +16,12 @@ use crate::model::{Definition, Engine, Model, Novelty};
 use crate::score::{Scored, most_probable, probabilities, score};
 use crate::statistics::Statistics;
 
-/// Most memory for what the nodes hear that are predicted at a time, in bytes.
+/// Most memory for the statistics of the nodes that are predicted at a time, in bytes.
 const BYTES_AT_ONCE: u64 = 64 << 20;
 /// Slots by which that is judged before distances are known.
 const USUAL_SLOTS: usize = 32;
 
-/// What a model says about one item.
+/// The prediction of one item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// Id of the graph or node.
@@ -36,7 +34,7 @@ pub struct Prediction {
     pub classes: Vec<String>,
 }
 
-/// What a model says about all items of a data set.
+/// The predictions of all items of a data set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     /// One per item, in the order of the data set.
@@ -47,7 +45,7 @@ pub struct Predictions {
     pub ignored: Vec<String>,
 }
 
-/// What there is to say about the data that were predicted.
+/// Remarks on the data that were predicted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Remarks {
     /// What the data hold that training had not seen, with counts.
@@ -202,7 +200,7 @@ impl Model {
         Ok(Remarks { novelty, ignored: names.filter(|name| !used(name)).collect() })
     }
 
-    /// How many items are predicted at a time: as many nodes as there is room for what they hear.
+    /// How many items are predicted at a time: as many nodes as there is memory for their statistics.
     fn items_at_once(&self, data: &Dataset) -> usize {
         if data.task() == Task::Graph {
             return data.len().max(1);
@@ -218,7 +216,8 @@ impl Model {
     fn prediction(&self, id: String, outputs: &[f32]) -> Prediction {
         let targets = &self.definition().learned.targets;
         let class = |target: usize, index: usize| {
-            targets.get(target).and_then(|t| t.classes.as_ref()).and_then(|c| c.get(index)).cloned().unwrap_or_default()
+            let classes = targets[target].classes.as_ref().expect("a model of classes names them");
+            classes[index].clone()
         };
         let (probabilities, classes) = match self.definition().learned.outcome {
             Outcome::Binary | Outcome::Multiclass => {
@@ -310,10 +309,10 @@ fn items_word(task: Task, links: bool) -> &'static str {
 
 /// How data must be opened for a model of links: divided as its training data were.
 fn link_options(definition: &Definition, schema: &LinkSchema) -> DatasetOptions {
-    let question = LinkQuestion::Divided(schema.division.clone());
+    let pairs = LinkPairs::Divided(schema.division.clone());
     let one_hot = schema.ends.iter().filter(|end| end.kind == Kind::Categorical && end.description.is_none());
     let mut options = DatasetOptions {
-        links: Some(LinkOptions { question, ends: Some(schema.ends.clone()) }),
+        links: Some(LinkOptions { pairs, ends: Some(schema.ends.clone()) }),
         one_hot: OneHot::Exactly(one_hot.map(|end| (end.name.clone(), end.levels.clone())).collect()),
         ..DatasetOptions::default()
     };

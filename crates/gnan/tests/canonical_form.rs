@@ -6,7 +6,7 @@ mod oracle;
 
 use common::{CaseShape, ModelShape, random_case, random_model, random_model_shape, random_plan};
 use gnan::Model;
-use gnan::explain::{Canonical, Value};
+use gnan::explain::{Canonical, FeatureValue};
 use gnan::files::Kind;
 use gnan::model::{Layout, Rho};
 use gnan::random::Stream;
@@ -35,7 +35,7 @@ fn tables(model: &Model) -> Vec<NamedTable> {
         }
     }
     for (k, feature) in model.definition().learned.features.iter().enumerate() {
-        for value in NUMBERS.map(Value::Number).into_iter().chain([Value::Missing]) {
+        for value in NUMBERS.map(FeatureValue::Number).into_iter().chain([FeatureValue::Missing]) {
             tables.extend(canonical.shape(k, value).map(|shape| (format!("{} at {value:?}", feature.name), shape)));
         }
     }
@@ -49,8 +49,8 @@ fn products(canonical: &Canonical) -> Vec<NamedTable> {
         ("output bias".to_owned(), canonical.output_bias().to_vec()),
     ];
     for (k, feature) in canonical.definition().learned.features.iter().enumerate() {
-        let levels = feature.levels.iter().map(|level| Value::Level(&level.name));
-        for value in levels.chain(NUMBERS.map(Value::Number)).chain([Value::Missing]) {
+        let levels = feature.levels.iter().map(|level| FeatureValue::Level(&level.name));
+        for value in levels.chain(NUMBERS.map(FeatureValue::Number)).chain([FeatureValue::Missing]) {
             let cells = (0..canonical.slots()).flat_map(|slot| canonical.product(k, value, slot));
             tables.push((format!("{} x distance at {value:?}", feature.name), cells.collect()));
         }

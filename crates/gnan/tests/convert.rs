@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gnan::files::{Column, Kind, MISSING, Part, ReadOptions, TableFormat, Tables, Task, Values, read, write_tables};
+use gnan::files::{
+    Column, Kind, MISSING, ReadOptions, SplitPart, TableFormat, Tables, Task, Values, read, write_tables,
+};
 
 const FORMATS: [TableFormat; 2] = [TableFormat::Csv, TableFormat::Parquet];
 
@@ -117,7 +119,10 @@ fn names_and_levels_of_any_kind_survive() {
         ],
         task: Some(Task::Graph),
         targets: vec!["label".to_string(), "energy".to_string()],
-        splits: vec![vec![Part::Train, Part::Unused, Part::Test], vec![Part::Test, Part::Valid, Part::Train]],
+        splits: vec![
+            vec![SplitPart::Train, SplitPart::Unused, SplitPart::Test],
+            vec![SplitPart::Test, SplitPart::Valid, SplitPart::Train],
+        ],
         ..Tables::default()
     };
     round_trip(&tables);

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use gnan::files::{Column, Kind, MISSING, Part, ReadOptions, Tables, Values, read};
+use gnan::files::{Column, Kind, MISSING, ReadOptions, SplitPart, Tables, Values, read};
 use gnan::{Dataset, DatasetOptions};
 
 /// Reads a data set of the folder that `GNAN_DATA` names, if it is set.
@@ -41,8 +41,9 @@ fn part_sizes(tables: &Tables) -> [usize; 3] {
     sizes_of(&tables.splits[0])
 }
 
-fn sizes_of(split: &[Part]) -> [usize; 3] {
-    [Part::Train, Part::Valid, Part::Test].map(|part| split.iter().filter(|other| **other == part).count())
+fn sizes_of(split: &[SplitPart]) -> [usize; 3] {
+    [SplitPart::Train, SplitPart::Valid, SplitPart::Test]
+        .map(|part| split.iter().filter(|other| **other == part).count())
 }
 
 /// Without self-loops.
@@ -278,7 +279,7 @@ fn errica_splits() {
         let options = ReadOptions { splits: real(&format!("splits/{file}_splits.json")), ..ReadOptions::default() };
         let Some(tables) = data_set(&format!("tu/{set}.zip"), &options) else { return };
         assert_eq!((tables.splits.len(), part_sizes(&tables)), (10, parts));
-        let tested = |graph: usize| tables.splits.iter().filter(|split| split[graph] == Part::Test).count();
+        let tested = |graph: usize| tables.splits.iter().filter(|split| split[graph] == SplitPart::Test).count();
         assert!((0..tables.graphs()).all(|graph| tested(graph) == 1));
     }
 }

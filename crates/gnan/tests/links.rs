@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use gnan::dataset::{AskedPair, LinkDivision, LinkOptions, LinkQuestion};
+use gnan::dataset::{LinkDivision, LinkOptions, LinkPairs, QueriedPair};
 use gnan::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, line_distances_to};
 use gnan::files::{Column, Kind, MISSING, Tables, Values};
 use gnan::graph::Graph;
@@ -48,13 +48,13 @@ fn random_tables(random: &mut Stream, graphs: usize, nodes: usize, density: f64)
     tables
 }
 
-fn links(tables: &Tables, question: LinkQuestion) -> gnan::Result<Dataset> {
-    let options = DatasetOptions { links: Some(LinkOptions { question, ends: None }), ..DatasetOptions::default() };
+fn links(tables: &Tables, pairs: LinkPairs) -> gnan::Result<Dataset> {
+    let options = DatasetOptions { links: Some(LinkOptions { pairs, ends: None }), ..DatasetOptions::default() };
     Dataset::from_tables(tables.clone(), &options)
 }
 
 fn divided(tables: &Tables, division: &LinkDivision) -> Dataset {
-    links(tables, LinkQuestion::Divided(division.clone())).expect("links")
+    links(tables, LinkPairs::Divided(division.clone())).expect("links")
 }
 
 /// The distinct edges of tables, the smaller end first.
@@ -176,9 +176,9 @@ fn parts_are_disjoint_and_nothing_that_is_held_out_is_heard() {
 #[test]
 fn features_of_the_graph_do_not_know_what_is_asked() {
     let tables = random_tables(&mut Stream::named(3, "described", 0), 1, 30, 2.0);
-    let question = LinkQuestion::Divided(LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
+    let pairs = LinkPairs::Divided(LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
     let options = DatasetOptions {
-        links: Some(LinkOptions { question, ends: None }),
+        links: Some(LinkOptions { pairs, ends: None }),
         describe: vec!["degree".parse().unwrap()],
         ..DatasetOptions::default()
     };
@@ -213,7 +213,7 @@ fn samples_and_dense_graphs() {
     dense.edges.truncate(50);
     let data = divided(&dense, &LinkDivision { negatives: 0.3, ..LinkDivision::default() });
     assert!(data.len() > 60);
-    let error = links(&dense, LinkQuestion::Divided(LinkDivision::default())).unwrap_err().to_string();
+    let error = links(&dense, LinkPairs::Divided(LinkDivision::default())).unwrap_err().to_string();
     assert!(error.contains("there are only 16") && error.contains("the option negatives"), "{error}");
 }
 
@@ -222,7 +222,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     let mut random = Stream::named(5, "refusals", 0);
     let tables = random_tables(&mut random, 1, 20, 2.0);
     let refused = |tables: &Tables, division: LinkDivision| {
-        links(tables, LinkQuestion::Divided(division)).expect_err("a refusal").to_string()
+        links(tables, LinkPairs::Divided(division)).expect_err("a refusal").to_string()
     };
     let usual = LinkDivision::default();
     let directed = Tables { directed: true, ..tables.clone() };
@@ -238,7 +238,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         // As few edges as may be left: an answer or a refusal, and no panic.
         let few = Tables { edges: (0..10u32).map(|node| [node, node + 1]).collect(), ..tables.clone() };
         let division = LinkDivision { test_share: Some(share), ..usual.clone() };
-        if let Err(error) = links(&few, LinkQuestion::Divided(division)) {
+        if let Err(error) = links(&few, LinkPairs::Divided(division)) {
             assert!(error.to_string().contains("the option test-share"), "{error}");
         }
     }
@@ -246,7 +246,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         assert!(refused(&tables, LinkDivision { negatives, ..usual.clone() }).contains("for each link"));
     }
     assert!(refused(&tables, LinkDivision { most_pairs: Some(0), ..usual.clone() }).contains("0 pairs"));
-    let asked = |words: &str| links(&tables, LinkQuestion::Asked(vec![AskedPair::Words(words.to_owned())]));
+    let asked = |words: &str| links(&tables, LinkPairs::Queried(vec![QueriedPair::Words(words.to_owned())]));
     for words in ["0-1", "0–1", "0--1", " 0 - 1 "] {
         assert_eq!(asked(words).unwrap().item_id(asked(words).unwrap().items()[0]), "0–1");
     }
@@ -406,8 +406,8 @@ fn with_edges(tables: &Tables, edges: Vec<[u32; 2]>) -> Tables {
 /// What a model says about pairs, given all edges of tables.
 fn asked(model: &Model, tables: &Tables, ids: &[String]) -> Vec<f32> {
     let mut options = model.data_options();
-    let pairs = ids.iter().map(|id| AskedPair::Words(id.clone())).collect();
-    options.links.as_mut().expect("links").question = LinkQuestion::Asked(pairs);
+    let pairs = ids.iter().map(|id| QueriedPair::Words(id.clone())).collect();
+    options.links.as_mut().expect("links").pairs = LinkPairs::Queried(pairs);
     let data = Dataset::from_tables(tables.clone(), &options).expect("links");
     assert_eq!(data.items().iter().map(|item| data.item_id(*item)).collect::<Vec<_>>(), ids);
     model.outputs_on(&data).expect("outputs").values
@@ -484,7 +484,7 @@ fn explanations_add_up_and_nobody_explains_itself() {
             let own = why.nodes.iter().position(|id| why.id.ends_with(id.as_str()) && why.id.len() <= id.len() + 3);
             if let Some(own) = own {
                 assert_eq!(why.by_node(0)[own], 0.0, "{} hears itself", why.id);
-                assert_eq!(why.labels[own], "itself, not heard");
+                assert_eq!(why.labels[own], "itself, no source");
             }
             assert!(why.labels.iter().all(|label| label != "distance 0"));
         }

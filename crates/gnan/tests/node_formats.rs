@@ -5,7 +5,7 @@ mod samples;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gnan::files::{Column, Kind, MISSING, Part, ReadOptions, Tables, Task, Values, read};
+use gnan::files::{Column, Kind, MISSING, ReadOptions, SplitPart, Tables, Task, Values, read};
 use gnan::{Dataset, DatasetOptions, Model, Result, Spec};
 use tempfile::TempDir;
 
@@ -62,12 +62,12 @@ fn classes(tables: &Tables) -> Vec<&str> {
 }
 
 /// The parts of a split by their first letters.
-fn parts(split: &[Part]) -> String {
-    let letter = |part: &Part| match part {
-        Part::Train => 't',
-        Part::Valid => 'v',
-        Part::Test => 'T',
-        Part::Unused => '-',
+fn parts(split: &[SplitPart]) -> String {
+    let letter = |part: &SplitPart| match part {
+        SplitPart::Train => 't',
+        SplitPart::Valid => 'v',
+        SplitPart::Test => 'T',
+        SplitPart::Unused => '-',
     };
     split.iter().map(letter).collect()
 }

@@ -2,7 +2,7 @@
 //! makes no sense is refused. (Outputs and gradients against the oracle: `agreement`, whose random models have pairs.)
 
 use gnan::dataset::pair::MOST_BINS;
-use gnan::dataset::{Bins, Pair, PairMember};
+use gnan::dataset::{FeatureBins, FeaturePair, PairMember};
 use gnan::files::{Column, Kind, Tables, Task, Values};
 use gnan::random::Stream;
 use gnan::spec::FeaturePairName;
@@ -121,13 +121,13 @@ fn what_makes_no_sense_is_refused_before_any_work() {
 #[test]
 fn a_file_that_lies_about_a_pair_is_refused() {
     let model = named("a", "b").fit(&planted(Task::Graph)).expect("a model");
-    type Lie = (&'static str, fn(&mut Pair));
+    type Lie = (&'static str, fn(&mut FeaturePair));
     let lies: [Lie; 5] = [
         ("with itself", |pair| pair.members[1] = pair.members[0].clone()),
         ("do not stand before it", |pair| pair.members[0].feature = "a × b".to_owned()),
-        ("do not fit its members", |pair| pair.members[0].bins = Bins::Edges(vec![2.0, 1.0])),
-        ("do not fit its members", |pair| pair.members[0].bins = Bins::Flag),
-        ("do not fit its members", |pair| pair.members[0].bins = Bins::Edges((0..99).map(f64::from).collect())),
+        ("do not fit its members", |pair| pair.members[0].bins = FeatureBins::Edges(vec![2.0, 1.0])),
+        ("do not fit its members", |pair| pair.members[0].bins = FeatureBins::Flag),
+        ("do not fit its members", |pair| pair.members[0].bins = FeatureBins::Edges((0..99).map(f64::from).collect())),
     ];
     for (words, lie) in lies {
         let mut definition = model.definition().clone();
@@ -143,7 +143,9 @@ fn a_file_that_lies_about_a_pair_is_refused() {
 fn new_data_are_cut_by_the_edges_of_training() {
     let member = |feature: &str, bins| PairMember { feature: feature.to_owned(), bins };
     let data = planted(Task::Graph);
-    let pair = Pair { members: [member("a", Bins::Edges(vec![-0.5, 0.5])), member("b", Bins::Edges(vec![0.0]))] };
+    let pair = FeaturePair {
+        members: [member("a", FeatureBins::Edges(vec![-0.5, 0.5])), member("b", FeatureBins::Edges(vec![0.0]))],
+    };
     let feature = pair.feature(data.features()).expect("a feature");
     let Values::Categories { codes, levels } = &feature.values else { panic!("not categories") };
     let [Values::Numbers(a), Values::Numbers(b)] = [0, 2].map(|k| &data.features()[k].values) else {

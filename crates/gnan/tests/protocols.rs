@@ -8,7 +8,7 @@ use gnan::dataset::Split;
 use gnan::evaluate::{
     Criterion, Division, Evaluation, EvaluationEvent, Journal, Protocol, Search, Space, Strategy, Tuning,
 };
-use gnan::files::{Column, Part, Tables, Task, Values};
+use gnan::files::{Column, SplitPart, Tables, Task, Values};
 use gnan::random::Stream;
 use gnan::{Dataset, DatasetOptions, Metric, Spec};
 
@@ -37,9 +37,9 @@ fn tables(shuffle_test: bool) -> Tables {
         Stream::named(6, "shuffle", 0).shuffle(&mut classes[half..]);
     }
     let part = |graph: usize| match graph {
-        _ if graph >= half => Part::Test,
-        _ if graph.is_multiple_of(3) => Part::Valid,
-        _ => Part::Train,
+        _ if graph >= half => SplitPart::Test,
+        _ if graph.is_multiple_of(3) => SplitPart::Valid,
+        _ => SplitPart::Train,
     };
     tables.splits = vec![(0..GRAPHS).map(part).collect()];
     let levels = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

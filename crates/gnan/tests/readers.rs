@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Cursor, Write};
 use std::path::Path;
 
-use gnan::files::{Column, Kind, MISSING, Part, ReadOptions, Tables, Task, Values, read};
+use gnan::files::{Column, Kind, MISSING, ReadOptions, SplitPart, Tables, Task, Values, read};
 use gnan::{ErrorKind, Limits, Result};
 use tempfile::TempDir;
 use zip::ZipWriter;
@@ -91,7 +91,7 @@ fn csv_tables_are_regrouped_by_graph() {
     assert_eq!(words(&tables.node_columns, "colour"), ["blue", "red", "red"]);
     assert_eq!(names(&tables.graph_columns), ["toxic"]);
     assert_eq!(tables.task, Some(Task::Graph));
-    assert_eq!(tables.splits, [[Part::Test, Part::Train, Part::Unused]]);
+    assert_eq!(tables.splits, [[SplitPart::Test, SplitPart::Train, SplitPart::Unused]]);
     assert!(!tables.directed);
     assert!(tables.targets.is_empty());
 }
@@ -102,7 +102,7 @@ fn csv_tables_of_one_graph_are_a_node_task() {
     let tables = read_files(&[("nodes.csv", nodes), ("edges.csv", "source,target\nb,a\n")]).unwrap();
     assert_eq!(tables.task, Some(Task::Node));
     assert_eq!(tables.edges, [[1, 0]]);
-    assert_eq!(tables.splits, [[Part::Train, Part::Valid, Part::Test, Part::Valid]]);
+    assert_eq!(tables.splits, [[SplitPart::Train, SplitPart::Valid, SplitPart::Test, SplitPart::Valid]]);
     assert_eq!(names(&tables.node_columns), ["x"]);
     assert_eq!(tables.graph_ids.len(), 1);
 }
@@ -209,6 +209,7 @@ fn mistakes_in_a_toml_file_are_named() {
     refused(with("[one_hot]\nc = [\"y\", \"x\"]\n"), &["nodes.csv", "\"x\""]);
     refused(with("task = \"graph\"\ntarget = \"x\"\n"), &["\"x\"", "not a column of the task"]);
     refused(with("this is not toml"), &["gnan.toml:1"]);
+    refused(with("[one_hot]\nc = []\n"), &["gnan.toml", "\"c\" has no columns"]);
     let twice = ("nodes.csv", "node_id,x,y\na,1,1\n");
     refused(read_files(&[twice, ("gnan.toml", "[one_hot]\nc = [\"x\", \"y\"]\n")]), &["nodes.csv:2", "more than one"]);
     refused(read_files(&[nodes, ("a.toml", ""), ("b.toml", "")]), &["several .toml", "a.toml, b.toml"]);
@@ -434,7 +435,7 @@ fn molecules_without_a_name_are_called_by_row() {
             .unwrap();
     assert_eq!(tables.graph_ids, ["row 1", "row 2"]);
     assert_eq!(words(&tables.node_columns, "element"), ["C", "*"]);
-    assert_eq!(tables.splits, [[Part::Valid, Part::Unused]]);
+    assert_eq!(tables.splits, [[SplitPart::Valid, SplitPart::Unused]]);
     assert_eq!(names(&tables.graph_columns), ["p", "q"]);
     assert!(tables.targets.is_empty());
     let twins = b"id,smiles\na,C\na,CC\n,O\na (2),N\na,P\n";
@@ -533,7 +534,7 @@ fn planetoid_arrays_are_one_graph_with_sparse_words() {
     assert_eq!(word.values, Values::Sparse { len: 4, rows: vec![0, 1], values: vec![1.0, 1.0] });
     // The counts are not those of Cora, so its class names are not used.
     assert_eq!(words(&tables.node_columns, "class"), ["1", "0", "-", "1"]);
-    assert_eq!(tables.splits, [[Part::Train, Part::Valid, Part::Unused, Part::Test]]);
+    assert_eq!(tables.splits, [[SplitPart::Train, SplitPart::Valid, SplitPart::Unused, SplitPart::Test]]);
     assert_eq!((tables.task, tables.targets), (Some(Task::Node), vec!["class".to_string()]));
 
     let weighted = read_npz(&npz(Some(("feat_data", Some(floats(&[0.5, 0.0, 1.0])))))).unwrap();
@@ -576,7 +577,7 @@ fn the_largest_component_can_be_kept() {
     let tables = read_one("cora.npz", &npz(None), &options).unwrap();
     assert_eq!(tables.node_offsets, [0, 3]);
     assert_eq!(tables.node_ids.unwrap(), ["0", "1", "2"]);
-    assert_eq!(tables.splits, [[Part::Train, Part::Valid, Part::Unused]]);
+    assert_eq!(tables.splits, [[SplitPart::Train, SplitPart::Valid, SplitPart::Unused]]);
     assert_eq!(words(&tables.node_columns, "class"), ["1", "0", "-"]);
     assert!(tables.notes.iter().any(|note| note.contains("1 of 4 nodes dropped")));
 
@@ -636,8 +637,8 @@ fn the_built_in_set_is_there() {
     let tables = read("solubility", &ReadOptions::default()).unwrap();
     // 1,282 molecules, 1,025 of them for training: crates/gnan/data/README.md.
     assert_eq!(tables.graphs(), 1282);
-    assert_eq!(tables.splits[0].iter().filter(|part| **part == Part::Train).count(), 1025);
-    assert_eq!(tables.splits[0].iter().filter(|part| **part == Part::Test).count(), 257);
+    assert_eq!(tables.splits[0].iter().filter(|part| **part == SplitPart::Train).count(), 1025);
+    assert_eq!(tables.splits[0].iter().filter(|part| **part == SplitPart::Test).count(), 257);
     assert_eq!(tables.targets, ["log_solubility"]);
     assert_eq!(column(&tables.graph_columns, "log_solubility").unit.as_deref(), Some("log10 mol/L"));
     assert!(tables.notes.is_empty(), "{:?}", tables.notes);

@@ -59,7 +59,7 @@ fn a_trained_readout_is_in_canonical_form() {
     let count = explained.len() as f64;
     let mut spread_out = 0;
     for part in 0..explained[0].terms.len() {
-        let heard: Vec<f64> = explained.iter().map(|why| why.terms[part].heard).collect();
+        let heard: Vec<f64> = explained.iter().map(|why| why.terms[part].input).collect();
         let mean = heard.iter().sum::<f64>() / count;
         let spread = (heard.iter().map(|heard| (heard - mean).powi(2)).sum::<f64>() / count).sqrt();
         assert!((spread - 1.0).abs() < 1e-3 || spread < 1e-6, "part {part}: {spread}");
@@ -97,7 +97,7 @@ fn exported_readout_functions_give_the_predictions_back() {
     let outputs = model.outputs_on(&data).unwrap();
     for (why, predicted) in model.explain_readout(&data, &positions).unwrap().iter().zip(&outputs.values) {
         let parts = why.terms.iter().zip(&readout.functions);
-        let sum: f64 = parts.map(|(term, function)| function.evaluate(term.heard)[0]).sum();
+        let sum: f64 = parts.map(|(term, function)| function.evaluate(term.input)[0]).sum();
         assert!((readout.base[0] + sum - f64::from(*predicted)).abs() < 1e-4);
     }
 }

@@ -6,7 +6,7 @@ mod oracle;
 use std::ops::ControlFlow;
 
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case};
-use gnan::explain::{Explainer, Value};
+use gnan::explain::{Explainer, FeatureValue};
 use gnan::files::{Column, Values};
 use gnan::model::Definition;
 use gnan::random::Stream;
@@ -128,7 +128,7 @@ fn assert_kept(model: &Model) {
         }
         let places = places(definition, k);
         for c in 0..model.outputs() {
-            let at = |x: f64| canonical.shape(k, Value::Number(x)).unwrap()[c];
+            let at = |x: f64| canonical.shape(k, FeatureValue::Number(x)).unwrap()[c];
             let values: Vec<f64> = places.iter().map(|x| at(*x)).collect();
             let size = values.iter().fold(1e-6f64, |size, value| size.max(value.abs()));
             let sign = |yes: bool| if yes { 1.0 } else { -1.0 };
@@ -145,7 +145,7 @@ fn assert_kept(model: &Model) {
                 }
             }
             if let Some(bound) = feature.rules.bound {
-                let missing = canonical.shape(k, Value::Missing).map_or(0.0, |values| values[c]);
+                let missing = canonical.shape(k, FeatureValue::Missing).map_or(0.0, |values| values[c]);
                 assert!(
                     values.iter().chain([&missing]).all(|value| value.abs() <= bound),
                     "{}: {values:?}",

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gnan::files::{BondOrder, Column, Kind, MISSING, Part, ReadOptions, Tables, Task, Values, read};
+use gnan::files::{BondOrder, Column, Kind, MISSING, ReadOptions, SplitPart, Tables, Task, Values, read};
 use gnan::{Limits, Result};
 
 fn sample(name: &str) -> PathBuf {
@@ -66,7 +66,7 @@ fn node_link_graphs_are_a_graph_task() {
     assert_eq!((tables.format.as_str(), tables.task), ("node-link JSON", Some(Task::Graph)));
     assert_eq!(tables.graph_ids, ["water", "oxygen"]);
     assert_eq!(words(find(&tables.graph_columns, "soluble")), ["yes", "no"]);
-    assert_eq!(tables.splits, [[Part::Train, Part::Test]]);
+    assert_eq!(tables.splits, [[SplitPart::Train, SplitPart::Test]]);
     assert_eq!(tables.edges, [[0, 1], [0, 2], [3, 4]]);
     assert_eq!(tables.bonds, Some(vec![BondOrder::Single, BondOrder::Single, BondOrder::Double]));
     assert_eq!(words(find(&tables.node_columns, "element")), ["O", "H", "H", "O", "O"]);
@@ -82,7 +82,7 @@ fn a_node_link_graph_is_a_node_task() {
     let tables = read_sample("node_link/one.json");
     assert_eq!((tables.directed, tables.task, tables.graphs()), (true, Some(Task::Node), 1));
     assert_eq!(tables.node_ids.as_deref().unwrap(), ["ann", "bob", "eve"]);
-    assert_eq!(tables.splits, [[Part::Train, Part::Valid, Part::Test]]);
+    assert_eq!(tables.splits, [[SplitPart::Train, SplitPart::Valid, SplitPart::Test]]);
     assert_eq!(words(tables.edge_labels.as_ref().unwrap()), ["knows", "likes"]);
     assert_eq!((names(&tables.node_columns), tables.bonds), (vec!["age", "club"], None));
 }
@@ -96,6 +96,7 @@ fn mistakes_in_node_link_json_are_named() {
     refused(json("{\"nodes\": [\n{\"id\": NaN}], \"links\": []}"), &["graph.json:2", "null, not NaN"]);
     refused(json(r#"{"nodes": [], "links": []}"#), &["no nodes"]);
     refused(json(r#"{"nodes": 7}"#), &["no list \"nodes\""]);
+    refused(json(r#"{"directed": "yes", "nodes": [], "links": []}"#), &["\"directed\" is \"yes\""]);
     refused(json(r#"[{"directed": true, "nodes": [], "links": []}, {"nodes": [], "links": []}]"#), &["directed"]);
     refused(json(&format!("{{\"nodes\": {}", "[".repeat(100_000))), &["not valid JSON"]);
     refused(json(r#"{"train": [1, 2]}"#), &["not a data set"]);
@@ -127,7 +128,7 @@ fn graphml_is_read_with_types_defaults_and_escapes() {
     assert_eq!(words(find(&tables.node_columns, "club")), ["chess & go", "none", "<go>"]);
     assert_eq!(numbers(&tables.node_columns, "member"), [-1.0, 1.0, 0.0]);
     assert_eq!(words(tables.edge_labels.as_ref().unwrap()), ["knows", "likes"]);
-    assert_eq!(tables.splits, [[Part::Train, Part::Valid, Part::Test]]);
+    assert_eq!(tables.splits, [[SplitPart::Train, SplitPart::Valid, SplitPart::Test]]);
     noted(&tables, "without a name");
 
     let tables = read_sample("graphml_set/several.graphml");
@@ -187,7 +188,7 @@ fn tables_may_have_labels_of_edges_levels_and_several_splits() {
     assert_eq!(tables.name, "small molecules");
     assert_eq!(words(tables.edge_labels.as_ref().unwrap()), ["single", "single", "triple"]);
     assert_eq!(tables.bonds, Some(vec![BondOrder::Single, BondOrder::Single, BondOrder::Triple]));
-    assert_eq!(tables.splits, [[Part::Train, Part::Test], [Part::Test, Part::Train]]);
+    assert_eq!(tables.splits, [[SplitPart::Train, SplitPart::Test], [SplitPart::Test, SplitPart::Train]]);
     let Values::Categories { levels, codes } = &find(&tables.node_columns, "atom").values else { panic!("no atoms") };
     assert_eq!(
         (levels.as_slice(), codes.as_slice()),

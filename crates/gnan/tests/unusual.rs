@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use common::model_file::{Tensor, rewritten, with_header};
 use common::{class_column, dataset_for, tables};
-use gnan::files::{Column, Kind, Task, Values};
+use gnan::files::{Column, Kind, SplitPart, Task, Values};
 use gnan::model::Ended;
 use gnan::random::Stream;
 use gnan::spec::RhoChoice;
@@ -285,6 +285,46 @@ fn targets_beyond_f32_do_not_make_a_broken_model() {
         let model = Model::from_bytes(&model.to_bytes().expect("bytes")).expect("a readable file");
         assert!(model.outputs_on(&data).expect("outputs").values.iter().all(|y| y.is_finite()));
     }
+}
+
+#[test]
+fn zero_is_one_class_and_one_level_whatever_its_sign() {
+    let data = with_targets(&chains(4), quantities(vec![0.0, -0.0, 1.0, -0.0])).unwrap();
+    let target = &data.targets()[0];
+    assert_eq!(
+        (target.classes.as_deref(), &target.values[..]),
+        (Some(&["0", "1"].map(String::from)[..]), &[0.0, 0.0, 1.0, 0.0][..])
+    );
+    let values = Values::Numbers([0.0, -0.0, f64::NAN].repeat(4));
+    let mut tables = tables(&chains(4));
+    tables.node_columns.push(Column::new("sign", values).with_kind(Kind::Categorical));
+    tables.graph_columns.extend(two_classes(4));
+    let data = Dataset::from_tables(tables, &DatasetOptions::default()).unwrap();
+    let sign = data.features().iter().find(|feature| feature.name == "sign").unwrap();
+    assert_eq!(sign.missing(), 4);
+}
+
+#[test]
+fn a_missing_class_is_not_the_first_one() {
+    let checksum = |last: Option<usize>| {
+        let classes = class_column("target", 2, &[Some(0), Some(1), Some(0), last]);
+        with_targets(&chains(4), vec![classes]).unwrap().items_checksum()
+    };
+    assert_ne!(checksum(None), checksum(Some(0)));
+}
+
+#[test]
+fn splits_of_graphs_are_not_used_for_nodes() {
+    let mut case = chains(1);
+    case.graphs = vec![CaseGraph { nodes: 1, edges: Vec::new() }; 3];
+    let mut tables = tables(&case);
+    tables.splits = vec![vec![SplitPart::Train, SplitPart::Valid, SplitPart::Test]];
+    tables.node_columns.extend(two_classes(3));
+    let options = DatasetOptions { task: Some(Task::Node), ..DatasetOptions::default() };
+    let data = Dataset::from_tables(tables, &options).unwrap();
+    // There are as many graphs as nodes, so only the task tells that the split is not one of nodes.
+    assert_eq!((data.task(), data.given_splits()), (Task::Node, 0));
+    assert!(data.notes().iter().any(|note| note.contains("splits")), "{:?}", data.notes());
 }
 
 #[test]

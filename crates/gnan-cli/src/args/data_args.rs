@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gnan::catalogue;
-use gnan::dataset::{AskedPair, LinkQuestion, Links};
+use gnan::dataset::{LinkPairs, Links, QueriedPair};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
 use gnan::run::DistanceCache;
 use gnan::spec::TaskChoice;
@@ -15,7 +15,7 @@ use super::heading::GENERAL;
 use super::spec_args::{DataSpecArgs, ReadSpecArgs, SpecArgs, arguments};
 use crate::exit::Result;
 use crate::progress::working;
-use crate::screen::talk;
+use crate::screen::eprint_line;
 use crate::style::warning;
 
 /// How files are read for a model.
@@ -53,15 +53,15 @@ impl ReadArgs {
         if model.learned().links.is_none() || rows {
             return self.open_for(model, data);
         }
-        let pairs = ids.iter().flat_map(|list| list.split(',')).map(|id| AskedPair::Words(id.trim().to_owned()));
+        let pairs = ids.iter().flat_map(|list| list.split(',')).map(|id| QueriedPair::Words(id.trim().to_owned()));
         self.open_pairs(model, data, pairs.collect())
     }
 
     /// Opens data for a model of links, to predict these node pairs.
-    pub fn open_pairs(&self, model: &Model, data: &str, pairs: Vec<AskedPair>) -> Result<Dataset> {
+    pub fn open_pairs(&self, model: &Model, data: &str, pairs: Vec<QueriedPair>) -> Result<Dataset> {
         let mut options = self.options_for(model)?;
         match &mut options.links {
-            Some(links) => links.question = LinkQuestion::Asked(pairs),
+            Some(links) => links.pairs = LinkPairs::Queried(pairs),
             None => return Err(Error::usage("the model predicts no links, and node pairs were given").into()),
         }
         open(data, &options)
@@ -162,7 +162,7 @@ impl DataArgs {
         let options = DatasetOptions { run, ..DatasetOptions::of(&spec.data, seed, test_share) };
         let data = open(&self.data, &options)?;
         if let Some(sample) = data.links().and_then(Links::sample) {
-            talk(format!("{}: {sample}", warning("note")));
+            eprint_line(format!("{}: {sample}", warning("note")));
         }
         Ok(data)
     }

@@ -9,7 +9,7 @@ use gnan::{Error, Result};
 use super::heading::OUTPUT;
 use crate::exit;
 use crate::interrupt;
-use crate::screen::{print_bytes, talk};
+use crate::screen::{eprint_line, print_bytes};
 use crate::style::heading;
 
 /// Permission to overwrite.
@@ -38,7 +38,7 @@ impl OutputArgs {
     pub fn write(&self, bytes: &[u8], what: &str) -> exit::Result<()> {
         let Some(path) = &self.output else { return print_bytes(bytes) };
         write_atomically(path, bytes)?;
-        talk(format!("wrote {what} to {}", heading(path.display())));
+        eprint_line(format!("wrote {what} to {}", heading(path.display())));
         Ok(())
     }
 }
@@ -71,7 +71,7 @@ impl Sink {
     pub fn close(self, args: &OutputArgs, what: &str) -> exit::Result<()> {
         if let (Sink::File(file), Some(path)) = (self, &args.output) {
             file.commit()?;
-            talk(format!("wrote {what} to {}", heading(path.display())));
+            eprint_line(format!("wrote {what} to {}", heading(path.display())));
         }
         Ok(())
     }

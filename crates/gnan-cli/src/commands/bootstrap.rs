@@ -12,11 +12,11 @@ use serde::Serialize;
 use crate::args::ReadArgs;
 use crate::args::heading::{DATA, OUTPUT, TRAINING};
 use crate::cli::examples;
-use crate::exit::{Answer, Failure, Result};
+use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::progress::BootstrapProgress;
-use crate::screen::{print, print_json, talk};
-use crate::style::{dim, harmless, heading};
+use crate::screen::{eprint_line, print, print_json};
+use crate::style::{dim, escape_control, heading};
 use crate::table::{Align, Table, shorten};
 
 const EXAMPLES: &str = examples!(
@@ -76,7 +76,7 @@ struct Document<'a> {
 }
 
 /// Runs `gnan bootstrap`.
-pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &BootstrapArgs, json: bool) -> Result<Completion> {
     let model = crate::args::load_model(&args.model)?;
     let data = args.read.open_for(&model, &args.data)?;
     let record = &model.definition().record;
@@ -122,9 +122,9 @@ pub fn run(args: &BootstrapArgs, json: bool) -> Result<Answer> {
     }
     if !complete {
         let (done, wanted) = (count(replicates.len()), count(args.resamples));
-        talk(format!("{done} of {wanted} replicates are done; the same command goes on from there"));
+        eprint_line(format!("{done} of {wanted} replicates are done; the same command goes on from there"));
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 fn summary(model: &Model, intervals: &Intervals, file: &Path, seconds: f64) -> String {
@@ -157,16 +157,16 @@ fn verdicts<'a>(names: impl Iterator<Item = &'a str>, verdicts: &[Vec<String>], 
     for (name, verdicts) in names.zip(verdicts) {
         let same = verdicts.windows(2).all(|pair| pair[0] == pair[1]);
         let lines: Vec<(String, &String)> = match verdicts.first() {
-            Some(first) if same => vec![(harmless(name).into_owned(), first)],
+            Some(first) if same => vec![(escape_control(name).into_owned(), first)],
             _ => outputs
                 .iter()
                 .zip(verdicts)
-                .map(|(output, verdict)| (format!("{} ({})", harmless(name), harmless(output)), verdict))
+                .map(|(output, verdict)| (format!("{} ({})", escape_control(name), escape_control(output)), verdict))
                 .collect(),
         };
         for (name, verdict) in lines {
             if rows < SHOWN {
-                table.row([shorten(&name, NAME_WIDTH), harmless(verdict).into_owned()]);
+                table.row([shorten(&name, NAME_WIDTH), escape_control(verdict).into_owned()]);
             } else {
                 left_out += 1;
             }

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::Shell;
 
 use crate::cli::{self, examples};
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::screen::print_bytes;
 
 const EXAMPLES: &str = examples!(
@@ -22,9 +22,9 @@ pub struct CompletionsArgs {
 }
 
 /// Prints the script.
-pub fn run(args: &CompletionsArgs) -> Result<Answer> {
+pub fn run(args: &CompletionsArgs) -> Result<Completion> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut cli::command(), "gnan", &mut script);
     print_bytes(&script)?;
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }

@@ -24,7 +24,7 @@ use crate::amounts::{Nouns, amounts_table, level_rows, strongest};
 use crate::args::ForceArgs;
 use crate::args::heading::{OUTPUT, TRAINING};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::findings::rho_table;
 use crate::ledger::LedgerTable;
 use crate::metric_table::metric_table;
@@ -118,7 +118,7 @@ impl<'a> ExplanationDocument<'a> {
 }
 
 /// Runs `gnan demo`.
-pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &DemoArgs, json: bool) -> Result<Completion> {
     check_folder(&args.output, args.force.force)?;
     let data = working("reading the molecules", || Dataset::open(DATA))?.with_run(&crate::args::run());
     let (split, _) = data.parts(None, args.seed)?;
@@ -162,7 +162,7 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Answer> {
     } else {
         print(story(&data, test, &outcome, &explained, &args.output))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Explains the molecule that everybody knows, or else the first.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::args::heading::{SEARCH, TRAINING};
 use crate::args::{DataArgs, SearchArgs};
 use crate::cli::examples;
-use crate::exit::{Answer, Failure, Result};
+use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
@@ -109,7 +109,7 @@ struct OptionsDocument<'a> {
 }
 
 /// Runs `gnan evaluate`.
-pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &EvaluateArgs, json: bool) -> Result<Completion> {
     if args.data.predicts_links() && (args.protocol.is_some() || args.folds.is_some()) {
         return Err(Error::usage("links are divided at random, the messages with them: there are no folds of them")
             .with_remedy("divide them with several seeds: --seeds 5")
@@ -171,11 +171,11 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Answer> {
         }
         print(text)?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Evaluates as the paper does.
-fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
+fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Completion> {
     let spec = args.data.spec();
     let mut allowed = Spec { data: spec.data.clone(), ..Spec::default() };
     allowed.fit.epochs = spec.fit.epochs;
@@ -214,7 +214,7 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
     }
     if json {
         print_json(&results)?;
-        return Ok(Answer::Done);
+        return Ok(Completion::Done);
     }
     for result in &results {
         let mut text = format!(
@@ -229,7 +229,7 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Answer> {
         }
         print(text)?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 impl EvaluateArgs {

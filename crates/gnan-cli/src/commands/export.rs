@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, OutputArgs};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 
 const HELP: &str = concat!(
     examples!(
@@ -58,7 +58,7 @@ pub struct ExportArgs {
 }
 
 /// Runs `gnan export`; `--json` is the same as the format json.
-pub fn run(args: &ExportArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &ExportArgs, json: bool) -> Result<Completion> {
     args.output.check(args.force)?;
     let tables = crate::args::load_model(&args.model)?.tables();
     let text = match args.format {
@@ -66,5 +66,5 @@ pub fn run(args: &ExportArgs, json: bool) -> Result<Answer> {
         _ => tables.json()?,
     };
     args.output.write(&text, "the model's tables")?;
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }

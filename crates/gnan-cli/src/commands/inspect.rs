@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::data::{FIRST_ROWS, NAME_WIDTH, rest};
 use crate::args::heading::OUTPUT;
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::findings::rho_table;
 use crate::screen::{print, print_json};
 use crate::style::{dim, heading, warning};
@@ -55,7 +55,7 @@ struct Document<'a> {
 }
 
 /// Runs `gnan inspect`.
-pub fn run(args: &InspectArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &InspectArgs, json: bool) -> Result<Completion> {
     let model = crate::args::load_model(&args.model)?;
     let definition = model.definition();
     let checked = model.check_certificates();
@@ -73,7 +73,7 @@ pub fn run(args: &InspectArgs, json: bool) -> Result<Answer> {
         let title = format!("{}  {}", heading(args.model.display()), dim(format!("format version {FORMAT_VERSION}")));
         print(format!("{title}\n\n{}{}", describe(&model, shown), certificates(&checked)))?;
     }
-    Ok(if checked.iter().all(|certificate| certificate.holds) { Answer::Done } else { Answer::No })
+    Ok(if checked.iter().all(|certificate| certificate.holds) { Completion::Done } else { Completion::CheckFailed })
 }
 
 /// What the model promises, one line each.

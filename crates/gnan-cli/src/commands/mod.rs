@@ -17,10 +17,10 @@ pub mod selftest;
 pub mod train;
 
 use crate::cli::{Cli, Command};
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 
 /// Runs the chosen command.
-pub fn run(cli: Cli) -> Result<Answer> {
+pub fn run(cli: Cli) -> Result<Completion> {
     cli.general.apply()?;
     let json = cli.general.json;
     match cli.command {

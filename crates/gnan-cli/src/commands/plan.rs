@@ -8,7 +8,7 @@ use gnan::plan::{Estimate, Plan};
 use crate::args::DataArgs;
 use crate::args::heading::DATA;
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::progress::working;
 use crate::screen::{print, print_json};
 use crate::style::{BOLD, DIM, dim, heading};
@@ -33,7 +33,7 @@ pub struct PlanArgs {
 }
 
 /// Runs `gnan plan`.
-pub fn run(args: &PlanArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &PlanArgs, json: bool) -> Result<Completion> {
     let spec = args.data.spec();
     spec.check()?;
     let seed = spec.fit.seed;
@@ -45,7 +45,7 @@ pub fn run(args: &PlanArgs, json: bool) -> Result<Answer> {
     } else {
         print(text(&plan))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 fn text(plan: &Plan) -> String {

@@ -19,7 +19,7 @@ use super::explain::names;
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::intervals;
 use crate::progress::working;
 use crate::screen::{print, print_json};
@@ -111,7 +111,7 @@ struct Document<'a> {
 }
 
 /// Runs `gnan plot`.
-pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &PlotArgs, json: bool) -> Result<Completion> {
     if args.output.exists() && !args.output.is_dir() {
         let error = Error::usage("this is a file, not a folder").in_file(&args.output);
         return Err(error.with_remedy("name a folder with --output").into());
@@ -133,7 +133,7 @@ pub fn run(args: &PlotArgs, json: bool) -> Result<Answer> {
         let count = counted(chosen.len(), "figure");
         print(format!("wrote {count} to {}\n{}", heading(args.output.display()), list.join("\n")))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// The model's own figures.
@@ -194,7 +194,7 @@ fn choose(figures: Vec<Figure>, wanted: &[String]) -> gnan::Result<Vec<Figure>> 
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.starts_with(word.trim()));
     let unknown = wanted.iter().find(|word| !names.iter().any(|name| name.starts_with(word.trim())));
     if let Some(unknown) = unknown {
-        return Err(Error::usage(format!("there is no figure \"{}\"", crate::style::harmless(unknown)))
+        return Err(Error::usage(format!("there is no figure \"{}\"", crate::style::escape_control(unknown)))
             .with_remedy(format!("there are: {}", names.join(", "))));
     }
     Ok(figures.into_iter().filter(|figure| is_wanted(&figure.name)).collect())

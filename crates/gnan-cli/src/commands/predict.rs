@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gnan::dataset::AskedPair;
+use gnan::dataset::QueriedPair;
 use gnan::numbers::counted;
 use gnan::predict::{Prediction, Remarks, Scorer};
 use gnan::{Dataset, Error, Model};
@@ -11,10 +11,10 @@ use gnan::{Dataset, Error, Model};
 use crate::args::heading::{DATA, OUTPUT};
 use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
-use crate::exit::{Answer, Failure, Result};
+use crate::exit::{Completion, Failure, Result};
 use crate::metric_table::metric_table;
 use crate::progress::PredictionProgress;
-use crate::screen::talk;
+use crate::screen::eprint_line;
 use crate::style;
 
 const EXAMPLES: &str = examples!(
@@ -67,11 +67,11 @@ pub struct PredictArgs {
 }
 
 /// Runs `gnan predict`.
-pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &PredictArgs, json: bool) -> Result<Completion> {
     args.output.check(args.force)?;
     let model = crate::args::load_model(&args.model)?;
     let data = match (&args.pairs, &model.definition().learned.links) {
-        (Some(pairs), _) => args.read.open_pairs(&model, &args.data, AskedPair::read(pairs)?)?,
+        (Some(pairs), _) => args.read.open_pairs(&model, &args.data, QueriedPair::read(pairs)?)?,
         (None, None) => args.read.open_for(&model, &args.data)?,
         (None, Some(_)) => {
             return Err(Error::usage("a model of links is asked about pairs of nodes")
@@ -85,12 +85,15 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Answer> {
     say(&remarks);
     match scorer.finish() {
         Ok(None) => {}
-        Ok(Some(metrics)) => talk(metric_table(&[("these data".to_owned(), &metrics)]).render()),
+        Ok(Some(metrics)) => eprint_line(metric_table(&[("these data".to_owned(), &metrics)]).render()),
         Err(error) => {
-            talk(format!("{}: the predictions are not compared with the targets: {error}", style::warning("note")));
+            eprint_line(format!(
+                "{}: the predictions are not compared with the targets: {error}",
+                style::warning("note")
+            ));
         }
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Writes the predictions as they come, and scores them. Returns what there is to say about them.
@@ -139,7 +142,7 @@ fn predict(
 fn say(remarks: &Remarks) {
     let note = style::warning("note");
     for sentence in &remarks.novelty {
-        talk(format!("{note}: {sentence}"));
+        eprint_line(format!("{note}: {sentence}"));
     }
     if !remarks.ignored.is_empty() {
         const SHOWN: usize = 10;
@@ -147,6 +150,6 @@ fn say(remarks: &Remarks) {
         let more = remarks.ignored.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let columns = counted(remarks.ignored.len(), "column");
-        talk(format!("{note}: {columns} that the model does not know: {}{more}; ignored", names.join(", ")));
+        eprint_line(format!("{note}: {columns} that the model does not know: {}{more}; ignored", names.join(", ")));
     }
 }

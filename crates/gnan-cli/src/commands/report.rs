@@ -14,7 +14,7 @@ use super::explain::names;
 use crate::args::heading::{DATA, OUTPUT};
 use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::intervals;
 use crate::progress::working;
 use crate::screen::{print, print_json};
@@ -69,7 +69,7 @@ struct Document<'a> {
 }
 
 /// Runs `gnan report`.
-pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &ReportArgs, json: bool) -> Result<Completion> {
     check_can_write(&args.output, args.force.force)?;
     let model = crate::args::load_model(&args.model)?;
     if model.definition().spec.model.readout {
@@ -98,7 +98,7 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<Answer> {
     } else {
         print(format!("wrote {}: open it in any browser; it needs no network", heading(args.output.display())))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// The options that shape the page, as they would be typed.

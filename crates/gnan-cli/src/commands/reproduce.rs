@@ -14,10 +14,10 @@ use serde::Serialize;
 use crate::args::SearchArgs;
 use crate::args::heading::{DATA, OUTPUT, SEARCH};
 use crate::cli::examples;
-use crate::exit::{Answer, Failure, Result};
+use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::progress::EvaluationProgress;
-use crate::screen::{print, print_json, talk};
+use crate::screen::{eprint_line, print, print_json};
 use crate::style::{dim, heading};
 
 const EXAMPLES: &str = examples!(
@@ -81,7 +81,7 @@ struct Skipped {
 }
 
 /// Runs `gnan reproduce`.
-pub fn run(args: &ReproduceArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &ReproduceArgs, json: bool) -> Result<Completion> {
     let folder = match &args.folder {
         Some(folder) => folder.clone(),
         None => catalogue::folder()?,
@@ -101,7 +101,7 @@ pub fn run(args: &ReproduceArgs, json: bool) -> Result<Answer> {
             let begun = Instant::now();
             match reproduce(args, protocol, &place, &folder, variant, &journal) {
                 Ok(result) => {
-                    talk(line(&result, begun.elapsed().as_secs_f64()));
+                    eprint_line(line(&result, begun.elapsed().as_secs_f64()));
                     results.push(result);
                 }
                 Err(_) if interrupt::asked() => {
@@ -109,7 +109,7 @@ pub fn run(args: &ReproduceArgs, json: bool) -> Result<Answer> {
                     return Err(Failure::Interrupted(words));
                 }
                 Err(error) => {
-                    talk(format!("{}: {error}", protocol.task));
+                    eprint_line(format!("{}: {error}", protocol.task));
                     skipped.push(Skipped { task: protocol.task.to_owned(), reason: error.to_string() });
                     break;
                 }
@@ -128,7 +128,7 @@ pub fn run(args: &ReproduceArgs, json: bool) -> Result<Answer> {
     } else {
         print(format!("{}\n{}", markdown(&results), words(&skipped)))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 impl ReproduceArgs {

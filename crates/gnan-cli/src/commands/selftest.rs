@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::args::heading::TRAINING;
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::progress::SelftestProgress;
 use crate::screen::{print, print_json};
 use crate::style::{BOLD, DIM, dim, heading};
@@ -72,7 +72,7 @@ struct Document<'a> {
 }
 
 /// Runs `gnan selftest`.
-pub fn run(args: &SelftestArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &SelftestArgs, json: bool) -> Result<Completion> {
     let start = Instant::now();
     let selftest = Selftest {
         seed: args.seed,
@@ -95,7 +95,7 @@ pub fn run(args: &SelftestArgs, json: bool) -> Result<Answer> {
         print(format!("{}\n{coverage}", words(&report, seconds)))?;
     }
     let covers = coverage.is_none_or(|coverage| coverage.overall.verdict == CoverageVerdict::AsStated);
-    Ok(if report.recovered && covers { Answer::Done } else { Answer::No })
+    Ok(if report.recovered && covers { Completion::Done } else { Completion::CheckFailed })
 }
 
 fn words(report: &SelftestReport, seconds: f64) -> String {

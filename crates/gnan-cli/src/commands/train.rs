@@ -19,11 +19,11 @@ use serde::Serialize;
 use crate::args::heading::{DATA, OUTPUT};
 use crate::args::{DataArgs, ForceArgs, SearchArgs, check_can_write};
 use crate::cli::examples;
-use crate::exit::{Answer, Failure, Result};
+use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::metric_table::metric_table;
 use crate::progress::{EvaluationProgress, TrainingProgress};
-use crate::screen::{print, print_json, talk, warn_of_cache};
+use crate::screen::{eprint_line, print, print_json, warn_of_cache};
 use crate::style::{self, dim, heading};
 use crate::table::Table;
 use gnan_report::text::one_line;
@@ -123,12 +123,12 @@ struct Tried<'a> {
 }
 
 /// Runs `gnan train`.
-pub fn run(args: &TrainArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &TrainArgs, json: bool) -> Result<Completion> {
     let spec = args.data.spec();
     spec.check()?;
     check_can_write(&args.output, args.force.force)?;
     if let Some(note) = constraint_note(spec) {
-        talk(note);
+        eprint_line(note);
     }
     if args.search.is_wanted() {
         return search(args, json);
@@ -152,7 +152,7 @@ fn constraint_note(spec: &Spec) -> Option<&'static str> {
 }
 
 /// Searches for good options on the validation part, then trains with them.
-fn search(args: &TrainArgs, json: bool) -> Result<Answer> {
+fn search(args: &TrainArgs, json: bool) -> Result<Completion> {
     let seed = args.data.spec().fit.seed;
     let search = args.search.search(&args.data.tried(), seed)?;
     let data = args.data.open_to_try(seed, args.test_share)?;
@@ -172,7 +172,7 @@ fn search(args: &TrainArgs, json: bool) -> Result<Answer> {
         return Err(Failure::Interrupted(format!("{done} of {} were done; nothing was saved", counted(runs, "run"))));
     }
     let (candidate, tried, notes) = found?;
-    notes.iter().for_each(talk);
+    notes.iter().for_each(eprint_line);
     let data = data.described(&candidate.data.describe)?;
     let split = split.view_in(&data);
     let mut tried: Vec<(String, f64)> = tried.into_iter().map(|trial| (trial.candidate, trial.valid_loss)).collect();
@@ -191,7 +191,7 @@ fn finish(
     parts: &(Split, &'static str),
     outcome: &Outcome,
     json: bool,
-) -> Result<Answer> {
+) -> Result<Completion> {
     let (split, origin) = parts;
     if json {
         print_json(&document(args, data, &split.test, outcome))?;
@@ -202,22 +202,22 @@ fn finish(
 }
 
 /// Training that diverged has a model to show, but the answer is no.
-fn answer(ended: Ended, best_epoch: usize) -> Answer {
+fn answer(ended: Ended, best_epoch: usize) -> Completion {
     if ended != Ended::Diverged {
-        return Answer::Done;
+        return Completion::Done;
     }
-    talk(format!(
+    eprint_line(format!(
         "{}: the loss was no longer finite, so training stopped; the last good model (epoch {best_epoch}) was kept\n  \
          lower --learning-rate, or look for extreme values in features and targets",
         style::warning("warning"),
     ));
-    Answer::No
+    Completion::CheckFailed
 }
 
 /// Fits and judges; `save` is called as soon as there is a model.
 pub fn fit(spec: &Spec, split: &Split, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
     if let Some(note) = spec.knots_note(&split.train.union(&split.valid)) {
-        talk(note);
+        eprint_line(note);
     }
     let progress = TrainingProgress::new();
     let start = Instant::now();
@@ -328,9 +328,9 @@ mod tests {
     /// Steps are bounded and inputs are kept finite, so that no small data set makes training diverge on demand.
     #[test]
     fn only_training_that_diverged_answers_no() {
-        assert_eq!(answer(Ended::Diverged, 3), Answer::No);
+        assert_eq!(answer(Ended::Diverged, 3), Completion::CheckFailed);
         for ended in [Ended::Epochs, Ended::Patience, Ended::Interrupted] {
-            assert_eq!(answer(ended, 3), Answer::Done);
+            assert_eq!(answer(ended, 3), Completion::Done);
         }
     }
 }

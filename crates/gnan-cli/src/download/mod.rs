@@ -21,7 +21,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::exit::{Failure, Result};
-use part::Part;
+use part::PartialFile;
 pub use source::Source;
 
 /// Bytes that are read at a time.
@@ -61,7 +61,7 @@ pub struct Downloader<'a> {
     pub force: bool,
     /// How long to wait.
     pub patience: Patience,
-    /// Is told of every piece, and may stop.
+    /// Called with every piece, and may stop.
     pub watch: Watch<'a>,
 }
 
@@ -135,7 +135,7 @@ impl Downloader<'_> {
         if let Some(parent) = target.parent() {
             std::fs::create_dir_all(parent).map_err(|error| Error::io(parent, error))?;
         }
-        let mut part = Part::open(target)?;
+        let mut part = PartialFile::open(target)?;
         let received = self.receive_fitting(file, &mut part);
         if received.is_err() && part.length() == 0 {
             part.discard()?;
@@ -157,7 +157,7 @@ impl Downloader<'_> {
     }
 
     /// Fills the part. Pieces of two versions of a file make no file: if what was there spoils the sum, all comes anew, once.
-    fn receive_fitting(&self, file: &RemoteFile, part: &mut Part) -> Result<(bool, String)> {
+    fn receive_fitting(&self, file: &RemoteFile, part: &mut PartialFile) -> Result<(bool, String)> {
         match self.receive(file, part)? {
             (true, found) if file.sha256.is_some_and(|expected| expected != found) => {
                 part.restart()?;
@@ -168,7 +168,7 @@ impl Downloader<'_> {
     }
 
     /// Fills the part; returns whether any of it is from earlier, and the checksum.
-    fn receive(&self, file: &RemoteFile, part: &mut Part) -> Result<(bool, String)> {
+    fn receive(&self, file: &RemoteFile, part: &mut PartialFile) -> Result<(bool, String)> {
         let whole = part.length() == file.bytes && file.sha256.is_some();
         if whole && Some(part.checksum()?.as_str()) == file.sha256 {
             return Ok((true, part.checksum()?));
@@ -183,7 +183,7 @@ impl Downloader<'_> {
         Ok((resumed, part.checksum()?))
     }
 
-    fn copy(&self, file: &RemoteFile, from: &Path, part: &mut Part) -> Result<()> {
+    fn copy(&self, file: &RemoteFile, from: &Path, part: &mut PartialFile) -> Result<()> {
         let io = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::NotFound => Error::input("the mirror does not have this file").in_file(from),
             _ => Error::io(from, error),
@@ -203,7 +203,7 @@ impl Downloader<'_> {
 }
 
 /// Adds a piece to the part, unless there are too many or the user has had enough.
-fn append(part: &mut Part, piece: &[u8], file: &RemoteFile, total: Option<u64>, watch: Watch<'_>) -> Result<()> {
+fn append(part: &mut PartialFile, piece: &[u8], file: &RemoteFile, total: Option<u64>, watch: Watch<'_>) -> Result<()> {
     let most = most_bytes(file);
     if part.length() + piece.len() as u64 > most {
         part.discard()?;
@@ -218,7 +218,7 @@ fn append(part: &mut Part, piece: &[u8], file: &RemoteFile, total: Option<u64>, 
     }
 }
 
-fn interrupted(part: &Part) -> Failure {
+fn interrupted(part: &PartialFile) -> Failure {
     let kept = indicatif::DecimalBytes(part.length());
     Failure::Interrupted(format!("{kept} are kept in {}; the same command resumes", part.path().display()))
 }

@@ -1,4 +1,4 @@
-//! The part of a file that has arrived: `<file>.part`, and beside it `<file>.part.version`, which says of what it is a part.
+//! The part of a file that has arrived: `<file>.part`, and beside it `<file>.part.version`, the version that it is a part of.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -13,15 +13,15 @@ use super::checksum_of;
 const LONGEST_VERSION: u64 = 4096;
 
 /// A part being filled, by one process at a time.
-pub struct Part {
+pub struct PartialFile {
     path: PathBuf,
     file: File,
     length: u64,
 }
 
-impl Part {
+impl PartialFile {
     /// The part of `target` that is there, or an empty one.
-    pub fn open(target: &Path) -> Result<Part> {
+    pub fn open(target: &Path) -> Result<PartialFile> {
         let path = with_suffix(target, ".part");
         let io = |error: std::io::Error| Error::io(&path, error);
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -36,7 +36,7 @@ impl Part {
             Err(TryLockError::Error(_)) => {}
         }
         let length = file.seek(SeekFrom::End(0)).map_err(io)?;
-        Ok(Part { path, file, length })
+        Ok(PartialFile { path, file, length })
     }
 
     /// Where it is.
@@ -123,7 +123,7 @@ impl Part {
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.file_name().map(OsString::from).unwrap_or_default();
+    let mut name = OsString::from(path.file_name().expect("a file to fetch has a name"));
     name.push(suffix);
     path.with_file_name(name)
 }

@@ -17,7 +17,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What `--mirror` says: an address, or the path of a folder.
+    /// The value of `--mirror`: an address, or the path of a folder.
     pub fn mirror(text: &str) -> Result<Source> {
         let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_lowercase());
         match scheme.as_deref() {

@@ -1,7 +1,7 @@
 //! One file over HTTP, continued where it was cut.
 //!
 //! A part is continued with `Range`. If the version that it is a part of is known, `If-Range` asks for the rest of that
-//! version only; if not, the part is continued only where a checksum will tell whether the pieces fit. A server that
+//! version only; if not, the part is continued only where a checksum will show whether the pieces fit. A server that
 //! ignores `Range`, or has another version by now, sends everything, and the part starts over.
 
 use std::io::Read;
@@ -12,7 +12,7 @@ use gnan::catalogue::RemoteFile;
 use ureq::http::{HeaderMap, StatusCode, header};
 use ureq::{Agent, Body};
 
-use super::part::Part;
+use super::part::PartialFile;
 use super::{PIECE, Patience, Watch, append, interrupted};
 use crate::exit::{Failure, Result};
 
@@ -21,22 +21,22 @@ const USER_AGENT: &str = concat!("gnan/", env!("CARGO_PKG_VERSION"));
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// Why an attempt did not bring the rest of the file.
-enum Trouble {
+enum TransferFault {
     /// It may go better next time.
     Cut(String),
     /// It will not.
     Final(Failure),
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for TransferFault {
     fn from(failure: Failure) -> Self {
-        Trouble::Final(failure)
+        TransferFault::Final(failure)
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for TransferFault {
     fn from(error: Error) -> Self {
-        Trouble::Final(error.into())
+        TransferFault::Final(error.into())
     }
 }
 
@@ -44,7 +44,7 @@ impl From<Error> for Trouble {
 pub fn receive(
     address: &str,
     file: &RemoteFile,
-    part: &mut Part,
+    part: &mut PartialFile,
     patience: Patience,
     watch: Watch<'_>,
 ) -> Result<bool> {
@@ -54,15 +54,15 @@ pub fn receive(
     loop {
         match continue_part(&agent, address, file, part, watch) {
             Ok(kept) => return Ok(kept),
-            Err(Trouble::Final(failure)) => return Err(failure),
-            Err(Trouble::Cut(what)) if attempt >= patience.attempts => {
+            Err(TransferFault::Final(failure)) => return Err(failure),
+            Err(TransferFault::Cut(what)) if attempt >= patience.attempts => {
                 let kept = match part.length() {
                     0 => "nothing has arrived: try again later, or name another --mirror".to_owned(),
                     some => format!("{} are kept: the same command resumes", indicatif::DecimalBytes(some)),
                 };
                 return Err(Error::input(format!("{address}: {what}")).with_remedy(kept).into());
             }
-            Err(Trouble::Cut(_)) => wait(pause, part, watch)?,
+            Err(TransferFault::Cut(_)) => wait(pause, part, watch)?,
         }
         attempt += 1;
         pause *= 2;
@@ -82,7 +82,7 @@ fn agent(address: &str, patience: Patience) -> Agent {
         .new_agent()
 }
 
-fn wait(pause: Duration, part: &Part, watch: Watch<'_>) -> Result<()> {
+fn wait(pause: Duration, part: &PartialFile, watch: Watch<'_>) -> Result<()> {
     let end = std::time::Instant::now() + pause;
     while std::time::Instant::now() < end {
         if watch(part.length(), None).is_break() {
@@ -98,9 +98,9 @@ fn continue_part(
     agent: &Agent,
     address: &str,
     file: &RemoteFile,
-    part: &mut Part,
+    part: &mut PartialFile,
     watch: Watch<'_>,
-) -> std::result::Result<bool, Trouble> {
+) -> std::result::Result<bool, TransferFault> {
     let version = part.version(address);
     if version.is_none() && file.sha256.is_none() {
         part.restart()?;
@@ -126,14 +126,14 @@ fn continue_part(
         }
         StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PARTIAL_CONTENT if start > 0 => {
             part.restart()?;
-            return Err(Trouble::Cut("the server has no rest of this part".to_owned()));
+            return Err(TransferFault::Cut("the server has no rest of this part".to_owned()));
         }
         other => return Err(unwelcome(address, other)),
     };
     let total = length(headers).map(|rest| part.length().saturating_add(rest));
     read(response.body_mut(), file, total, part, watch)?;
     match total {
-        Some(total) if part.length() < total => Err(Trouble::Cut("the connection was cut".to_owned())),
+        Some(total) if part.length() < total => Err(TransferFault::Cut("the connection was cut".to_owned())),
         _ => Ok(kept && start > 0),
     }
 }
@@ -142,9 +142,9 @@ fn read(
     body: &mut Body,
     file: &RemoteFile,
     total: Option<u64>,
-    part: &mut Part,
+    part: &mut PartialFile,
     watch: Watch<'_>,
-) -> std::result::Result<(), Trouble> {
+) -> std::result::Result<(), TransferFault> {
     let mut reader = body.as_reader();
     let mut piece = vec![0; PIECE];
     loop {
@@ -152,7 +152,7 @@ fn read(
             Ok(0) => return Ok(()),
             Ok(count) => append(part, &piece[..count], file, total, watch)?,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Trouble::Cut(format!("the connection was cut: {error}"))),
+            Err(error) => return Err(TransferFault::Cut(format!("the connection was cut: {error}"))),
         }
     }
 }
@@ -177,18 +177,18 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-fn unwelcome(address: &str, status: StatusCode) -> Trouble {
+fn unwelcome(address: &str, status: StatusCode) -> TransferFault {
     let busy =
         status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
     if busy {
-        return Trouble::Cut(format!("the server answers {status}"));
+        return TransferFault::Cut(format!("the server answers {status}"));
     }
     Error::input(format!("{address}: the server answers {status}"))
         .with_remedy("the file may have moved: name another base address or a folder with --mirror")
         .into()
 }
 
-fn refused(address: &str, error: ureq::Error) -> Trouble {
+fn refused(address: &str, error: ureq::Error) -> TransferFault {
     match error {
         ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::RequireHttpsOnly(_) => {
             Error::usage(format!("{address} cannot be followed: {error}")).caused_by(error).into()
@@ -196,6 +196,6 @@ fn refused(address: &str, error: ureq::Error) -> Trouble {
         ureq::Error::TooManyRedirects | ureq::Error::RedirectFailed => {
             Error::because(format!("{address} leads nowhere"), error).into()
         }
-        error => Trouble::Cut(format!("the server cannot be reached: {error}")),
+        error => TransferFault::Cut(format!("the server cannot be reached: {error}")),
     }
 }

@@ -1,6 +1,6 @@
 //! The heatmap of a feature pair: the joint effect of two features of one node, cell by cell of their grid.
 
-use gnan::dataset::{Bins, Pair, PairMember};
+use gnan::dataset::{FeatureBins, FeaturePair, PairMember};
 use gnan::explain::{CanonicalLevel, LITTLE_SUPPORT};
 
 use super::{Figure, MOST_ROWS, ModelFigures, estimate};
@@ -14,7 +14,7 @@ impl ModelFigures<'_> {
         let [first, second] = &pair.members;
         let levels = &self.overview.features[k].levels;
         let find = |row: &String, column: &String| {
-            let name = Pair::cell_name(row, column);
+            let name = FeaturePair::cell_name(row, column);
             levels.iter().find(|level| level.name == name)
         };
         let (mut rows, mut columns) = (first.names(), second.names());
@@ -22,7 +22,7 @@ impl ModelFigures<'_> {
         rows.retain(|row| columns.iter().any(|column| find(row, column).is_some()));
         columns.retain(|column| all_rows.iter().any(|row| find(row, column).is_some()));
         // Numbers rise upwards, as on a y-axis.
-        if matches!(first.bins, Bins::Edges(_)) {
+        if matches!(first.bins, FeatureBins::Edges(_)) {
             rows.reverse();
         }
         let kind = self.overview.features[k].kind;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gnan::dataset::OneHot;
-use gnan::files::{self, Column, Kind, Part, ReadOptions, Tables, Task, Values};
+use gnan::files::{self, Column, Kind, ReadOptions, SplitPart, Tables, Task, Values};
 use gnan::lens::Lens;
 use gnan::model::{
     Definition, Engine, FeatureSchema, ItemRows, Learned, Model, OptimiserState, Parameters, Record, Rho, RhoScale,
@@ -58,7 +58,7 @@ pub fn all() -> Vec<Workload> {
     for (name, path) in [("PubMed", "planetoid/pubmed.npz"), ("Tolokers", "heterophilous/tolokers.npz")] {
         if let Some(mut tables) = real(path) {
             let nodes = tables.node_offsets.last().copied().unwrap_or(0);
-            let part = |node: usize| if node % 5 < 3 { Part::Train } else { Part::Unused };
+            let part = |node: usize| if node % 5 < 3 { SplitPart::Train } else { SplitPart::Unused };
             tables.splits = vec![(0..nodes).map(part).collect()];
             workloads.push(Workload::new(format!("{name}, 60 % labelled, shared rho"), &tables, Rho::Shared, None));
         }

@@ -22,7 +22,7 @@ use crate::model::Model;
 use crate::output::write_atomically;
 use crate::remedy::{Remedy, Step};
 
-use super::replicates::{PARTS, Replicates, ReplicatesHeader, Shape};
+use super::replicates::{PARTS, ReplicateLayout, Replicates, ReplicatesHeader};
 
 /// The version this library writes, and the newest it reads.
 pub(super) const FORMAT_VERSION: u32 = 1;
@@ -30,11 +30,12 @@ pub(super) const FORMAT_VERSION: u32 = 1;
 const KEY: &str = "gnan.bootstrap";
 /// The tensor of the numbers of the resamples.
 const RESAMPLE: &str = "resample";
+const FEW: &str = "there are at most 100000 resamples";
 const UNWRITABLE: &str = "the replicates cannot be written";
 
 /// The version alone, readable whatever else a newer header holds.
 #[derive(Deserialize)]
-struct VersionOnly {
+struct ReplicatesVersion {
     version: u32,
 }
 
@@ -57,7 +58,8 @@ impl Replicates {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let header = ReplicatesHeader { done: self.rows.len(), ..self.header.clone() };
         let json = serde_json::to_string(&header).map_err(|error| Error::because(UNWRITABLE, error))?;
-        let resamples: Vec<u8> = self.rows.keys().flat_map(|number| (*number as u32).to_le_bytes()).collect();
+        let resamples: Vec<u8> =
+            self.rows.keys().flat_map(|number| u32::try_from(*number).expect(FEW).to_le_bytes()).collect();
         let mut tensors = vec![(RESAMPLE, Dtype::U32, vec![self.rows.len()], resamples)];
         for (part, name) in PARTS {
             let numbers = self.part(part).into_iter().flatten();
@@ -101,7 +103,7 @@ impl Replicates {
             SafeTensors::read_metadata(bytes).map_err(|error| broken(error.to_string()).caused_by(error))?;
         let json = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
         let json = json.ok_or_else(|| broken("it has no header".to_owned()))?;
-        let VersionOnly { version } =
+        let ReplicatesVersion { version } =
             serde_json::from_str(json).map_err(|error| broken(error.to_string()).caused_by(error))?;
         if version > FORMAT_VERSION {
             return Err(Error::version(format!(
@@ -120,19 +122,22 @@ impl Replicates {
             return Err(broken("its points do not fit the features of the model".to_owned()));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()).caused_by(error))?;
-        let shape = Shape::of(model, &header.points);
+        let shape = ReplicateLayout::of(model, &header.points);
         let rows = read_rows(&tensors, &shape).map_err(broken)?;
         if rows.len() != header.done {
             return Err(broken(format!("it holds {} replicates and claims {}", rows.len(), header.done)));
         }
         if rows.last_key_value().is_some_and(|(number, _)| *number >= header.wanted) {
-            return Err(broken("it holds a replicate that nobody asked for".to_owned()));
+            return Err(broken("it holds a replicate that was not wanted".to_owned()));
         }
         Ok(Replicates { header, shape, rows })
     }
 }
 
-fn read_rows(tensors: &SafeTensors<'_>, shape: &Shape) -> std::result::Result<BTreeMap<usize, Vec<f64>>, String> {
+fn read_rows(
+    tensors: &SafeTensors<'_>,
+    shape: &ReplicateLayout,
+) -> std::result::Result<BTreeMap<usize, Vec<f64>>, String> {
     let find = |name: &str| tensors.tensor(name).map_err(|_| format!("tensor \"{name}\" is missing"));
     let resample = find(RESAMPLE)?;
     let [done] = *resample.shape() else { return Err("its resamples are not numbered".to_owned()) };

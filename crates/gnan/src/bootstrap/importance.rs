@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::explain::{Canonical, Value};
+use crate::explain::{Canonical, FeatureValue};
 use crate::files::Task;
 use crate::model::Model;
 use crate::statistics::{LevelValues, Statistics};
@@ -18,7 +18,7 @@ use crate::statistics::{LevelValues, Statistics};
 const MOST_ENTRIES: usize = 20_000_000;
 
 /// Items in cells.
-pub(super) struct ItemCells<'a> {
+pub(super) struct ImportanceCells<'a> {
     statistics: Cow<'a, Statistics>,
     /// The feature of every cell; `None` for the bias.
     features: Vec<Option<usize>>,
@@ -35,9 +35,9 @@ pub(super) struct Importances {
     pub structure: Vec<f64>,
 }
 
-impl<'a> ItemCells<'a> {
+impl<'a> ImportanceCells<'a> {
     /// The items of `data`, whose statistics are at hand; of a node task with many, evenly spaced ones.
-    pub(super) fn new(model: &Model, data: &Dataset, statistics: &'a Statistics) -> Result<ItemCells<'a>> {
+    pub(super) fn new(model: &Model, data: &Dataset, statistics: &'a Statistics) -> Result<ImportanceCells<'a>> {
         let statistics = match data.task() {
             Task::Graph => Cow::Borrowed(statistics),
             Task::Node => {
@@ -51,7 +51,7 @@ impl<'a> ItemCells<'a> {
         };
         let feature = |unit: &u32| statistics.levels().feature_of(*unit);
         let features = statistics.cells().units.iter().map(feature).collect();
-        Ok(ItemCells { statistics, features })
+        Ok(ImportanceCells { statistics, features })
     }
 
     /// The importances of a model. Distances longer than any in training are counted with the longest.
@@ -115,7 +115,7 @@ impl<'a> ItemCells<'a> {
                     let shape = last.as_ref().and_then(|(_, shape)| shape.as_ref());
                     let rho = &rhos[canonical.rho_of(*k, 0)][slot];
                     match shape {
-                        Some(shape) => shape.iter().zip(rho).map(|(said, rho)| said * rho).collect(),
+                        Some(shape) => shape.iter().zip(rho).map(|(effect, rho)| effect * rho).collect(),
                         None => vec![0.0; rho.len()],
                     }
                 }
@@ -126,13 +126,13 @@ impl<'a> ItemCells<'a> {
     }
 
     /// The value that a unit of a feature stands for.
-    fn value(&self, k: usize, unit: u32) -> Value<'_> {
+    fn value(&self, k: usize, unit: u32) -> FeatureValue<'_> {
         let levels = &self.statistics.levels().features()[k];
         let level = (unit - levels.units.start) as usize;
         match &levels.values {
-            _ if levels.missing == Some(unit) => Value::Missing,
-            LevelValues::Numbers(numbers) => Value::Number(numbers[level]),
-            LevelValues::Names(names) => Value::Level(&names[level]),
+            _ if levels.missing == Some(unit) => FeatureValue::Missing,
+            LevelValues::Numbers(numbers) => FeatureValue::Number(numbers[level]),
+            LevelValues::Names(names) => FeatureValue::Level(&names[level]),
         }
     }
 }
@@ -157,7 +157,7 @@ mod tests {
         for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
             let model = Spec::default().epochs(20).hidden(16).rho(rho).fit(&data).unwrap();
             let statistics = model.statistics(&data, &model.features_of(&data).unwrap()).unwrap();
-            let found = ItemCells::new(&model, &data, &statistics).unwrap().importances(&model);
+            let found = ImportanceCells::new(&model, &data, &statistics).unwrap().importances(&model);
             let expected = Explainer::new(&model, &data).unwrap().importance().unwrap();
             let close = |found: &[f64], expected: &[f64]| {
                 found.len() == expected.len()

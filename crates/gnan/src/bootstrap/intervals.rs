@@ -13,10 +13,10 @@ use crate::model::Model;
 use crate::remedy::{Remedy, Step};
 
 use super::bands::Band;
-use super::replicates::{Part, Replicates, Shape};
+use super::replicates::{ReplicateLayout, ReplicatePart, Replicates};
 use super::verdict;
 
-/// A level that more than this share of the resamples lacks has too few graphs behind it to tell.
+/// A level that more than this share of the resamples lacks has too few graphs behind it for a verdict.
 const MOST_ABSENT: f64 = 0.05;
 
 /// 95 % bands around the numbers of a model, and what follows from them in words.
@@ -36,7 +36,7 @@ pub struct Intervals {
     pub structure: Vec<Vec<Band>>,
     /// Importances.
     pub importance: ImportanceBands,
-    /// `[features][points]`: levels that so many resamples lack that nothing can be told of them.
+    /// `[features][points]`: levels that so many resamples lack that there is no verdict on them.
     pub too_few: Vec<Vec<bool>>,
     /// A verdict on every rho, `[rhos][outputs]`.
     pub rho_verdicts: Vec<Vec<String>>,
@@ -81,7 +81,7 @@ impl Intervals {
                 aligned.iter().map(|curves| model.definition().shown(&curves.structure[slot])).collect();
             bands(&shown)
         });
-        let rows = |part: Part| -> Vec<Vec<Band>> {
+        let rows = |part: ReplicatePart| -> Vec<Vec<Band>> {
             let flat = bands(&replicates.part(part));
             flat.chunks_exact(shown.max(1)).map(<[Band]>::to_vec).collect()
         };
@@ -93,9 +93,9 @@ impl Intervals {
             products: product_bands(&canonical, points, shape, &aligned, &present),
             structure: structure.collect(),
             importance: ImportanceBands {
-                by_feature: rows(Part::FeatureImportance),
-                by_distance: rows(Part::DistanceImportance),
-                structure: rows(Part::StructureImportance).concat(),
+                by_feature: rows(ReplicatePart::FeatureImportance),
+                by_distance: rows(ReplicatePart::DistanceImportance),
+                structure: rows(ReplicatePart::StructureImportance).concat(),
             },
             too_few: present.too_few(),
             rho_verdicts: Vec::new(),
@@ -125,7 +125,7 @@ fn aligned(canonical: &Canonical, replicates: &Replicates) -> Vec<Curves> {
 fn product_bands(
     canonical: &Canonical,
     points: &Points,
-    shape: &Shape,
+    shape: &ReplicateLayout,
     aligned: &[Curves],
     present: &Presence,
 ) -> Vec<Vec<Vec<Vec<Band>>>> {
@@ -165,14 +165,14 @@ struct Presence {
 
 impl Presence {
     fn new(replicates: &Replicates) -> Presence {
-        let rows = replicates.part(Part::Present);
+        let rows = replicates.part(ReplicatePart::Present);
         let mut next = 0..;
         let mut point = |at: usize| rows.iter().map(|row| row[at] != 0.0).collect::<Vec<bool>>();
         let features = replicates.shape.points.iter();
         Presence { held: features.map(|count| next.by_ref().take(*count).map(&mut point).collect()).collect() }
     }
 
-    /// What the replicates say whose resample holds a point; all of them, if none does.
+    /// The numbers of the replicates whose resample holds a point; all of them, if none does.
     fn keep<T: Clone>(&self, k: usize, p: usize, all: &[T]) -> Vec<T> {
         let held = &self.held[k][p];
         let none = !held.contains(&true);

@@ -1,6 +1,6 @@
 //! Bands by what they belong to.
 
-use crate::explain::{Point, Value};
+use crate::explain::{FeatureValue, Point};
 
 use super::bands::Band;
 use super::intervals::Intervals;
@@ -8,13 +8,13 @@ use super::intervals::Intervals;
 impl Intervals {
     /// The band of a shape function at a value. Between two numbers that were looked at it is interpolated; beyond them,
     /// and for levels that were not looked at, there is none.
-    pub fn shape_at(&self, feature: usize, value: Value<'_>, output: usize) -> Option<Band> {
+    pub fn shape_at(&self, feature: usize, value: FeatureValue<'_>, output: usize) -> Option<Band> {
         let points = self.points.features.get(feature)?;
         let bands = self.shapes.get(feature)?;
         if let Some(place) = points.iter().position(|point| point.value() == value) {
             return bands.get(place)?.get(output).copied();
         }
-        let Value::Number(x) = value else { return None };
+        let FeatureValue::Number(x) = value else { return None };
         let number = |place: usize| match points.get(place) {
             Some(Point::Number(number)) => Some(*number),
             _ => None,

@@ -1,6 +1,6 @@
 //! Replicates: the canonical numbers of every model that was trained on a resample.
 //!
-//! A replicate is one row of numbers, laid out as [`Shape`] says: its rho curves, shape functions at fixed points,
+//! A replicate is one row of numbers, laid out by [`ReplicateLayout`]: its rho curves, shape functions at fixed points,
 //! structure curve, output bias, importances, and for every point whether the resample held anything like it.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::statistics::{LevelValues, Statistics};
 
 use super::importance::Importances;
 
-/// What a file of replicates says about itself.
+/// The header of a file of replicates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplicatesHeader {
     /// Version of the format.
@@ -31,7 +31,7 @@ pub struct ReplicatesHeader {
     pub items: usize,
     /// The seed.
     pub seed: u64,
-    /// Number of resamples asked for.
+    /// Number of resamples wanted.
     pub wanted: usize,
     /// Number of resamples done.
     pub done: usize,
@@ -43,7 +43,7 @@ pub struct ReplicatesHeader {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicates {
     pub(super) header: ReplicatesHeader,
-    pub(super) shape: Shape,
+    pub(super) shape: ReplicateLayout,
     /// By number of the resample.
     pub(super) rows: BTreeMap<usize, Vec<f64>>,
 }
@@ -64,7 +64,7 @@ impl Replicates {
         self.rows.is_empty()
     }
 
-    /// Whether there are as many as were asked for.
+    /// Whether there are as many as are wanted.
     pub fn is_complete(&self) -> bool {
         self.rows.len() >= self.header.wanted
     }
@@ -75,7 +75,7 @@ impl Replicates {
     }
 
     /// One part of every replicate, flat.
-    pub(super) fn part(&self, part: Part) -> Vec<&[f64]> {
+    pub(super) fn part(&self, part: ReplicatePart) -> Vec<&[f64]> {
         let range = self.shape.range(part);
         self.rows.values().map(|row| &row[range.clone()]).collect()
     }
@@ -83,7 +83,7 @@ impl Replicates {
 
 /// A part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ReplicatePart {
     Rho,
     Shapes,
     Structure,
@@ -95,20 +95,20 @@ pub(super) enum Part {
 }
 
 /// Every part, in the order of a row, and its name in a file.
-pub(super) const PARTS: [(Part, &str); 8] = [
-    (Part::Rho, "rho"),
-    (Part::Shapes, "shapes"),
-    (Part::Structure, "structure"),
-    (Part::Base, "base"),
-    (Part::FeatureImportance, "importance.features"),
-    (Part::DistanceImportance, "importance.distances"),
-    (Part::StructureImportance, "importance.structure"),
-    (Part::Present, "present"),
+pub(super) const PARTS: [(ReplicatePart, &str); 8] = [
+    (ReplicatePart::Rho, "rho"),
+    (ReplicatePart::Shapes, "shapes"),
+    (ReplicatePart::Structure, "structure"),
+    (ReplicatePart::Base, "base"),
+    (ReplicatePart::FeatureImportance, "importance.features"),
+    (ReplicatePart::DistanceImportance, "importance.distances"),
+    (ReplicatePart::StructureImportance, "importance.structure"),
+    (ReplicatePart::Present, "present"),
 ];
 
 /// How the numbers of a replicate are laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct ReplicateLayout {
     pub rhos: usize,
     pub slots: usize,
     pub outputs: usize,
@@ -117,10 +117,10 @@ pub(super) struct Shape {
     pub points: Vec<usize>,
 }
 
-impl Shape {
-    pub(super) fn of(model: &Model, points: &Points) -> Shape {
+impl ReplicateLayout {
+    pub(super) fn of(model: &Model, points: &Points) -> ReplicateLayout {
         let definition = model.definition();
-        Shape {
+        ReplicateLayout {
             rhos: definition.layout().rhos.len(),
             slots: definition.learned.receivers.len(),
             outputs: model.outputs(),
@@ -130,23 +130,23 @@ impl Shape {
     }
 
     /// The dimensions of a part.
-    pub(super) fn dimensions(&self, part: Part) -> Vec<usize> {
+    pub(super) fn dimensions(&self, part: ReplicatePart) -> Vec<usize> {
         let points = self.points.iter().sum();
         match part {
-            Part::Rho => vec![self.rhos, self.slots, self.outputs],
-            Part::Shapes => vec![points, self.outputs],
-            Part::Structure => vec![self.slots, self.outputs],
-            Part::Base => vec![self.outputs],
-            Part::FeatureImportance => vec![self.points.len(), self.shown],
-            Part::DistanceImportance => vec![self.slots, self.shown],
-            Part::StructureImportance => vec![self.shown],
-            Part::Present => vec![points],
+            ReplicatePart::Rho => vec![self.rhos, self.slots, self.outputs],
+            ReplicatePart::Shapes => vec![points, self.outputs],
+            ReplicatePart::Structure => vec![self.slots, self.outputs],
+            ReplicatePart::Base => vec![self.outputs],
+            ReplicatePart::FeatureImportance => vec![self.points.len(), self.shown],
+            ReplicatePart::DistanceImportance => vec![self.slots, self.shown],
+            ReplicatePart::StructureImportance => vec![self.shown],
+            ReplicatePart::Present => vec![points],
         }
     }
 
     /// Where a part lies in a row.
-    pub(super) fn range(&self, part: Part) -> Range<usize> {
-        let len = |part: Part| self.dimensions(part).iter().product::<usize>();
+    pub(super) fn range(&self, part: ReplicatePart) -> Range<usize> {
+        let len = |part: ReplicatePart| self.dimensions(part).iter().product::<usize>();
         let start = PARTS.iter().take_while(|(before, _)| *before != part).map(|(before, _)| len(*before)).sum();
         start..start + len(part)
     }
@@ -165,13 +165,13 @@ impl Shape {
     /// The curves in a row.
     pub(super) fn curves(&self, row: &[f64]) -> Curves {
         let by_output = |part| row[self.range(part)].chunks_exact(self.outputs.max(1)).map(<[f64]>::to_vec);
-        let rho: Vec<Vec<f64>> = by_output(Part::Rho).collect();
-        let mut shapes = by_output(Part::Shapes);
+        let rho: Vec<Vec<f64>> = by_output(ReplicatePart::Rho).collect();
+        let mut shapes = by_output(ReplicatePart::Shapes);
         Curves {
             rho: rho.chunks(self.slots.max(1)).map(<[_]>::to_vec).collect(),
             shapes: self.points.iter().map(|points| shapes.by_ref().take(*points).collect()).collect(),
-            structure: by_output(Part::Structure).collect(),
-            base: row[self.range(Part::Base)].to_vec(),
+            structure: by_output(ReplicatePart::Structure).collect(),
+            base: row[self.range(ReplicatePart::Base)].to_vec(),
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::train::Retraining;
 use crate::workers;
 
 use super::file::FORMAT_VERSION;
-use super::importance::ItemCells;
-use super::replicates::{Holders, Replicates, ReplicatesHeader, Shape};
+use super::importance::ImportanceCells;
+use super::replicates::{Holders, ReplicateLayout, Replicates, ReplicatesHeader};
 
 /// Default number of resamples.
 pub const RESAMPLES: usize = 200;
@@ -40,7 +40,7 @@ impl Default for Bootstrap {
     }
 }
 
-/// What a bootstrap tells while it runs.
+/// What a bootstrap reports while it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BootstrapEvent {
     /// A group has done an epoch.
@@ -90,7 +90,7 @@ impl Bootstrap {
         let groups = (0..self.resamples).step_by(size).map(|first| first..(first + size).min(self.resamples));
         let groups: Vec<Range<usize>> = groups.filter(missing).collect();
         let work = Work {
-            cells: ItemCells::new(model, retraining.data(), retraining.statistics())?,
+            cells: ImportanceCells::new(model, retraining.data(), retraining.statistics())?,
             holders: Holders::new(model, retraining.data(), &replicates.header.points, retraining.statistics()),
             points: &replicates.header.points.clone(),
             shape: &replicates.shape.clone(),
@@ -165,17 +165,17 @@ impl Bootstrap {
             done: 0,
             points,
         };
-        Ok(Replicates { shape: Shape::of(model, &header.points), header, rows: BTreeMap::new() })
+        Ok(Replicates { shape: ReplicateLayout::of(model, &header.points), header, rows: BTreeMap::new() })
     }
 }
 
 /// What every group needs.
 struct Work<'a> {
     retraining: &'a Retraining,
-    cells: ItemCells<'a>,
+    cells: ImportanceCells<'a>,
     holders: Holders,
     points: &'a Points,
-    shape: &'a Shape,
+    shape: &'a ReplicateLayout,
     seed: u64,
     monitor: &'a BootstrapMonitor<'a>,
 }

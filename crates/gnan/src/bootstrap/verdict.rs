@@ -36,14 +36,14 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
     }
     if canonical.definition().learned.rho != Rho::Shared {
         for r in (1..verdicts.len()).filter(|r| says_nothing(canonical, intervals, *r)) {
-            verdicts[r].fill("nothing to weigh: what it is heard with is indistinguishable from zero".to_owned());
+            verdicts[r].fill("nothing to weigh: what it weighs is indistinguishable from zero".to_owned());
         }
     }
     verdicts
 }
 
-/// Whether everything that is heard with a rho is indistinguishable from zero at every distance: then the rho, which is
-/// scaled to 1 somewhere in any case, says nothing.
+/// Whether everything that a rho weighs is indistinguishable from zero at every distance: then the rho, which is
+/// scaled to 1 somewhere in any case, means nothing.
 fn says_nothing(canonical: &Canonical, intervals: &Intervals, r: usize) -> bool {
     let features = intervals.points.features.iter().zip(&intervals.products).enumerate();
     features
@@ -67,7 +67,7 @@ fn on_rho(zero: &[bool], seen: &[bool]) -> String {
     if nothing.is_empty() {
         return "differs from zero at every distance".to_owned();
     }
-    let farthest = slots().filter(|slot| !zero[*slot]).max().unwrap_or(0);
+    let farthest = slots().filter(|slot| !zero[*slot]).max().expect("not every slot may be zero");
     if farthest != unreachable && nothing.iter().all(|slot| *slot > farthest) {
         let only_unreachable = nothing == [unreachable];
         let which = match only_unreachable {
@@ -85,7 +85,7 @@ fn on_rho(zero: &[bool], seen: &[bool]) -> String {
     format!("{}: indistinguishable from zero", list(&names))
 }
 
-/// A verdict on every shape function and shown output, from the products at the distance where the feature says most.
+/// A verdict on every shape function and shown output, from the products at the distance where the feature has its largest effect.
 pub(super) fn on_shapes(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<String>> {
     let points = canonical.products(&intervals.points);
     let seen: Vec<usize> = (0..canonical.slots()).filter(|slot| canonical.seen(*slot)).collect();
@@ -97,7 +97,7 @@ pub(super) fn on_shapes(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec
         .map(|(k, (point, bands))| {
             let verdict = |c: usize| {
                 let size = |slot: usize| point.iter().map(|slots| slots[slot][c].abs()).sum::<f64>();
-                // The nearest of several, and of those that say nothing.
+                // The nearest of several, and of those without an effect.
                 let Some(slot) = seen.iter().copied().rev().max_by(|a, b| size(*a).total_cmp(&size(*b))) else {
                     return String::new();
                 };

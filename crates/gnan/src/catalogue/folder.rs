@@ -1,4 +1,4 @@
-//! Where data sets are kept, so that whoever fetches them and whoever opens them agree.
+//! Where data sets are kept, so that what fetches them and what opens them agree.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

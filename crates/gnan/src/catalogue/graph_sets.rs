@@ -2,7 +2,7 @@
 
 use crate::files::Task;
 
-use super::{Entry, RemoteFile, Statistics, paper};
+use super::{Entry, PublishedCounts, RemoteFile, paper};
 
 /// QM9.
 pub(super) const QM9: Entry = Entry {
@@ -14,7 +14,7 @@ pub(super) const QM9: Entry = Entry {
     origin: "MoleculeNet (DeepChem), deepchemdata.s3-us-west-1.amazonaws.com",
     licence: "not stated by the table",
     citation: "Ramakrishnan et al.: Quantum chemistry structures and properties of 134 kilo molecules. Sci. Data 1, 140022 (2014)",
-    statistics: Statistics { graphs: 130_831, nodes: 2_359_210, features: 11, classes: 0 },
+    statistics: PublishedCounts { graphs: 130_831, nodes: 2_359_210, features: 11, classes: 0 },
     files: QM9_FILES,
     open: "qm9/qm9.csv",
     places: &["qm9/qm9_graphs.npz", "qm9/qm9.csv", "qm9/qm9.csv.gz", "qm9.csv", "qm9.csv.gz"],
@@ -41,7 +41,7 @@ pub(super) const PROTEINS: Entry = Entry {
     origin: "TUDataset, copy in github.com/bknyaz/graph_nn",
     licence: "not stated; splits GPL-3.0",
     citation: "Morris et al.: TUDataset: a collection of benchmark datasets for learning with graphs. 2020",
-    statistics: Statistics { graphs: 1_113, nodes: 43_471, features: 4, classes: 2 },
+    statistics: PublishedCounts { graphs: 1_113, nodes: 43_471, features: 4, classes: 2 },
     files: PROTEINS_FILES,
     open: "tu/PROTEINS.zip",
     places: &["tu/PROTEINS.zip", "tu/PROTEINS", "PROTEINS.zip", "PROTEINS"],
@@ -77,7 +77,7 @@ pub(super) const MUTAGENICITY: Entry = Entry {
     origin: "TUDataset, copy in github.com/zaidishz/GNN_XAI_Captum",
     licence: "not stated",
     citation: "Morris et al.: TUDataset: a collection of benchmark datasets for learning with graphs. 2020",
-    statistics: Statistics { graphs: 4_337, nodes: 131_488, features: 14, classes: 2 },
+    statistics: PublishedCounts { graphs: 4_337, nodes: 131_488, features: 14, classes: 2 },
     files: MUTAGENICITY_FILES,
     open: "tu/Mutagenicity.zip",
     places: &["tu/Mutagenicity.zip", "tu/Mutagenicity", "Mutagenicity.zip", "Mutagenicity"],
@@ -104,7 +104,7 @@ pub(super) const PTC: Entry = Entry {
     origin: "TUDataset, copy in github.com/bknyaz/graph_nn",
     licence: "not stated",
     citation: "Morris et al.: TUDataset: a collection of benchmark datasets for learning with graphs. 2020",
-    statistics: Statistics { graphs: 344, nodes: 4_915, features: 18, classes: 2 },
+    statistics: PublishedCounts { graphs: 344, nodes: 4_915, features: 18, classes: 2 },
     files: PTC_FILES,
     open: "tu/PTC_MR.zip",
     places: &["tu/PTC_MR.zip", "tu/PTC_MR", "PTC_MR.zip", "PTC_MR"],
@@ -131,7 +131,7 @@ pub(super) const NCI1: Entry = Entry {
     origin: "TUDataset, copy in github.com/xujing1994/Explanability_bkd_gnn",
     licence: "not stated; splits GPL-3.0",
     citation: "Morris et al.: TUDataset: a collection of benchmark datasets for learning with graphs. 2020",
-    statistics: Statistics { graphs: 4_110, nodes: 122_747, features: 37, classes: 2 },
+    statistics: PublishedCounts { graphs: 4_110, nodes: 122_747, features: 37, classes: 2 },
     files: NCI1_FILES,
     open: "tu/NCI1.zip",
     places: &["tu/NCI1.zip", "tu/NCI1", "NCI1.zip", "NCI1"],

@@ -2,7 +2,7 @@
 //!
 //! An [`Entry`] knows the files of a set with their addresses and checksums, the licence and whom to cite, where in a folder
 //! the set may lie, the protocol in words, and the seven rows of the paper's table ([`paper`]). Nothing here touches the
-//! network: whoever downloads asks the catalogue what, and [`folder`] where to.
+//! network: what is to be downloaded is listed here, and [`folder`] is where to.
 
 mod archive;
 mod folder;
@@ -43,7 +43,7 @@ pub struct Entry {
     /// Whom to cite.
     pub citation: &'static str,
     /// How large it is.
-    pub statistics: Statistics,
+    pub statistics: PublishedCounts,
     /// Its files.
     pub files: &'static [RemoteFile],
     /// What to open once all files are there, relative to the folder.
@@ -60,7 +60,7 @@ pub struct Entry {
 
 /// How large a data set is, counted in its files.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Statistics {
+pub struct PublishedCounts {
     /// Number of graphs.
     pub graphs: usize,
     /// Number of nodes over all graphs.

@@ -1,4 +1,4 @@
-//! Association rules: whether anything of a feature is heard from where it must not be.
+//! Association rules: whether a feature contributes from where it must not.
 
 use crate::explain::Canonical;
 use crate::lens::{DistanceAxis, Reach};
@@ -9,7 +9,7 @@ use crate::numbers::number;
 const FARTHER: usize = 3;
 
 impl Model {
-    /// One certificate per feature with an association rule, and one for what the model as a whole does not hear.
+    /// One certificate per feature with an association rule, and one for the distances that the model as a whole leaves out.
     pub(super) fn certify_associations(&self) -> Vec<Certificate> {
         let definition = self.definition();
         let ruled = |k: &usize| definition.learned.features[*k].reach.is_some();
@@ -34,7 +34,7 @@ impl Model {
     }
 }
 
-/// What is heard of some features from distances that are not within their reach.
+/// The contributions of some features from distances that are not within their reach.
 fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<usize>, reach: Reach) -> Certificate {
     let (axis, rhos) = (canonical.axis(), canonical.rhos());
     let silent: Vec<usize> = (0..axis.slots()).filter(|slot| !reach.includes(axis.distance(*slot))).collect();

@@ -1,7 +1,7 @@
-//! Certificates: every rule that a model was asked to keep, checked on the finished model.
+//! Certificates: every rule that a model has to keep, checked on the finished model.
 //!
 //! What is checked is the model as its file has it, in f64: shape functions piece by piece, at their knots and at the
-//! extremes of every cubic piece, and rhos at all of their knots. Nothing is sampled and nothing that training said is
+//! extremes of every cubic piece, and rhos at all of their knots. Nothing is sampled and nothing that training recorded is
 //! believed. A rule about a feature is a promise about predictions, so its rho is part of every certificate.
 
 mod association;
@@ -13,7 +13,7 @@ use crate::numbers::number;
 use shape_rules::RuledFeature;
 
 impl Model {
-    /// Checks every rule that the model was asked to keep.
+    /// Checks every rule that the model has to keep.
     pub fn certify(&self) -> Vec<Certificate> {
         let definition = self.definition();
         let layout = definition.layout();

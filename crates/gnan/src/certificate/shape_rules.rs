@@ -14,17 +14,17 @@ const ROUNDING: f64 = 1e-11;
 /// A feature with rules, and everything that decides whether they hold.
 pub(super) struct RuledFeature<'a> {
     feature: &'a FeatureSchema,
-    /// What it says, as a function of its value; 0 at the reference.
+    /// Its shape function; 0 at the reference.
     curve: Piecewise,
-    /// What it says where its value is missing, per output.
+    /// The value of its missing level, per output.
     missing: Vec<f64>,
-    /// The mean of what it says over training, per output.
+    /// The mean of its shape function over training, per output.
     mean: Vec<f64>,
     /// The lowest and the highest value of its rho, at any distance.
     rho: (f64, f64),
-    /// The most that a source can be heard, by all lenses together.
+    /// The largest weight that a source can have, by all lenses together.
     loudest: f64,
-    /// Whether a pair, which keeps to no rule, takes part in what it says.
+    /// Whether a pair, which keeps to no rule, takes part in its effect.
     paired: bool,
     /// Rounding of the curve.
     tolerance: f64,
@@ -158,8 +158,8 @@ impl<'a> RuledFeature<'a> {
         for (c, mean) in self.mean.iter().enumerate() {
             let pieces = self.curve.pieces(c).flat_map(|piece| [piece.range().0, piece.range().1]);
             let knots = self.curve.values.iter().map(|values| values[c]);
-            let said = pieces.chain(knots).chain(self.missing.get(c).copied());
-            let (low, high) = range(said.map(|said| said - mean));
+            let values = pieces.chain(knots).chain(self.missing.get(c).copied());
+            let (low, high) = range(values.map(|value| value - mean));
             largest = largest.max(low.abs()).max(high.abs());
         }
         let counts = largest * self.loudest;

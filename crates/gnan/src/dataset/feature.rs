@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::files::{Column, Kind, MISSING, Values};
 use crate::spec::NodeDescription;
 
-use super::Pair;
+use super::FeaturePair;
 
 /// A numeric column with at least this share of zeros (and more than two distinct values) is sparse.
 const SPARSE_SHARE_OF_ZEROS: f64 = 0.8;
@@ -28,7 +28,7 @@ pub struct Feature {
     /// How it was computed from the graphs; `None`: it was read.
     pub description: Option<NodeDescription>,
     /// Which two features it is made of; `None`: it is not a pair.
-    pub pair: Option<Pair>,
+    pub pair: Option<FeaturePair>,
 }
 
 /// Which binary columns are one-hot codes of a categorical feature.
@@ -69,7 +69,7 @@ impl Feature {
         let kind = kind.unwrap_or_else(|| detect(&values));
         let values = match (kind, values) {
             (Kind::Categorical, Values::Categories { codes, levels }) => Values::Categories { codes, levels },
-            (Kind::Categorical, numbers) => categories(&dense(numbers)),
+            (Kind::Categorical, numbers) => categories(dense(numbers)),
             (_, Values::Categories { .. }) => {
                 return Err(Error::input(format!("feature \"{name}\" holds text and cannot be {}", kind.name()))
                     .with_remedy("declare it categorical"));
@@ -147,13 +147,15 @@ fn sparse(values: Values) -> Values {
 }
 
 /// Numbers as levels of a categorical feature, in numerical order, named as they are written.
-fn categories(numbers: &[f64]) -> Values {
+fn categories(mut numbers: Vec<f64>) -> Values {
+    // Adding zero makes -0 the same level as 0.
+    numbers.iter_mut().for_each(|x| *x += 0.0);
     let mut distinct: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
     distinct.sort_unstable_by(f64::total_cmp);
     distinct.dedup();
     let code = |x: &f64| match distinct.binary_search_by(|level| level.total_cmp(x)) {
-        Ok(index) => index as u32,
-        Err(_) => MISSING,
+        _ if x.is_nan() => MISSING,
+        place => place.expect("every number is one of the distinct ones") as u32,
     };
     Values::Categories {
         codes: numbers.iter().map(code).collect(),

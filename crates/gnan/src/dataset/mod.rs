@@ -22,16 +22,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use feature::{Feature, OneHot, one_hot_columns};
-pub use links::{AskedPair, EndFeature, LinkDivision, LinkOptions, LinkQuestion, LinkSchema, Links};
+pub use links::{EndFeature, LinkDivision, LinkOptions, LinkPairs, LinkSchema, Links, QueriedPair};
 pub use options::DatasetOptions;
-pub use pair::{Bins, Pair, PairMember};
+pub use pair::{FeatureBins, FeaturePair, PairMember};
 pub use split::Split;
 pub use summary::{FeatureSummary, Summary, TargetSummary};
 pub use target::{Outcome, Problem, Target};
 
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::files::{self, BondOrder, Column, Part, Tables, Task, Values};
+use crate::files::{self, BondOrder, Column, SplitPart, Tables, Task, Values};
 use crate::graph::Graph;
 use crate::run::Run;
 use crate::spec::DataSpec;
@@ -55,12 +55,15 @@ struct Content {
     features: Vec<Feature>,
     targets: Vec<Target>,
     weights: Option<Vec<f32>>,
-    splits: Vec<Vec<Part>>,
+    splits: Vec<Vec<SplitPart>>,
     /// How it was to be read.
     spec: DataSpec,
     notes: Vec<String>,
     links: Option<Arc<Links>>,
 }
+
+/// Why there is an end of the nodes.
+const OFFSETS: &str = "offsets of nodes begin with 0: the tables were checked";
 
 /// Graphs with named features and targets, or a view of some of them.
 #[derive(Clone, Debug)]
@@ -91,7 +94,8 @@ impl Dataset {
         files::check(&tables, &options.read.limits)?;
         let Tables { name, format, graph_ids, node_offsets, node_ids, edges, bonds, edge_labels, directed, .. } =
             tables;
-        let Tables { mut node_columns, mut graph_columns, mut edge_numbers, task, targets, splits, notes, .. } = tables;
+        let Tables { mut node_columns, mut graph_columns, mut edge_numbers, task, targets, splits, mut notes, .. } =
+            tables;
         let weights = match &options.weight {
             Some(name) if graph_columns.iter().any(|column| column.name == *name) => {
                 Some(take_weights(&mut graph_columns, name)?)
@@ -99,6 +103,8 @@ impl Dataset {
             Some(name) => Some(take_weights(&mut node_columns, name)?),
             None => None,
         };
+        // Splits are of what the format predicts, graphs where it does not say: so they were checked.
+        let split_task = task.unwrap_or(Task::Graph);
         let choice = if options.targets.is_empty() { targets } else { options.targets.clone() };
         let (task, choice) = match &options.links {
             // Every column of the nodes is a feature, but for what the format calls a target.
@@ -137,9 +143,15 @@ impl Dataset {
         }
         let item_count = match task {
             Task::Graph => graph_ids.len(),
-            Task::Node => node_offsets.last().copied().unwrap_or(0),
+            Task::Node => *node_offsets.last().expect(OFFSETS),
         };
-        let splits = splits.into_iter().filter(|split| split.len() == item_count).collect();
+        let splits = match splits.is_empty() || task == split_task {
+            true => splits,
+            false => {
+                notes.push("the splits that come with the data are not of what is predicted: they are not used".into());
+                Vec::new()
+            }
+        };
         if weights.as_ref().is_some_and(|weights| weights.len() != item_count) {
             return Err(Error::usage("the weights do not belong to what is predicted")
                 .with_remedy("give them in graphs.csv to predict graphs, in nodes.csv to predict nodes"));
@@ -282,7 +294,7 @@ impl Dataset {
 
     /// Number of nodes in the whole content.
     pub fn node_count(&self) -> usize {
-        self.content.node_offsets.last().copied().unwrap_or(0)
+        *self.content.node_offsets.last().expect(OFFSETS)
     }
 
     /// The nodes of a graph, counted over the whole content.
@@ -372,7 +384,8 @@ impl Dataset {
     pub fn items_checksum(&self) -> String {
         let of_item = |item: &u32| {
             let targets = self.targets().iter().map(|target| match &target.classes {
-                Some(classes) => classes.get(target.values[*item as usize] as usize).cloned().unwrap_or_default(),
+                _ if target.values[*item as usize].is_nan() => String::new(),
+                Some(classes) => classes[target.values[*item as usize] as usize].clone(),
                 None => target.values[*item as usize].to_string(),
             });
             let words = targets.fold(self.item_id(*item), |words, target| format!("{words}\n{target}"));
@@ -427,7 +440,7 @@ impl Dataset {
         &self.content.features
     }
 
-    /// The same data with some of the features: those that are kept.
+    /// The same data with some of the features: `kept` says of each whether it is one of them.
     pub fn with_features(&self, kept: &[bool]) -> Dataset {
         let mut content = (*self.content).clone();
         let mut next = kept.iter();
@@ -440,7 +453,7 @@ impl Dataset {
         &self.content.targets
     }
 
-    /// How much an item counts in training; 1 where nothing was said.
+    /// How much an item counts in training; 1 without weights.
     pub fn weight(&self, item: u32) -> f32 {
         self.content.weights.as_ref().map_or(1.0, |weights| weights[item as usize])
     }
@@ -450,7 +463,7 @@ impl Dataset {
         &self.content.spec
     }
 
-    /// What the targets ask for.
+    /// The outcome that the targets define.
     pub fn outcome(&self) -> Result<Outcome> {
         Outcome::of(&self.content.targets)
     }

@@ -6,11 +6,11 @@ use super::{Dataset, Feature};
 use crate::files::{Atom, Bond, BondOrder, Kind, Molecule, Values, element_symbol};
 
 impl Dataset {
-    /// The molecule that a graph is, its atoms in the order of the nodes, if the data say what its elements are.
+    /// The molecule that a graph is, its atoms in the order of the nodes, if the data hold its elements.
     ///
     /// They do if they were read from SMILES, or if the levels of a categorical feature are all symbols of elements,
     /// carbon among them. Charges and hydrogens are those of features of that name, and otherwise 0; bonds of an order
-    /// that the data do not tell are [`BondOrder::Other`].
+    /// that the data do not hold are [`BondOrder::Other`].
     pub fn molecule(&self, graph: usize) -> Option<Molecule> {
         if self.directed() {
             return None;

@@ -1,6 +1,6 @@
 //! How a data set is to be read and understood, and what of that is part of a specification.
 
-use super::links::{LinkDivision, LinkOptions, LinkQuestion};
+use super::links::{LinkDivision, LinkOptions, LinkPairs};
 use super::{OneHot, Problem};
 use crate::files::{ReadOptions, Task};
 use crate::run::Run;
@@ -37,7 +37,7 @@ impl DatasetOptions {
         let links = (spec.task == Some(TaskChoice::Link)).then(|| {
             let negatives = spec.negatives.unwrap_or(NEGATIVES);
             let division = LinkDivision { seed, test_share, negatives, most_pairs: spec.most_node_pairs };
-            LinkOptions { question: LinkQuestion::Divided(division), ends: None }
+            LinkOptions { pairs: LinkPairs::Divided(division), ends: None }
         });
         DatasetOptions {
             read: ReadOptions {
@@ -68,9 +68,9 @@ impl DatasetOptions {
 
     /// What of these options is part of a specification: the reverse of [`of`](Self::of).
     pub(super) fn spec(&self) -> DataSpec {
-        let division = self.links.as_ref().and_then(|links| match &links.question {
-            LinkQuestion::Divided(division) => Some(division),
-            LinkQuestion::Asked(_) => None,
+        let division = self.links.as_ref().and_then(|links| match &links.pairs {
+            LinkPairs::Divided(division) => Some(division),
+            LinkPairs::Queried(_) => None,
         });
         DataSpec {
             target: self.targets.clone(),

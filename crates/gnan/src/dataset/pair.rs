@@ -25,7 +25,7 @@ const BETWEEN: &str = " & ";
 /// How the values of a feature are cut.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Bins {
+pub enum FeatureBins {
     /// Numbers, ascending edges: a value that equals an edge is above it.
     Edges(Vec<f64>),
     /// 0 and 1.
@@ -40,12 +40,12 @@ pub struct PairMember {
     /// Its name.
     pub feature: String,
     /// How its values are cut.
-    pub bins: Bins,
+    pub bins: FeatureBins,
 }
 
 /// Two features of one node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pair {
+pub struct FeaturePair {
     /// The two.
     pub members: [PairMember; 2],
 }
@@ -62,9 +62,9 @@ impl PairMember {
                 ))
                 .with_remedy("choose another feature for the pair"));
             }
-            (Values::Categories { .. }, _) => Bins::Levels(levels.to_vec()),
-            (_, Kind::Binary) => Bins::Flag,
-            _ => Bins::Edges(edges(dense(feature, wanted))),
+            (Values::Categories { .. }, _) => FeatureBins::Levels(levels.to_vec()),
+            (_, Kind::Binary) => FeatureBins::Flag,
+            _ => FeatureBins::Edges(edges(dense(feature, wanted))),
         };
         Ok(PairMember { feature: feature.name.clone(), bins })
     }
@@ -72,9 +72,9 @@ impl PairMember {
     /// The names of its bins, missing last.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = match &self.bins {
-            Bins::Flag => vec!["0".to_owned(), "1".to_owned()],
-            Bins::Levels(levels) => levels.iter().map(|level| quoted(level)).collect(),
-            Bins::Edges(edges) => match (edges.first(), edges.last()) {
+            FeatureBins::Flag => vec!["0".to_owned(), "1".to_owned()],
+            FeatureBins::Levels(levels) => levels.iter().map(|level| quoted(level)).collect(),
+            FeatureBins::Edges(edges) => match (edges.first(), edges.last()) {
                 (Some(first), Some(last)) => {
                     let between = edges.windows(2).map(|pair| format!("{} to {}", pair[0], pair[1]));
                     [format!("< {first}")].into_iter().chain(between).chain([format!("≥ {last}")]).collect()
@@ -89,9 +89,9 @@ impl PairMember {
     /// Number of bins, missing included.
     pub fn len(&self) -> usize {
         1 + match &self.bins {
-            Bins::Flag => 2,
-            Bins::Levels(levels) => levels.len(),
-            Bins::Edges(edges) => edges.len() + 1,
+            FeatureBins::Flag => 2,
+            FeatureBins::Levels(levels) => levels.len(),
+            FeatureBins::Edges(edges) => edges.len() + 1,
         }
     }
 
@@ -105,17 +105,17 @@ impl PairMember {
         let unfit = || Error::input(format!("feature \"{}\" does not fit the pair it is in", self.feature));
         let missing = self.len() as u16 - 1;
         match (&self.bins, &feature.values) {
-            (Bins::Levels(levels), Values::Categories { codes, levels: found }) => {
+            (FeatureBins::Levels(levels), Values::Categories { codes, levels: found }) => {
                 let known: HashMap<&str, u16> = levels.iter().map(String::as_str).zip(0..).collect();
                 let other = known.get(RARE).filter(|_| feature.description.is_some());
                 let place = |name: &String| known.get(name.as_str()).or(other).copied().unwrap_or(u16::MAX);
                 let places: Vec<u16> = found.iter().map(place).collect();
                 Ok(codes.iter().map(|code| if *code == MISSING { missing } else { places[*code as usize] }).collect())
             }
-            (Bins::Levels(_), _) | (_, Values::Categories { .. }) => Err(unfit()),
+            (FeatureBins::Levels(_), _) | (_, Values::Categories { .. }) => Err(unfit()),
             (bins, _) => {
                 let bin = |x: f64| match bins {
-                    Bins::Edges(edges) => edges.partition_point(|edge| *edge <= x) as u16,
+                    FeatureBins::Edges(edges) => edges.partition_point(|edge| *edge <= x) as u16,
                     _ => u16::from(x != 0.0),
                 };
                 Ok(dense(feature, |_| true).into_iter().map(|x| if x.is_nan() { missing } else { bin(x) }).collect())
@@ -124,7 +124,7 @@ impl PairMember {
     }
 }
 
-impl Pair {
+impl FeaturePair {
     /// The name of the feature that the pair is.
     pub fn feature_name(&self) -> String {
         let [first, second] = &self.members;
@@ -162,7 +162,7 @@ impl Pair {
         for (cell, code) in codes.iter_mut().enumerate().filter(|(_, code)| **code == 0) {
             *code = levels.len() as u32;
             let bins = if cell == unseen { [u16::MAX; 2] } else { [(cell / width) as u16, (cell % width) as u16] };
-            levels.push(Pair::cell_name(&name(&names[0], bins[0]), &name(&names[1], bins[1])));
+            levels.push(FeaturePair::cell_name(&name(&names[0], bins[0]), &name(&names[1], bins[1])));
         }
         let codes = cells.into_iter().map(|cell| codes[cell]).collect();
         Ok(Feature {
@@ -178,7 +178,7 @@ impl Pair {
 
 impl Dataset {
     /// The same data with pairs as further features, after the others.
-    pub fn paired(&self, pairs: &[Pair]) -> Result<Dataset> {
+    pub fn paired(&self, pairs: &[FeaturePair]) -> Result<Dataset> {
         let mut content = (*self.content).clone();
         for pair in pairs {
             let feature = pair.feature(self.features())?;
@@ -227,8 +227,9 @@ fn edges(mut values: Vec<f64>) -> Vec<f64> {
 
 /// The shortest number above `below` and not above `above`.
 fn shortest_between(below: f64, above: f64) -> f64 {
-    let mut rounded = (0..17).filter_map(|digits| format!("{above:.digits$e}").parse::<f64>().ok());
-    rounded.find(|edge| *edge > below && *edge <= above).unwrap_or(above)
+    let mut rounded = (0..17)
+        .map(|digits| format!("{above:.digits$e}").parse::<f64>().expect("a number that was written is a number"));
+    rounded.find(|edge| *edge > below && *edge <= above).expect("with 16 decimals it is the upper number itself")
 }
 
 #[cfg(test)]
@@ -258,6 +259,9 @@ mod tests {
     fn a_level_cannot_pass_for_another_cell() {
         assert_eq!(quoted("high"), "high");
         assert_eq!(quoted("missing"), "\"missing\"");
-        assert_ne!(Pair::cell_name(&quoted("a & b"), &quoted("c")), Pair::cell_name(&quoted("a"), &quoted("b & c")));
+        assert_ne!(
+            FeaturePair::cell_name(&quoted("a & b"), &quoted("c")),
+            FeaturePair::cell_name(&quoted("a"), &quoted("b & c"))
+        );
     }
 }

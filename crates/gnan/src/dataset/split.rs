@@ -1,7 +1,7 @@
 //! Splits: given by the data or made here, always seeded, stratified by class where there is one class per item.
 
 use crate::error::{Error, Result};
-use crate::files::Part;
+use crate::files::SplitPart;
 use crate::random::Stream;
 
 use super::{Dataset, Outcome};
@@ -109,12 +109,12 @@ impl Dataset {
         let parts = self.content.splits.get(index).ok_or_else(|| {
             Error::usage(format!("the data have {} given splits, there is no number {index}", self.given_splits()))
         })?;
-        let part = |wanted: Part| {
+        let part = |wanted: SplitPart| {
             let positions: Vec<usize> =
                 (0..self.len()).filter(|position| parts[self.items[*position] as usize] == wanted).collect();
             self.subset(&positions).labelled()
         };
-        let (train, valid, test) = (part(Part::Train), part(Part::Valid), part(Part::Test));
+        let (train, valid, test) = (part(SplitPart::Train), part(SplitPart::Valid), part(SplitPart::Test));
         if train.is_empty() {
             return Err(Error::input("the given split has no labelled training items"));
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::files::{Kind, Part, Task, Values};
+use crate::files::{Kind, SplitPart, Task, Values};
 
 use super::Dataset;
 
@@ -113,8 +113,8 @@ impl Dataset {
     }
 }
 
-fn part_sizes(split: &[Part]) -> [usize; 3] {
-    [Part::Train, Part::Valid, Part::Test].map(|part| split.iter().filter(|p| **p == part).count())
+fn part_sizes(split: &[SplitPart]) -> [usize; 3] {
+    [SplitPart::Train, SplitPart::Valid, SplitPart::Test].map(|part| split.iter().filter(|p| **p == part).count())
 }
 
 impl FeatureSummary {

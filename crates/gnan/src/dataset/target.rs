@@ -20,7 +20,7 @@ pub enum Problem {
     Regression,
 }
 
-/// What a data set asks for, read off its targets.
+/// What is predicted, which follows from the targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -37,14 +37,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome that these targets ask for.
+    /// The outcome that these targets define.
     pub fn of(targets: &[Target]) -> Result<Outcome> {
         let classes: Vec<Option<usize>> = targets.iter().map(|t| t.classes.as_ref().map(Vec::len)).collect();
         match classes.as_slice() {
             [] => Err(Error::usage("there is no target to predict").with_remedy(Remedy::Use("target").to("name one"))),
             [Some(0)] => Err(Error::input(format!("target \"{}\" is missing everywhere", targets[0].name))),
             [Some(1)] => {
-                let class = targets[0].classes.as_deref().and_then(<[String]>::first).cloned().unwrap_or_default();
+                let class = &targets[0].classes.as_ref().expect("it has one class")[0];
                 Err(Error::input(format!("target \"{}\" has one class only: {class}", targets[0].name))
                     .with_remedy("a model needs examples of at least two classes"))
             }
@@ -90,7 +90,8 @@ impl Target {
                 (Some(classes), values)
             }
             numbers => {
-                let numbers = dense(numbers);
+                // Adding zero makes -0 the same class as 0.
+                let numbers: Vec<f64> = dense(numbers).into_iter().map(|x| x + 0.0).collect();
                 let mut distinct: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
                 distinct.sort_unstable_by(f64::total_cmp);
                 distinct.dedup();
@@ -101,8 +102,8 @@ impl Target {
                 };
                 if classes {
                     let index = |x: &f64| match distinct.binary_search_by(|level| level.total_cmp(x)) {
-                        Ok(index) => index as f64,
-                        Err(_) => f64::NAN,
+                        _ if x.is_nan() => f64::NAN,
+                        place => place.expect("every number is one of the distinct ones") as f64,
                     };
                     let values = numbers.iter().map(index).collect();
                     (Some(distinct.iter().map(|x| x.to_string()).collect()), values)
@@ -130,5 +131,6 @@ fn used_classes(codes: &[u32], levels: &[String]) -> (Vec<String>, Vec<f64>) {
         index[level] = classes.len() as f64;
         classes.push(name.clone());
     }
-    (classes, codes.iter().map(|code| index.get(*code as usize).copied().unwrap_or(f64::NAN)).collect())
+    let of_code = |code: &u32| if *code == MISSING { f64::NAN } else { index[*code as usize] };
+    (classes, codes.iter().map(of_code).collect())
 }

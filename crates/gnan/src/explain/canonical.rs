@@ -68,13 +68,13 @@ pub struct Canonical {
     output_bias: Vec<f64>,
     /// `b0` without the constants that belong to it only where there are nodes.
     empty_output: Vec<f64>,
-    /// For every continuous or sparse feature raw `f_k`, knot by knot, once it has been asked for.
+    /// For every continuous or sparse feature raw `f_k`, knot by knot, once it was needed.
     curves: Vec<OnceLock<Piecewise>>,
 }
 
-/// A value of a feature, as a product is asked for.
+/// A value of a feature at which its shape function is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
+pub enum FeatureValue<'a> {
     /// A number of a numeric feature.
     Number(f64),
     /// A level of a categorical feature, by name.
@@ -165,7 +165,7 @@ impl Canonical {
         &self.output_bias
     }
 
-    /// What the model says of a graph without nodes: `b0` alone.
+    /// The output of a graph without nodes: `b0` alone.
     pub fn empty_output(&self) -> &[f64] {
         &self.empty_output
     }
@@ -203,17 +203,17 @@ impl Canonical {
         names
     }
 
-    /// The name of a rho that features may share: the group, or the features that are heard with it.
+    /// The name of a rho that features may share: the group, or the features that it weighs.
     fn rho_name(&self, rho: usize) -> String {
         let definition = self.model.definition();
         let places = definition.learned.features.iter().zip(&self.layout.features);
-        let mut heard = places.filter(|(_, place)| place.first_rho == rho).map(|(feature, _)| feature).peekable();
-        let ruled = heard.peek().and_then(|feature| feature.reach).map(|reach| format!(" ({})", reach.words()));
-        let name = match (definition.learned.rho, heard.peek()) {
+        let mut weighed = places.filter(|(_, place)| place.first_rho == rho).map(|(feature, _)| feature).peekable();
+        let ruled = weighed.peek().and_then(|feature| feature.reach).map(|reach| format!(" ({})", reach.words()));
+        let name = match (definition.learned.rho, weighed.peek()) {
             (Rho::Shared, _) if rho == 0 => return "all features".to_owned(),
             (_, None) => return "bias".to_owned(),
             (Rho::Grouped, Some(first)) => first.rho_group.clone().unwrap_or_else(|| "other features".to_owned()),
-            _ => heard.map(|feature| feature.name.as_str()).collect::<Vec<_>>().join(", "),
+            _ => weighed.map(|feature| feature.name.as_str()).collect::<Vec<_>>().join(", "),
         };
         format!("{name}{}", ruled.unwrap_or_default())
     }
@@ -231,26 +231,29 @@ impl Canonical {
     }
 
     pub(super) fn levels_of(&self, k: usize, feature: &FeatureSchema) -> Vec<CanonicalLevel> {
-        let mut levels: Vec<(String, Value<'_>, Support)> =
-            feature.levels.iter().map(|level| (level.name.clone(), Value::Level(&level.name), level.support)).collect();
+        let mut levels: Vec<(String, FeatureValue<'_>, Support)> = feature
+            .levels
+            .iter()
+            .map(|level| (level.name.clone(), FeatureValue::Level(&level.name), level.support))
+            .collect();
         if feature.kind == Kind::Binary {
-            levels.push(("1".to_owned(), Value::Number(1.0), feature.support));
+            levels.push(("1".to_owned(), FeatureValue::Number(1.0), feature.support));
         }
-        levels.extend(feature.missing.map(|support| ("missing".to_owned(), Value::Missing, support)));
+        levels.extend(feature.missing.map(|support| ("missing".to_owned(), FeatureValue::Missing, support)));
         levels
             .into_iter()
-            .filter_map(|(name, value, support)| {
-                let values = self.shape(k, value)?;
-                Some(CanonicalLevel { name, missing: value == Value::Missing, values, support })
+            .map(|(name, value, support)| {
+                let values = self.shape(k, value).expect("a model has a value for each of its own levels");
+                CanonicalLevel { name, missing: value == FeatureValue::Missing, values, support }
             })
             .collect()
     }
 
     /// `f_k` at a value, per output: its effect at the distance where its rho is 1. `None`: unseen in training.
-    pub fn shape(&self, k: usize, value: Value<'_>) -> Option<Vec<f64>> {
-        let (said, rho) = self.said(k, value)?;
+    pub fn shape(&self, k: usize, value: FeatureValue<'_>) -> Option<Vec<f64>> {
+        let (raw, rho) = self.raw_shape(k, value)?;
         let mean = self.centred_by(k);
-        Some(said.iter().zip(mean).zip(&self.scale[rho]).map(|((said, mean), a)| (said - mean) * a).collect())
+        Some(raw.iter().zip(mean).zip(&self.scale[rho]).map(|((raw, mean), a)| (raw - mean) * a).collect())
     }
 
     /// `f_k` of a continuous or sparse feature, knot by knot; `None` for the other kinds.
@@ -266,7 +269,7 @@ impl Canonical {
     }
 
     /// Which of [`rhos`](Self::rhos) the level (of a categorical feature; missing comes last) or curve of a feature is
-    /// heard with.
+    /// weighed by.
     pub fn rho_of(&self, k: usize, level: usize) -> usize {
         self.layout.features[k].first_rho + if self.has_level_rhos(k) { level } else { 0 }
     }
@@ -278,24 +281,24 @@ impl Canonical {
 
     /// `rho(l) * f_k(value)`, centred: what one such source adds to a shell of its own, per output. A value unseen in
     /// training contributes 0.
-    pub fn product(&self, k: usize, value: Value<'_>, slot: usize) -> Vec<f64> {
-        match self.said(k, value) {
+    pub fn product(&self, k: usize, value: FeatureValue<'_>, slot: usize) -> Vec<f64> {
+        match self.raw_shape(k, value) {
             None => vec![0.0; self.outputs()],
-            Some((said, rho)) => {
+            Some((raw, rho)) => {
                 let (rho, centre) = self.factors(k, rho, slot);
-                (0..self.outputs()).map(|c| said[c] * rho[c] - centre[c]).collect()
+                (0..self.outputs()).map(|c| raw[c] * rho[c] - centre[c]).collect()
             }
         }
     }
 
-    /// Raw rho and what centring takes out, per output: what a source says, as [`said`](Self::said) gives it, times the
+    /// Raw rho and what centring takes out, per output: raw `f_k`, as [`raw_shape`](Self::raw_shape) gives it, times the
     /// one and less the other is its product.
     pub(super) fn factors(&self, k: usize, rho: usize, slot: usize) -> (&[f64], &[f64]) {
         (&self.rho[rho][slot], &self.centre[k][slot])
     }
 
     /// Raw `f_k` and the rho it is heard with; `None`: unseen in training.
-    pub(super) fn said(&self, k: usize, value: Value<'_>) -> Option<(Vec<f64>, usize)> {
+    pub(super) fn raw_shape(&self, k: usize, value: FeatureValue<'_>) -> Option<(Vec<f64>, usize)> {
         let feature = &self.model.definition().learned.features[k];
         let place = &self.layout.features[k];
         let parameters = self.model.parameters();
@@ -305,16 +308,16 @@ impl Canonical {
             parameters.values[value * outputs..][..outputs].iter().map(|x| f64::from(*x)).collect::<Vec<_>>()
         };
         match value {
-            Value::Level(name) => {
+            FeatureValue::Level(name) => {
                 let level = feature.level(name)?;
                 Some((free(level), self.rho_of(k, level)))
             }
-            Value::Missing => {
+            FeatureValue::Missing => {
                 feature.missing?;
                 let level = feature.levels.len();
                 Some((free(level), self.rho_of(k, level)))
             }
-            Value::Number(x) => {
+            FeatureValue::Number(x) => {
                 let (network, scale) = (place.network?, feature.scale?);
                 if feature.kind != Kind::Continuous && x == 0.0 {
                     return Some((vec![0.0; outputs], place.first_rho));
@@ -377,8 +380,8 @@ impl Canonical {
             let mean = |slot: usize, c: usize| {
                 let levels = shares.iter().enumerate();
                 let products = levels.map(|(level, share)| {
-                    let said = f64::from(self.model.parameters().values[(place.first_value + level) * outputs + c]);
-                    share * said * self.rho[place.first_rho + level][slot][c]
+                    let raw = f64::from(self.model.parameters().values[(place.first_value + level) * outputs + c]);
+                    share * raw * self.rho[place.first_rho + level][slot][c]
                 });
                 products.sum::<f64>()
             };

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::files::{Kind, Values};
 use crate::model::{FeatureSchema, Model};
 
-use super::canonical::{Canonical, CanonicalLevel, Value};
+use super::canonical::{Canonical, CanonicalLevel, FeatureValue};
 
 /// A numeric feature with more distinct values than this is looked at at as many quantiles.
 const MOST_NUMBERS: usize = 64;
@@ -46,11 +46,11 @@ pub struct Curves {
 
 impl Point {
     /// The value, as the canonical form takes it.
-    pub fn value(&self) -> Value<'_> {
+    pub fn value(&self) -> FeatureValue<'_> {
         match self {
-            Point::Number(x) => Value::Number(*x),
-            Point::Level(name) => Value::Level(name),
-            Point::Missing => Value::Missing,
+            Point::Number(x) => FeatureValue::Number(*x),
+            Point::Level(name) => FeatureValue::Level(name),
+            Point::Missing => FeatureValue::Missing,
         }
     }
 
@@ -117,6 +117,7 @@ fn quantiles(values: &[f64], also: Option<f64>) -> Vec<Point> {
 impl Canonical {
     /// The canonical numbers at `points`.
     pub fn curves(&self, points: &Points) -> Curves {
+        // A value that training had not seen contributes 0.
         let shape = |k: usize, point: &Point| self.shape(k, point.value()).unwrap_or_else(|| vec![0.0; self.outputs()]);
         Curves {
             rho: self.rhos().into_iter().map(|rho| rho.values).collect(),
@@ -138,7 +139,7 @@ impl Canonical {
         features.map(|(k, points)| points.iter().map(|point| cells(k, point)).collect()).collect()
     }
 
-    /// Which rho the shape function of a feature is heard with at a point.
+    /// Which rho weighs the shape function of a feature at a point.
     pub fn rho_at(&self, k: usize, point: &Point) -> usize {
         let levels = &self.definition().learned.features[k].levels;
         let level = match point {
@@ -151,9 +152,9 @@ impl Canonical {
 }
 
 impl Curves {
-    /// Scales every rho, and what is heard with it, so that rho lies as near to that of `point` as it can: the factor `a`
-    /// minimises the squared difference weighted by `receivers`. `rho_of` says for every feature and point which
-    /// rho it is heard with.
+    /// Scales every rho, and the shape functions it weighs, so that rho lies as near to that of `point` as it can: the factor `a`
+    /// minimises the squared difference weighted by `receivers`. `rho_of` is, for every feature and point, the
+    /// rho that weighs it.
     pub fn align(&mut self, point: &Curves, receivers: &[f64], rho_of: &[Vec<usize>]) {
         let outputs = self.base.len();
         for r in 0..self.rho.len() {

@@ -20,11 +20,11 @@ use super::parts::Parts;
 use super::pass::Pass;
 use super::source_terms::{SourceTerms, value_count};
 
-/// Most memory for what all nodes say, in bytes; what would take more is found when it is needed.
+/// Most memory for the source terms of all nodes, in bytes; what would take more is found when it is needed.
 const MOST_KEPT: u64 = 256 << 20;
 /// What a source takes in an explanation: its id, its label and its distance, in bytes.
 const BYTES_OF_A_SOURCE: u64 = 128;
-/// Memory for what the nodes say that are looked at at a time, in bytes.
+/// Memory for the source terms of the nodes that are looked at at a time, in bytes.
 const AT_A_TIME: u64 = 16 << 20;
 
 /// Explains predictions of a model on a data set.
@@ -49,9 +49,9 @@ pub(super) struct Marginals<'a> {
     /// `[slots, outputs]`
     pub structure: Vec<f64>,
     /// `[receivers, outputs]`, and each one's share of the structure term; of a graph task.
-    pub heard: Vec<f64>,
-    heard_structure: Vec<f64>,
-    /// `[what the nodes of the graph say, outputs]`, where it is wanted, of a graph task.
+    pub by_receiver: Vec<f64>,
+    structure_by_receiver: Vec<f64>,
+    /// `[source terms of the graph, outputs]`, where it is wanted, of a graph task.
     pub node_feature: Vec<f64>,
     /// The same of a node task.
     pub parts: Option<Parts<'a>>,
@@ -149,7 +149,7 @@ impl<'a> Explainer<'a> {
     pub fn explain_predicted(&self, position: usize, predicted: &[f32]) -> Result<Explanation> {
         self.check(position)?;
         let (item, data) = (self.data.items()[position], self.data);
-        let (nodes, _) = self.listeners(item);
+        let (nodes, _) = self.sources_and_receivers(item);
         let needed = nodes.len() as u64 * (BYTES_OF_A_SOURCE + 16 * self.model.outputs() as u64);
         data.run().memory.demand(needed, "the explanation of a prediction")?;
         let (canonical, mut found) = self.marginals(item, true)?;
@@ -183,11 +183,13 @@ impl<'a> Explainer<'a> {
             by_node_and_feature,
             unlisted,
             by_feature_and_distance: found.feature_distance.chunks_exact(found.slots * width).map(rows).collect(),
-            by_receiver: of_graph(&found.heard),
-            structure_by_receiver: of_graph(&found.heard_structure),
+            by_receiver: of_graph(&found.by_receiver),
+            structure_by_receiver: of_graph(&found.structure_by_receiver),
             receivers: match data.links() {
-                // A link that is a message edge is at distance 0 of itself and not heard.
-                Some(_) => found.receivers.iter().enumerate().map(|(slot, heard)| heard * slot.min(1)).collect(),
+                // A link that is a message edge is at distance 0 of itself and no source.
+                Some(_) => {
+                    found.receivers.iter().enumerate().map(|(slot, receivers)| receivers * slot.min(1)).collect()
+                }
                 None => found.receivers,
             },
             unseen: found.unseen.into_iter().collect(),
@@ -226,21 +228,21 @@ impl<'a> Explainer<'a> {
 
     /// How far the message edges are from a pair: the same ends make several edges.
     fn distance_labels(&self, item: u32) -> Result<Vec<String>> {
-        let (_, receivers) = self.listeners(item);
+        let (_, receivers) = self.sources_and_receivers(item);
         let mut row = Vec::new();
         for view in self.views_of(item)?.iter() {
             view.rows(&receivers, &mut DistanceSearch::default(), &mut row)?;
         }
         let label = |distance: &u16| match *distance {
             UNREACHABLE => "unreachable".to_owned(),
-            0 => "itself, not heard".to_owned(),
+            0 => "itself, no source".to_owned(),
             distance => format!("distance {distance}"),
         };
         Ok(row.iter().map(label).collect())
     }
 
-    /// The nodes of an item's graph that are heard, and which of them are receivers (counted within the graph).
-    fn listeners(&self, item: u32) -> (Range<usize>, Vec<u32>) {
+    /// The sources in an item's graph, and the receivers (counted within the graph).
+    fn sources_and_receivers(&self, item: u32) -> (Range<usize>, Vec<u32>) {
         match self.data.task() {
             Task::Graph => {
                 let nodes = self.data.nodes_of(item as usize);
@@ -257,7 +259,7 @@ impl<'a> Explainer<'a> {
 
     /// The marginals of one item; with a canonical form of its own where its distances are longer than training's.
     pub(super) fn marginals(&self, item: u32, parts: bool) -> Result<(Option<Canonical>, Marginals<'a>)> {
-        let (nodes, receivers) = self.listeners(item);
+        let (nodes, receivers) = self.sources_and_receivers(item);
         let seen_through = self.views_of(item)?;
         let mut search = DistanceSearch::default();
         let mut rows: Vec<Vec<u16>> = seen_through.iter().map(|_| Vec::new()).collect();
@@ -310,8 +312,8 @@ impl Marginals<'_> {
             outputs,
             feature_distance: vec![0.0; features * slots * outputs],
             structure: vec![0.0; slots * outputs],
-            heard: Vec::new(),
-            heard_structure: Vec::new(),
+            by_receiver: Vec::new(),
+            structure_by_receiver: Vec::new(),
             node_feature: Vec::new(),
             parts: None,
             unseen: BTreeSet::new(),
@@ -324,14 +326,14 @@ impl Marginals<'_> {
         let mut own = vec![0.0; self.outputs];
         for (slot, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             self.receivers[slot] += 1;
-            let heard = pooled[self.axis.lens_of(slot)] * if normalise { 1.0 } else { f64::from(*count) };
+            let weight = pooled[self.axis.lens_of(slot)] * if normalise { 1.0 } else { f64::from(*count) };
             for (c, beta) in canonical.structure()[slot].iter().enumerate() {
-                self.structure[slot * self.outputs + c] += beta * heard;
-                own[c] += beta * heard;
+                self.structure[slot * self.outputs + c] += beta * weight;
+                own[c] += beta * weight;
             }
         }
-        self.heard_structure.extend(own);
-        self.heard.extend(vec![0.0; self.outputs]);
+        self.structure_by_receiver.extend(own);
+        self.by_receiver.extend(vec![0.0; self.outputs]);
     }
 
     /// The distances.

@@ -23,7 +23,7 @@ pub struct Contribution {
     pub values: Vec<f64>,
 }
 
-/// Why the model said what it said about one item.
+/// The parts of the prediction of one item.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
     /// Id of the item.
@@ -54,11 +54,11 @@ pub struct Explanation {
     pub unlisted: Option<Unlisted>,
     /// `[features][slots][outputs]`
     pub by_feature_and_distance: Vec<Vec<Vec<f64>>>,
-    /// `[receivers][outputs]`: what each receiver heard of features; empty for a node task.
+    /// `[receivers][outputs]`: the contributions of features to each receiver; empty for a node task.
     pub by_receiver: Vec<Vec<f64>>,
     /// `[receivers][outputs]`: each receiver's share of the structure term; empty for a node task.
     pub structure_by_receiver: Vec<Vec<f64>>,
-    /// For every slot, how many receivers hear something from it.
+    /// For every slot, how many receivers have sources there.
     pub receivers: Vec<usize>,
     /// Values of this graph that training had not seen, which contribute 0.
     pub unseen: Vec<String>,
@@ -93,9 +93,9 @@ impl Explanation {
             .collect()
     }
 
-    /// What every receiver of a graph heard: its features and its share of the structure term, the area of an atom in
-    /// the paper's figures. Empty for a node task.
-    pub fn heard(&self, output: usize) -> Vec<f64> {
+    /// The output of every receiver of a graph: contributions of features and its share of the structure term, the area
+    /// of an atom in the paper's figures. Empty for a node task.
+    pub fn receiver_outputs(&self, output: usize) -> Vec<f64> {
         let both = self.by_receiver.iter().zip(&self.structure_by_receiver);
         both.map(|(features, structure)| features[output] + structure[output]).collect()
     }

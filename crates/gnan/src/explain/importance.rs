@@ -30,34 +30,34 @@ impl Explainer<'_> {
     /// are counted with the longest.
     pub fn importance(&self) -> Result<Importance> {
         let positions: Vec<usize> = (0..self.data().len()).collect();
-        let parts: Vec<Sums> = positions
+        let parts: Vec<ImportanceSums> = positions
             .par_chunks(ITEMS_PER_TASK)
             .map(|positions| {
-                let mut sums = Sums::zeros(self);
+                let mut sums = ImportanceSums::zeros(self);
                 positions.iter().try_for_each(|position| sums.add(self, self.data().items()[*position]))?;
                 Ok(sums)
             })
             .collect::<Result<_>>()?;
-        let mut all = Sums::zeros(self);
+        let mut all = ImportanceSums::zeros(self);
         parts.iter().for_each(|part| all.merge(part));
         Ok(all.mean(positions.len(), self))
     }
 }
 
-/// Sums of absolute contributions, flat: features by slots by outputs, features by outputs, slots by outputs, outputs.
-struct Sums {
+/// ImportanceSums of absolute contributions, flat: features by slots by outputs, features by outputs, slots by outputs, outputs.
+struct ImportanceSums {
     both: Vec<f64>,
     features: Vec<f64>,
     slots: Vec<f64>,
     structure: Vec<f64>,
 }
 
-impl Sums {
-    fn zeros(explainer: &Explainer<'_>) -> Sums {
+impl ImportanceSums {
+    fn zeros(explainer: &Explainer<'_>) -> ImportanceSums {
         let definition = explainer.model().definition();
         let (features, slots) = (definition.learned.features.len(), explainer.canonical().slots());
         let outputs = definition.shown_names().len();
-        Sums {
+        ImportanceSums {
             both: vec![0.0; features * slots * outputs],
             features: vec![0.0; features * outputs],
             slots: vec![0.0; slots * outputs],
@@ -104,7 +104,7 @@ impl Sums {
         [&mut self.both, &mut self.features, &mut self.slots, &mut self.structure]
     }
 
-    fn merge(&mut self, other: &Sums) {
+    fn merge(&mut self, other: &ImportanceSums) {
         let others = [&other.both, &other.features, &other.slots, &other.structure];
         for (own, other) in self.parts().into_iter().zip(others) {
             own.iter_mut().zip(other).for_each(|(own, other)| *own += other);

@@ -1,4 +1,4 @@
-//! A ledger: one output of one prediction as terms that add up, by whichever marginal is asked for.
+//! A ledger: one output of one prediction as terms that add up, by whichever marginal is wanted.
 
 use serde::Serialize;
 

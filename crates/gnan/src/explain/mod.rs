@@ -19,7 +19,7 @@ mod source_terms;
 mod tables;
 mod verification;
 
-pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, RhoCurve, Value};
+pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, FeatureValue, RhoCurve};
 pub use curves::{Curves, Point, Points};
 pub use document::ExplanationWriter;
 pub use explainer::Explainer;

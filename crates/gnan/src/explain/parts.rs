@@ -92,7 +92,7 @@ impl<'a> Parts<'a> {
     }
 
     fn leave_out(&mut self, values: &[f64]) {
-        let Some(unlisted) = &mut self.unlisted else { return };
+        let unlisted = self.unlisted.as_mut().expect("parts are left out only where the others are summed up");
         unlisted.count += 1;
         for ((sum, size), value) in unlisted.values.iter_mut().zip(&mut unlisted.sizes).zip(values) {
             *sum += value;

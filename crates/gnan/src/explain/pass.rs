@@ -1,4 +1,4 @@
-//! The pass over the sources of one prediction, for some of its receivers: from what every source says and how far it is
+//! The pass over the sources of one prediction, for some of its receivers: from the terms of every source and its distance
 //! to the marginals of `A[i, j, k, l] = f_k(x_jk) * rho(l) * [dist(j,i) = l] / n_i(l)`.
 //!
 //! Sources of a node task are divided into blocks whose sums are added up in order, so that neither threads nor the
@@ -22,7 +22,7 @@ const SOURCES_PER_BLOCK: usize = 4096;
 /// Blocks whose sums are held before they are added up.
 const BLOCKS_AT_ONCE: usize = 4;
 
-/// Some receivers, and how everybody is heard by them.
+/// Some receivers, and how every source contributes to them.
 pub(super) struct Pass<'p, 'a> {
     explainer: &'p Explainer<'a>,
     canonical: &'p Canonical,
@@ -35,7 +35,7 @@ pub(super) struct Pass<'p, 'a> {
     rows: &'p [Vec<u16>],
     /// `[receivers, slots]`: sizes of shells.
     counts: Vec<u32>,
-    /// What a receiver hears by a lens counts this much.
+    /// The weight of a receiver by every lens.
     pooled: Vec<f64>,
     normalise: bool,
     /// Whether the parts by source and feature are wanted.
@@ -43,11 +43,11 @@ pub(super) struct Pass<'p, 'a> {
 }
 
 /// Where the sums over some sources go.
-struct Sums<'s, 'a> {
+struct PassSums<'s, 'a> {
     feature_distance: &'s mut [f64],
     /// `[receivers, outputs]`, of a graph task.
-    heard: &'s mut [f64],
-    /// `[what is said, outputs]`, of a graph task.
+    by_receiver: &'s mut [f64],
+    /// `[source terms, outputs]`, of a graph task.
     node_feature: &'s mut Vec<f64>,
     /// Of a node task.
     parts: Option<&'s mut Parts<'a>>,
@@ -100,9 +100,9 @@ impl<'p, 'a> Pass<'p, 'a> {
         self.pooled[lens] * if self.normalise { 1.0 / f64::from(count) } else { 1.0 }
     }
 
-    /// Adds what these receivers hear.
+    /// Adds the contributions to these receivers.
     pub(super) fn add_to(&self, found: &mut Marginals<'a>) {
-        let first = found.heard.len();
+        let first = found.by_receiver.len();
         for counts in self.counts.chunks_exact(found.slots) {
             found.add_structure(self.canonical, counts, self.normalise, &self.pooled);
         }
@@ -113,9 +113,9 @@ impl<'p, 'a> Pass<'p, 'a> {
         if task == Task::Graph || self.nodes.len() <= SOURCES_PER_BLOCK {
             self.add_sources(
                 0..self.nodes.len(),
-                Sums {
+                PassSums {
                     feature_distance: &mut found.feature_distance,
-                    heard: &mut found.heard[first..],
+                    by_receiver: &mut found.by_receiver[first..],
                     node_feature: &mut found.node_feature,
                     parts: found.parts.as_mut(),
                     unseen: &mut found.unseen,
@@ -132,9 +132,9 @@ impl<'p, 'a> Pass<'p, 'a> {
             let mut feature_distance = vec![0.0; cells];
             let mut parts = all.map(|all| all.after(self.explainer.parts(&self.nodes, sources.len())));
             let mut unseen = BTreeSet::new();
-            let sums = Sums {
+            let sums = PassSums {
                 feature_distance: &mut feature_distance,
-                heard: &mut [],
+                by_receiver: &mut [],
                 node_feature: &mut Vec::new(),
                 parts: parts.as_mut(),
                 unseen: &mut unseen,
@@ -156,14 +156,14 @@ impl<'p, 'a> Pass<'p, 'a> {
     }
 
     /// Adds some sources, counted from the first of the graph.
-    fn add_sources(&self, sources: Range<usize>, mut sums: Sums<'_, 'a>) {
+    fn add_sources(&self, sources: Range<usize>, mut sums: PassSums<'_, 'a>) {
         let (slots, outputs) = (self.canonical.slots(), self.canonical.outputs());
         let of_graph = self.parts && self.explainer.data().task() == Task::Graph;
         let start = sources.start;
         let nodes = self.nodes.start + sources.start..self.nodes.start + sources.end;
         let mut weights = vec![0.0; slots];
         let mut touched = Vec::new();
-        let mut spoken = vec![0.0; slots * outputs];
+        let mut products = vec![0.0; slots * outputs];
         let mut own = vec![0.0; outputs];
         let mut place = 0;
         self.explainer.each_source_terms(nodes, |some, terms| {
@@ -193,14 +193,14 @@ impl<'p, 'a> Pass<'p, 'a> {
                     for slot in &touched {
                         let (rho, centre) = self.canonical.factors(k, term.rho as usize, *slot);
                         let cell = &mut sums.feature_distance[(k * slots + slot) * outputs..][..outputs];
-                        let spoken = &mut spoken[slot * outputs..][..outputs];
+                        let products = &mut products[slot * outputs..][..outputs];
                         for c in 0..outputs {
                             let product = values[c] * rho[c] - centre[c];
                             let part = product * weights[*slot];
                             cell[c] += part;
                             own[c] += part;
                             if of_graph {
-                                spoken[c] += product;
+                                products[c] += product;
                             }
                         }
                     }
@@ -222,14 +222,14 @@ impl<'p, 'a> Pass<'p, 'a> {
                             let slot = self.slot(lens, receiver, source);
                             let share = self.share(lens, receiver, slot);
                             for c in 0..outputs {
-                                sums.heard[receiver * outputs + c] += spoken[slot * outputs + c] * share;
+                                sums.by_receiver[receiver * outputs + c] += products[slot * outputs + c] * share;
                             }
                         }
                     }
                 }
                 for slot in touched.drain(..) {
                     weights[slot] = 0.0;
-                    spoken[slot * outputs..][..outputs].fill(0.0);
+                    products[slot * outputs..][..outputs].fill(0.0);
                 }
             }
         });

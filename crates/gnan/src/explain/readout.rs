@@ -1,11 +1,11 @@
 //! Predictions of a model with a readout, in two exact stages.
 //!
 //! ```text
-//! output = base + sum over parts of g(heard)       a part is the structure or a feature
-//! heard  = sum over sources and distances          of a part, in units of its spread over the training graphs
+//! output = base + sum over parts of g(input)       a part is the structure or a feature
+//! input  = sum over sources and distances          of a part, in units of its spread over the training graphs
 //! ```
 //!
-//! What makes up `heard` is never shown in the units of the output: a readout function may bend.
+//! What makes up an input is never shown in the units of the output: a readout function may bend.
 
 use serde::Serialize;
 
@@ -16,13 +16,14 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::shape::Piecewise;
 
-/// What a readout function makes of what is heard of a part.
+/// The term of one part: its input to the readout function, and what that gives.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReadoutTerm {
     /// The feature, or "structure".
     pub part: String,
-    /// What is heard of it.
-    pub heard: f64,
+    /// The input of its readout function.
+    #[serde(rename = "heard")]
+    pub input: f64,
     /// What that adds to every shown output.
     pub values: Vec<f64>,
 }
@@ -40,8 +41,9 @@ pub struct ReadoutExplanation {
     pub base: Vec<f64>,
     /// The structure, then every feature.
     pub terms: Vec<ReadoutTerm>,
-    /// What is heard, taken apart: its only output is the sum of all that is heard.
-    pub heard: Explanation,
+    /// The inputs, taken apart: the only output is the sum of all inputs.
+    #[serde(rename = "heard")]
+    pub inputs: Explanation,
 }
 
 impl ReadoutExplanation {
@@ -66,14 +68,14 @@ impl ReadoutExplanation {
             let terms = || self.terms.iter().map(|term| term.values[c]).chain([self.base[c]]);
             close(terms().sum(), self.prediction[c], terms().map(f64::abs).sum())
         });
-        let heard: f64 = self.terms.iter().map(|term| term.heard).sum();
-        let size: f64 = self.terms.iter().map(|term| term.heard.abs()).sum();
-        outputs && self.heard.adds_up() && close(heard, self.heard.prediction[0], size)
+        let inputs: f64 = self.terms.iter().map(|term| term.input).sum();
+        let size: f64 = self.terms.iter().map(|term| term.input.abs()).sum();
+        outputs && self.inputs.adds_up() && close(inputs, self.inputs.prediction[0], size)
     }
 }
 
 impl Model {
-    /// The readout functions, the structure's first: name and curve over what is heard.
+    /// The readout functions, the structure's first: name and curve over the input.
     pub fn readout_curves(&self) -> Vec<(String, Piecewise)> {
         let names = self.definition().learned.features.iter().map(|feature| feature.name.clone());
         let parts = ["structure".to_owned()].into_iter().chain(names).enumerate();
@@ -94,25 +96,25 @@ impl Model {
         let definition = self.definition();
         let rows = predicted.values.chunks_exact(predicted.width);
         let base: Vec<f64> = self.parameters().output_bias.iter().map(|bias| f64::from(*bias)).collect();
-        let one = |(heard, row): (Explanation, &[f32])| {
-            let structure: f64 = heard.structure_by_distance.iter().map(|row| row[0]).sum::<f64>() + heard.base[0];
-            let features = heard.by_feature_and_distance.iter().map(|slots| slots.iter().map(|row| row[0]).sum());
-            let names = ["structure".to_owned()].into_iter().chain(heard.features.iter().cloned());
+        let one = |(inputs, row): (Explanation, &[f32])| {
+            let structure: f64 = inputs.structure_by_distance.iter().map(|row| row[0]).sum::<f64>() + inputs.base[0];
+            let features = inputs.by_feature_and_distance.iter().map(|slots| slots.iter().map(|row| row[0]).sum());
+            let names = ["structure".to_owned()].into_iter().chain(inputs.features.iter().cloned());
             let parts = [structure].into_iter().chain(features).zip(names).enumerate();
-            let term = |(k, (heard, part)): (usize, (f64, String))| ReadoutTerm {
+            let term = |(k, (input, part)): (usize, (f64, String))| ReadoutTerm {
                 part,
-                heard,
-                values: definition.shown(&self.parameters().readouts.evaluate(k, heard)),
+                input,
+                values: definition.shown(&self.parameters().readouts.evaluate(k, input)),
             };
             let terms: Vec<ReadoutTerm> = parts.map(term).collect();
             let raw: Vec<f64> = row.iter().map(|y| f64::from(*y)).collect();
             ReadoutExplanation {
-                id: heard.id.clone(),
+                id: inputs.id.clone(),
                 outputs: definition.shown_names(),
                 prediction: definition.shown(&raw),
                 base: definition.shown(&base),
                 terms,
-                heard,
+                inputs,
             }
         };
         Ok(explained.into_iter().zip(rows).map(one).collect())

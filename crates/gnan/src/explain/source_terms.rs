@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::dataset::Feature;
 use crate::files::{MISSING, Values};
 
-use super::canonical::{Canonical, Value};
+use super::canonical::{Canonical, FeatureValue};
 
 /// The terms of the source values of some nodes, one per feature.
 #[derive(Default)]
@@ -71,9 +71,9 @@ impl SourceTerms {
     ) -> Vec<(u32, SourceTerm)> {
         let mut known: HashMap<u64, Option<SourceTerm>> = HashMap::new();
         let mut found = Vec::new();
-        let mut add = |terms: &mut Self, node: usize, key: u64, value: Value<'_>| {
+        let mut add = |terms: &mut Self, node: usize, key: u64, value: FeatureValue<'_>| {
             let term = *known.entry(key).or_insert_with(|| {
-                let (values, rho) = canonical.said(k, value)?;
+                let (values, rho) = canonical.raw_shape(k, value)?;
                 let row = (terms.values.len() / values.len()) as u32;
                 terms.values.extend(values);
                 Some(SourceTerm { feature: k as u32, row, rho: rho as u32 })
@@ -82,19 +82,23 @@ impl SourceTerms {
                 Some(term) => found.push(((node - nodes.start) as u32, term)),
                 None => {
                     let word = match value {
-                        Value::Level(name) => name.to_owned(),
-                        Value::Number(x) => x.to_string(),
-                        Value::Missing => "missing".to_owned(),
+                        FeatureValue::Level(name) => name.to_owned(),
+                        FeatureValue::Number(x) => x.to_string(),
+                        FeatureValue::Missing => "missing".to_owned(),
                     };
                     terms.unseen.entry(node).or_default().push(format!("{}: {word}", feature.name));
                 }
             }
         };
-        let number = |x: f64| if x.is_nan() { Value::Missing } else { Value::Number(x) };
+        let number = |x: f64| if x.is_nan() { FeatureValue::Missing } else { FeatureValue::Number(x) };
         match &feature.values {
             Values::Categories { codes, levels } => {
                 for (node, code) in nodes.clone().zip(&codes[nodes.clone()]) {
-                    let value = if *code == MISSING { Value::Missing } else { Value::Level(&levels[*code as usize]) };
+                    let value = if *code == MISSING {
+                        FeatureValue::Missing
+                    } else {
+                        FeatureValue::Level(&levels[*code as usize])
+                    };
                     add(self, node, u64::from(*code), value);
                 }
             }

@@ -19,14 +19,14 @@
 
 use serde::Serialize;
 
-use crate::dataset::{Bins, Outcome, Pair};
+use crate::dataset::{FeatureBins, FeaturePair, Outcome};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, Reach};
 use crate::model::{Model, Support, TargetSchema};
 use crate::shape::Piecewise;
 
-use super::canonical::{Canonical, Value};
+use super::canonical::{Canonical, FeatureValue};
 
 /// The version of the table form.
 pub const TABLES_VERSION: u32 = 2;
@@ -58,7 +58,7 @@ pub struct ModelTables {
     pub shell_scale: Vec<f64>,
     /// `b0`, per output.
     pub base: Vec<f64>,
-    /// What is said of a graph without nodes, per output.
+    /// The output of a graph without nodes.
     pub empty: Vec<f64>,
     /// Every rho, lens after lens: rho `r` by lens `v` is number `v * rhos_per_lens + r`.
     pub rho: Vec<RhoTable>,
@@ -154,12 +154,12 @@ pub struct FeatureTable {
     pub support: Support,
     /// How it is cut, where it is a pair: its levels are cells, named after a bin of the one and a bin of the other.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pair: Option<Pair>,
+    pub pair: Option<FeaturePair>,
     /// The range of its values in training.
     pub range: Option<[f64; 2]>,
     /// The curve of a continuous or sparse feature, a function of the value itself; its rho is that of the feature.
     pub curve: Option<Piecewise>,
-    /// Which rho of a lens the curve is heard with.
+    /// Which rho of a lens weighs the curve.
     pub rho: usize,
     /// Its levels, the 1 of a binary feature, and `missing` where training had it.
     pub levels: Vec<LevelTable>,
@@ -174,7 +174,7 @@ pub struct LevelTable {
     pub name: String,
     /// Whether it stands for missing values.
     pub missing: bool,
-    /// Which rho of a lens it is heard with.
+    /// Which rho of a lens weighs it.
     pub rho: usize,
     /// Its value, per output.
     pub values: Vec<f64>,
@@ -252,12 +252,12 @@ impl Canonical {
             return vec![(self.mean_effect(k), self.rho_of(k, 0))];
         }
         let feature = &self.definition().learned.features[k];
-        let levels = feature.levels.iter().map(|level| Value::Level(&level.name)).chain([Value::Missing]);
+        let levels = feature.levels.iter().map(|level| FeatureValue::Level(&level.name)).chain([FeatureValue::Missing]);
         let shares = levels.zip(feature.level_shares());
         shares
             .filter_map(|(value, share)| {
-                let (said, rho) = self.said(k, value)?;
-                Some((said.into_iter().map(|said| said * share).collect(), rho))
+                let (raw, rho) = self.raw_shape(k, value)?;
+                Some((raw.into_iter().map(|raw| raw * share).collect(), rho))
             })
             .collect()
     }
@@ -333,7 +333,7 @@ impl ModelTables {
 
     /// The tables as one CSV table, a number per row.
     pub fn csv(&self) -> Result<Vec<u8>> {
-        let mut rows = Rows { outputs: &self.outputs, writer: csv::Writer::from_writer(Vec::new()) };
+        let mut rows = CsvRows { outputs: &self.outputs, writer: csv::Writer::from_writer(Vec::new()) };
         rows.write(["table", "feature", "level", "rho", "at", "output", "value", "nodes", "graphs"])?;
         let switch = |on: bool| if on { "1" } else { "0" };
         rows.write(["setting", "normalise", "", "", "", "", switch(self.normalise), "", ""])?;
@@ -345,27 +345,27 @@ impl ModelTables {
             let (distance, factor) = (distance.to_string(), factor.to_string());
             rows.write(["setting", "shell scale", "", "", &distance, "", &factor, "", ""])?;
         }
-        let plain = Place::default();
-        rows.values(&Place { table: "base", ..plain }, &self.base)?;
-        rows.values(&Place { table: "empty", ..plain }, &self.empty)?;
+        let plain = RowPlace::default();
+        rows.values(&RowPlace { table: "base", ..plain }, &self.base)?;
+        rows.values(&RowPlace { table: "empty", ..plain }, &self.empty)?;
         for rho in &self.rho {
-            let place = Place { rho: &rho.name, ..plain };
-            rows.reach(&Place { table: "rho reach", ..place }, rho.reach)?;
-            rows.curve(&Place { table: "rho", ..place }, &rho.curve)?;
+            let place = RowPlace { rho: &rho.name, ..plain };
+            rows.reach(&RowPlace { table: "rho reach", ..place }, rho.reach)?;
+            rows.curve(&RowPlace { table: "rho", ..place }, &rho.curve)?;
         }
         for (number, structure) in self.structure.iter().enumerate() {
             let (number, lens) = (number.to_string(), structure.lens.to_string());
-            let place = Place { feature: &lens, level: &number, ..plain };
-            rows.reach(&Place { table: "structure reach", ..place }, structure.reach)?;
-            rows.curve(&Place { table: "structure", ..place }, &structure.curve)?;
+            let place = RowPlace { feature: &lens, level: &number, ..plain };
+            rows.reach(&RowPlace { table: "structure reach", ..place }, structure.reach)?;
+            rows.curve(&RowPlace { table: "structure", ..place }, &structure.curve)?;
             if let Some(values) = &structure.at_distance_0 {
-                rows.values(&Place { table: "structure at distance 0", ..place }, values)?;
+                rows.values(&RowPlace { table: "structure at distance 0", ..place }, values)?;
             }
         }
         for feature in &self.features {
-            let place = Place { feature: &feature.name, rho: &self.rho[feature.rho].name, ..plain };
+            let place = RowPlace { feature: &feature.name, rho: &self.rho[feature.rho].name, ..plain };
             for member in feature.pair.iter().flat_map(|pair| &pair.members) {
-                if let Bins::Edges(edges) = &member.bins {
+                if let FeatureBins::Edges(edges) = &member.bins {
                     for edge in edges {
                         let edge = edge.to_string();
                         rows.write(["pair edge", &feature.name, &member.feature, "", "", "", &edge, "", ""])?;
@@ -373,38 +373,38 @@ impl ModelTables {
                 }
             }
             if let Some(curve) = &feature.curve {
-                rows.values(&Place { table: "left slope", ..place }, &curve.left_slope)?;
+                rows.values(&RowPlace { table: "left slope", ..place }, &curve.left_slope)?;
                 for (index, (x, values)) in curve.knots.iter().zip(&curve.values).enumerate() {
-                    rows.values(&Place { table: "knot", at: Some(*x), ..place }, values)?;
+                    rows.values(&RowPlace { table: "knot", at: Some(*x), ..place }, values)?;
                     for (table, which) in [("bend p", 0), ("bend q", 1)] {
                         let bends = curve.bends.get(index).into_iter().flatten();
                         let bends: Vec<f64> = bends.map(|bends| bends[which]).collect();
-                        rows.values(&Place { table, at: Some(*x), ..place }, &bends)?;
+                        rows.values(&RowPlace { table, at: Some(*x), ..place }, &bends)?;
                     }
                 }
-                rows.values(&Place { table: "right slope", ..place }, &curve.right_slope)?;
+                rows.values(&RowPlace { table: "right slope", ..place }, &curve.right_slope)?;
             }
             for level in &feature.levels {
                 let table = if level.missing { "missing" } else { "level" };
                 let rho = &self.rho[level.rho].name;
                 let support = Some(level.support);
-                rows.values(&Place { table, level: &level.name, rho, support, ..place }, &level.values)?;
+                rows.values(&RowPlace { table, level: &level.name, rho, support, ..place }, &level.values)?;
             }
             for (lens, centre) in feature.centre.iter().flatten().enumerate() {
-                rows.curve(&Place { table: "centre", rho: "", level: &lens.to_string(), ..place }, centre)?;
+                rows.curve(&RowPlace { table: "centre", rho: "", level: &lens.to_string(), ..place }, centre)?;
             }
         }
         if let Some(readout) = &self.readout {
-            let mut rows = Rows { outputs: &readout.outputs, writer: rows.writer };
-            rows.values(&Place { table: "readout base", ..plain }, &readout.base)?;
+            let mut rows = CsvRows { outputs: &readout.outputs, writer: rows.writer };
+            rows.values(&RowPlace { table: "readout base", ..plain }, &readout.base)?;
             let names = ["structure"].into_iter().chain(self.features.iter().map(|feature| feature.name.as_str()));
             for (name, curve) in names.zip(&readout.functions) {
-                let place = Place { feature: name, ..plain };
-                rows.values(&Place { table: "readout left slope", ..place }, &curve.left_slope)?;
+                let place = RowPlace { feature: name, ..plain };
+                rows.values(&RowPlace { table: "readout left slope", ..place }, &curve.left_slope)?;
                 for (x, values) in curve.knots.iter().zip(&curve.values) {
-                    rows.values(&Place { table: "readout knot", at: Some(*x), ..place }, values)?;
+                    rows.values(&RowPlace { table: "readout knot", at: Some(*x), ..place }, values)?;
                 }
-                rows.values(&Place { table: "readout right slope", ..place }, &curve.right_slope)?;
+                rows.values(&RowPlace { table: "readout right slope", ..place }, &curve.right_slope)?;
             }
             return rows.finish();
         }
@@ -414,7 +414,7 @@ impl ModelTables {
 
 /// What a number of the CSV table belongs to.
 #[derive(Clone, Copy, Default)]
-struct Place<'a> {
+struct RowPlace<'a> {
     table: &'a str,
     feature: &'a str,
     level: &'a str,
@@ -423,12 +423,12 @@ struct Place<'a> {
     support: Option<Support>,
 }
 
-struct Rows<'a> {
+struct CsvRows<'a> {
     outputs: &'a [String],
     writer: csv::Writer<Vec<u8>>,
 }
 
-impl Rows<'_> {
+impl CsvRows<'_> {
     fn write<const N: usize>(&mut self, row: [&str; N]) -> Result<()> {
         self.writer.write_record(row).map_err(|error| Error::because("the tables cannot be written", error))
     }
@@ -439,7 +439,7 @@ impl Rows<'_> {
     }
 
     /// One row per output.
-    fn values(&mut self, place: &Place<'_>, values: &[f64]) -> Result<()> {
+    fn values(&mut self, place: &RowPlace<'_>, values: &[f64]) -> Result<()> {
         let at = place.at.map(|at| at.to_string()).unwrap_or_default();
         let [nodes, graphs] = match place.support {
             Some(support) => [support.nodes.to_string(), support.graphs.to_string()],
@@ -452,8 +452,8 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Two rows, or three: where something is heard from.
-    fn reach(&mut self, place: &Place<'_>, reach: Reach) -> Result<()> {
+    /// Two rows, or three: the distances from which something contributes.
+    fn reach(&mut self, place: &RowPlace<'_>, reach: Reach) -> Result<()> {
         let unreachable = if reach.unreachable { "1" } else { "0" };
         let parts = [("from", Some(reach.from.to_string())), ("to", reach.to.map(|to| to.to_string()))];
         for (at, value) in parts.into_iter().chain([("unreachable", Some(unreachable.to_owned()))]) {
@@ -465,9 +465,9 @@ impl Rows<'_> {
     }
 
     /// One row per point and output.
-    fn curve(&mut self, place: &Place<'_>, curve: &DistanceTable) -> Result<()> {
+    fn curve(&mut self, place: &RowPlace<'_>, curve: &DistanceTable) -> Result<()> {
         for (t, values) in curve.t.iter().zip(&curve.values) {
-            self.values(&Place { at: Some(*t), ..*place }, values)?;
+            self.values(&RowPlace { at: Some(*t), ..*place }, values)?;
         }
         Ok(())
     }

@@ -16,14 +16,14 @@ use crate::limits::Limits;
 /// The files of a folder (not of its subfolders) or of an archive.
 pub struct Bundle {
     path: PathBuf,
-    members: Vec<Member>,
+    members: Vec<BundleMember>,
     archive: Option<ZipArchive<BufReader<File>>>,
     limits: Limits,
     /// Bytes that an archive may still expand to.
     bytes_left: u64,
 }
 
-struct Member {
+struct BundleMember {
     name: String,
     /// Position in the archive.
     index: usize,
@@ -38,7 +38,7 @@ impl Bundle {
     fn folder(path: &Path, limits: &Limits) -> Result<Bundle> {
         let files = children(path)?.into_iter().filter(|path| path.is_file());
         let names = files.filter_map(|path| Some(path.file_name()?.to_str()?.to_string()));
-        let members = names.enumerate().map(|(index, name)| Member { name, index }).collect();
+        let members = names.enumerate().map(|(index, name)| BundleMember { name, index }).collect();
         Ok(Bundle { path: path.to_path_buf(), members, archive: None, limits: *limits, bytes_left: limits.bytes })
     }
 
@@ -50,7 +50,7 @@ impl Bundle {
             let Some(name) = archive.name_for_index(index) else { continue };
             let name = plain_name(&name.map_err(|error| damaged(path, error))?);
             if let Some(name) = name {
-                members.push(Member { name, index });
+                members.push(BundleMember { name, index });
             }
         }
         Ok(Bundle {

@@ -27,8 +27,8 @@ pub fn check(tables: &Tables, limits: &Limits) -> Result<()> {
 
 fn check_sizes(tables: &Tables, limits: &Limits) -> Result<()> {
     let columns = tables.node_columns.len().max(tables.graph_columns.len());
-    Limits::check(tables.graphs() as u64, limits.graphs, "graphs")?;
-    Limits::check(tables.nodes() as u64, limits.nodes.min(MISSING as u64), "nodes")?;
+    limits.check_graphs(tables.graphs() as u64)?;
+    limits.check_nodes(tables.nodes() as u64)?;
     Limits::check(tables.edges.len() as u64, limits.edges, "edges")?;
     Limits::check(columns as u64, limits.features, "columns")?;
     if tables.graphs() == 0 {

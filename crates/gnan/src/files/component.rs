@@ -1,6 +1,6 @@
 //! The largest connected component of each graph, directions of edges disregarded.
 
-use crate::files::selection::Selection;
+use crate::files::row_selection::RowSelection;
 use crate::files::tables::{Column, Tables, Task, Values};
 
 /// Drops every node that is not in the largest component of its graph (of equal ones, the first).
@@ -49,7 +49,7 @@ pub fn find(parent: &mut [u32], mut node: u32) -> u32 {
 }
 
 fn retain(tables: &mut Tables, keep: &[bool]) {
-    let selection = Selection::keep(keep);
+    let selection = RowSelection::keep(keep);
     let kept = |nodes: &[usize]| keep[nodes[0]..nodes[1]].iter().filter(|keep| **keep).count();
     let mut offsets = vec![0];
     let mut end = 0;

@@ -2,7 +2,7 @@
 //!
 //! [`read`] finds out which format a path holds, lets the reader of that format turn it into [`Tables`], and
 //! then checks and trims the result once for all formats. The readers stand in `formats`; what they are built of stands
-//! in rooms by what it reads: `text`, `arrays`, `table` (named columns, from CSV, JSON, XML or `parquet`), `columns`.
+//! in modules by what it reads: `text`, `arrays`, `table` (named columns, from CSV, JSON, XML or `parquet`), `columns`.
 
 mod arrays;
 mod builtin;
@@ -16,7 +16,7 @@ mod molecule;
 mod naming;
 mod pairs_file;
 mod parquet;
-mod selection;
+mod row_selection;
 mod split_file;
 mod table;
 mod tables;
@@ -36,7 +36,7 @@ pub(crate) use molecule::element_symbol;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub(crate) use pairs_file::read_pairs;
 pub use parquet::PARQUET_THREAD;
-pub use tables::{Column, Kind, MISSING, Part, Tables, Task, Values};
+pub use tables::{Column, Kind, MISSING, SplitPart, Tables, Task, Values};
 pub use write::{TableFormat, check_place, write_tables};
 
 /// How to read: options that belong to the files rather than the data set.

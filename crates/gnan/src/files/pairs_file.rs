@@ -17,13 +17,17 @@ pub fn read_pairs(path: &Path, limits: &Limits) -> Result<Vec<WrittenPair>> {
     let [sources, targets] = [table.take_ids("source")?, table.take_ids("target")?];
     let graphs = table.take_ids_if_any("graph_id")?;
     if table.rows() == 0 {
-        return Err(table.complaint("there is no pair in this table"));
+        return Err(table.table_error("there is no pair in this table"));
     }
     let mut graphs = graphs.as_ref().map(|graphs| graphs.iter());
     let rows = sources.iter().zip(targets.iter()).enumerate();
     let written = rows.map(|(row, (source, target))| {
         let graph = graphs.as_mut().and_then(|graphs| graphs.next()).map(str::to_owned);
-        (table.line(row).unwrap_or(0), graph, [source.to_owned(), target.to_owned()])
+        (
+            table.line(row).expect("rows of comma-separated values are on lines"),
+            graph,
+            [source.to_owned(), target.to_owned()],
+        )
     });
     Ok(written.collect())
 }

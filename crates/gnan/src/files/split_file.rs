@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
-use crate::files::tables::{Part, Tables, Task};
+use crate::files::tables::{SplitPart, Tables, Task};
 use crate::files::text::read_file;
 use crate::remedy::Remedy;
 
@@ -46,7 +46,7 @@ pub fn apply(tables: &mut Tables, path: &Path, options: &ReadOptions) -> Result<
     Ok(())
 }
 
-fn read(tables: &Tables, path: &Path, options: &ReadOptions) -> Result<Vec<Vec<Part>>> {
+fn read(tables: &Tables, path: &Path, options: &ReadOptions) -> Result<Vec<Vec<SplitPart>>> {
     let (items, what) = match tables.task {
         Some(Task::Node) => (tables.nodes(), "nodes"),
         _ => (tables.graphs(), "graphs"),
@@ -83,17 +83,17 @@ fn read(tables: &Tables, path: &Path, options: &ReadOptions) -> Result<Vec<Vec<P
     Ok(splits)
 }
 
-fn parts(lists: &[Vec<&Vec<u64>>; 3], items: usize, what: &str) -> Result<Vec<Part>> {
-    let mut parts = vec![Part::Unused; items];
-    for (lists, part) in lists.iter().zip([Part::Train, Part::Valid, Part::Test]) {
+fn parts(lists: &[Vec<&Vec<u64>>; 3], items: usize, what: &str) -> Result<Vec<SplitPart>> {
+    let mut parts = vec![SplitPart::Unused; items];
+    for (lists, part) in lists.iter().zip([SplitPart::Train, SplitPart::Valid, SplitPart::Test]) {
         for &&item in lists.iter().copied().flatten().collect::<Vec<_>>().iter() {
             let slot = usize::try_from(item).ok().and_then(|item| parts.get_mut(item));
             let slot = slot.ok_or_else(|| Error::input(format!("there is no number {item} among {items} {what}")))?;
-            if *slot != Part::Unused {
+            if *slot != SplitPart::Unused {
                 return Err(Error::input(format!("number {item} of the {what} is listed twice")));
             }
             *slot = part;
         }
     }
-    if parts.contains(&Part::Train) { Ok(parts) } else { Err(Error::input("a split has no training part")) }
+    if parts.contains(&SplitPart::Train) { Ok(parts) } else { Err(Error::input("a split has no training part")) }
 }

@@ -104,7 +104,7 @@ impl Column {
 /// The part of a split an item belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum SplitPart {
     /// Fitted on.
     Train,
     /// Used to stop training and to choose options.
@@ -115,14 +115,14 @@ pub enum Part {
     Unused,
 }
 
-impl Part {
-    /// Reads the words that files use for a part, in any case; an empty word is [`Part::Unused`].
-    pub fn parse(word: &str) -> Option<Part> {
+impl SplitPart {
+    /// Reads the words that files use for a part, in any case; an empty word is [`SplitPart::Unused`].
+    pub fn parse(word: &str) -> Option<SplitPart> {
         match word.trim().to_ascii_lowercase().as_str() {
-            "train" => Some(Part::Train),
-            "valid" | "val" | "validation" | "dev" => Some(Part::Valid),
-            "test" => Some(Part::Test),
-            "" => Some(Part::Unused),
+            "train" => Some(SplitPart::Train),
+            "valid" | "val" | "validation" | "dev" => Some(SplitPart::Valid),
+            "test" => Some(SplitPart::Test),
+            "" => Some(SplitPart::Unused),
             _ => None,
         }
     }
@@ -171,7 +171,7 @@ pub struct Tables {
     /// Names of the columns that the format calls targets; empty leaves it to the user.
     pub targets: Vec<String>,
     /// Splits given by the format: for each, the part of every graph (graph task) or node (node task).
-    pub splits: Vec<Vec<Part>>,
+    pub splits: Vec<Vec<SplitPart>>,
     /// What the reader did that a user should know ("37 duplicate edges", ...).
     pub notes: Vec<String>,
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, Feature, Outcome, Pair, Target};
+use crate::dataset::{Dataset, Feature, FeaturePair, Outcome, Target};
 use crate::error::{Error, Result};
 use crate::files::{Kind, MISSING, Task, Values};
 use crate::lens::Reach;
@@ -78,7 +78,7 @@ pub struct FeatureSchema {
     pub description: Option<NodeDescription>,
     /// Which two features it is made of, and how they are cut; `None`: it is not a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pair: Option<Pair>,
+    pub pair: Option<FeaturePair>,
     /// Training values too rare for a level of their own: they share the level [`RARE`], as unseen ones do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rare: Vec<String>,
@@ -227,7 +227,7 @@ impl FeatureSchema {
     }
 
     /// The column of new data that plays the part of this feature, with its kind; a described feature is computed. A pair
-    /// is made of features that were found: see [`Pair::feature`].
+    /// is made of features that were found: see [`FeaturePair::feature`].
     pub fn find(&self, data: &Dataset) -> Result<Feature> {
         if let Some(description) = &self.description {
             return Ok(self.with_rare_pooled(data.describe(description)?));

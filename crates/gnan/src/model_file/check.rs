@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::dataset::links::CLASSES;
 use crate::dataset::pair::MOST_LEVELS;
-use crate::dataset::{Bins, LinkSchema, Outcome, Pair};
+use crate::dataset::{FeatureBins, FeaturePair, LinkSchema, Outcome};
 use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, Lens, Pool};
 use crate::model::{Definition, FeatureSchema, Learned, Record, RhoScale, TargetSchema, output_count};
@@ -180,7 +180,7 @@ fn check_links(learned: &Learned, links: &LinkSchema) -> Checked {
 }
 
 /// Refuses pairs that cannot be made of the features before them.
-fn check_pair(pair: &Pair, feature: &FeatureSchema, before: &[FeatureSchema]) -> Result<(), &'static str> {
+fn check_pair(pair: &FeaturePair, feature: &FeatureSchema, before: &[FeatureSchema]) -> Result<(), &'static str> {
     let [first, second] = &pair.members;
     if feature.kind != Kind::Categorical || feature.description.is_some() || feature.missing.is_some() {
         return Err("is a pair, which is categorical, read from its members and never missing");
@@ -193,11 +193,11 @@ fn check_pair(pair: &Pair, feature: &FeatureSchema, before: &[FeatureSchema]) ->
             return Err("is a pair of features that do not stand before it");
         };
         let fits = match (&member.bins, schema.kind) {
-            (Bins::Edges(edges), Kind::Continuous | Kind::Sparse) => {
+            (FeatureBins::Edges(edges), Kind::Continuous | Kind::Sparse) => {
                 edges.len() < MOST_LEVELS && edges.iter().all(|x| x.is_finite()) && edges.is_sorted_by(|a, b| a < b)
             }
-            (Bins::Flag, kind) => kind == Kind::Binary,
-            (Bins::Levels(levels), Kind::Categorical) => {
+            (FeatureBins::Flag, kind) => kind == Kind::Binary,
+            (FeatureBins::Levels(levels), Kind::Categorical) => {
                 let names: BTreeSet<_> = levels.iter().collect();
                 levels.len() <= MOST_LEVELS && names.len() == levels.len()
             }

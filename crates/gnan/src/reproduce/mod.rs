@@ -1,6 +1,6 @@
 //! Reproduction: what the paper reports on a data set, and what our models reach by its protocol.
 //!
-//! A [`PaperProtocol`] says how the paper evaluates on one column of its table, and which options are tried here. A
+//! A [`PaperProtocol`] is how the paper evaluates on one column of its table, and which options are tried here. A
 //! [`Reproduced`] is what came of it, to stand beside the paper's seven rows.
 
 mod protocols;
@@ -129,7 +129,8 @@ impl PaperProtocol {
         monitor: &EvaluationMonitor<'_>,
         notes: &mut Vec<String>,
     ) -> Result<(Search, Option<String>)> {
-        let Some(other) = self.tuned_on.and_then(PaperProtocol::find) else { return Ok((search, None)) };
+        let Some(other) = self.tuned_on else { return Ok((search, None)) };
+        let other = PaperProtocol::find(other).expect("options are tuned on a set that has a protocol");
         if search.candidates.len() < 2 {
             return Ok((search, None));
         }

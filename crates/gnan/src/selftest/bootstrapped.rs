@@ -1,11 +1,11 @@
-//! The product's own bands, as a selftest asks for them: a bootstrap of every simulated model.
+//! The bands of the bootstrap, for a selftest: a bootstrap of every simulated model.
 
 use std::ops::ControlFlow;
 
 use crate::bootstrap::{Bootstrap, Intervals};
 use crate::error::{Error, Result};
 
-use super::{CoverageReport, Place, Selftest, Simulated, Watch};
+use super::{BandPlace, CoverageReport, Selftest, Simulated, Watch};
 
 impl Selftest {
     /// How often the bands of a bootstrap of `resamples` hold the truth; see [`coverage`](Self::coverage).
@@ -19,18 +19,18 @@ impl Selftest {
     }
 }
 
-fn bands(simulated: &Simulated<'_>, places: &[Place<'_>], resamples: usize, seed: u64) -> Result<Vec<[f64; 2]>> {
+fn bands(simulated: &Simulated<'_>, places: &[BandPlace<'_>], resamples: usize, seed: u64) -> Result<Vec<[f64; 2]>> {
     let fitted = simulated.fitted;
     let items = fitted.train.union(&fitted.valid);
     let bootstrap = Bootstrap { resamples, seed, restart: false };
     let replicates = bootstrap.run(&fitted.model, &items, None, &|_| ControlFlow::Continue(()))?;
     let intervals = Intervals::new(&fitted.model, &replicates)?;
-    let band = |place: &Place<'_>| {
+    let band = |place: &BandPlace<'_>| {
         let found = match *place {
-            Place::Rho { rho, slot, output } => {
+            BandPlace::Rho { rho, slot, output } => {
                 intervals.rho.get(rho).and_then(|slots| slots.get(slot)?.get(output)).copied()
             }
-            Place::Shape { feature, value, output } => intervals.shape_at(feature, value, output),
+            BandPlace::Shape { feature, value, output } => intervals.shape_at(feature, value, output),
         };
         let found = found.ok_or_else(|| Error::training(format!("there is no band at {place:?}")))?;
         Ok([found.low, found.high])

@@ -1,7 +1,7 @@
 //! The planted cases: what is true in each of them, and how its labels come about.
 //!
 //! The truths are fixed, so that runs with different seeds differ in graphs, values and noise alone. All are raw: none
-//! is written in canonical form. In graph tasks the bias of a source about makes up for what features say on average, so
+//! is written in canonical form. In graph tasks the bias of a source about makes up for the mean effect of features, so
 //! that outputs do not merely count nodes: where they do, a hundredth of their variance is left to the features, and the
 //! default number of epochs ends before the weaker curves are found.
 
@@ -215,21 +215,21 @@ fn curve(at: impl Fn(f64) -> Vec<f64>, unreachable: Vec<f64>) -> PlantedRho {
 }
 
 /// A categorical feature with levels of unequal frequency, the last of which is rare.
-fn elements(says: impl Fn(usize) -> Vec<f64>, rhos: [usize; 5]) -> PlantedFeature {
+fn elements(effects: impl Fn(usize) -> Vec<f64>, rhos: [usize; 5]) -> PlantedFeature {
     let levels = [("C", 0.55), ("N", 0.2), ("O", 0.15), ("S", 0.095), ("P", 0.005)];
     let values = levels.iter().zip(rhos).enumerate().map(|(index, ((name, share), rho))| PlantedValue {
         number: index as f64,
         level: (*name).to_owned(),
         share: *share,
-        says: says(index),
+        effects: effects(index),
         rho,
     });
     PlantedFeature { name: "element".to_owned(), kind: Kind::Categorical, values: values.collect() }
 }
 
 /// A continuous feature: normal values, rounded to a tenth.
-fn charge(says: impl Fn(f64) -> Vec<f64>, rho: usize) -> PlantedFeature {
-    continuous("charge", 20, says, rho)
+fn charge(effects: impl Fn(f64) -> Vec<f64>, rho: usize) -> PlantedFeature {
+    continuous("charge", 20, effects, rho)
 }
 
 /// A continuous feature that has no effect on any output.
@@ -238,19 +238,19 @@ fn irrelevant(outputs: usize, rho: usize) -> PlantedFeature {
 }
 
 /// A continuous feature whose values are `2 * steps + 1` points from -2 to 2, with normal shares.
-fn continuous(name: &str, steps: i32, says: impl Fn(f64) -> Vec<f64>, rho: usize) -> PlantedFeature {
+fn continuous(name: &str, steps: i32, effects: impl Fn(f64) -> Vec<f64>, rho: usize) -> PlantedFeature {
     let points = (-steps..=steps).map(|step| 2.0 * f64::from(step) / f64::from(steps));
     let density = |x: f64| (-0.5 * x * x).exp();
     let total: f64 = points.clone().map(density).sum();
     let value =
-        |x: f64| PlantedValue { number: x, level: String::new(), share: density(x) / total, says: says(x), rho };
+        |x: f64| PlantedValue { number: x, level: String::new(), share: density(x) / total, effects: effects(x), rho };
     PlantedFeature { name: name.to_owned(), kind: Kind::Continuous, values: points.map(value).collect() }
 }
 
 /// A binary feature that is 1 for 30 % of nodes.
-fn aromatic(says: Vec<f64>, rho: usize) -> PlantedFeature {
+fn aromatic(effects: Vec<f64>, rho: usize) -> PlantedFeature {
     let value =
-        |number: f64, share: f64, says: Vec<f64>| PlantedValue { number, level: String::new(), share, says, rho };
-    let values = vec![value(0.0, 0.7, vec![0.0; says.len()]), value(1.0, 0.3, says)];
+        |number: f64, share: f64, effects: Vec<f64>| PlantedValue { number, level: String::new(), share, effects, rho };
+    let values = vec![value(0.0, 0.7, vec![0.0; effects.len()]), value(1.0, 0.3, effects)];
     PlantedFeature { name: "aromatic".to_owned(), kind: Kind::Binary, values }
 }

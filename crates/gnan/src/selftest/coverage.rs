@@ -1,34 +1,34 @@
 //! Coverage of bands: how often the planted truth lies inside bands that should hold it 95 times in 100.
 //!
-//! Bands are asked of a function, so that nothing here knows how they are made. Only points that can be wrong are asked
-//! for: not the 0 of a binary feature, nor the distance where rho is 1 by definition.
+//! Bands come from a function, so that nothing here depends on how they are made. Only points that can be wrong are
+//! counted: not the 0 of a binary feature, nor the distance where rho is 1 by definition.
 
 use serde::Serialize;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::explain::Value;
+use crate::explain::FeatureValue;
 use crate::files::Kind;
 use crate::random::Stream;
 use crate::spec::Spec;
 use crate::train::Fitted;
 
 use super::cases::{Case, graph_regression, node_regression};
-use super::recovery::{asked, has_effect, has_own_rhos, rho_places};
-use super::{Progress, Selftest, Trial, Watch};
+use super::recovery::{feature_value, has_effect, has_own_rhos, rho_places};
+use super::{PlantedTrial, Progress, Selftest, Watch};
 
-/// Data sets simulated per case unless told otherwise.
+/// Data sets simulated per case unless another number is given.
 pub const COVERAGE_DATA_SETS: usize = 20;
 /// Shares of covered points that are accepted for bands of 95 %.
 pub const ACCEPTED_COVERAGE: [f64; 2] = [0.90, 0.99];
-/// Points with less than this share of the best supported point's support are not asked for.
+/// Points with less than this share of the best supported point's support are not counted.
 const LEAST_SUPPORT: f64 = 0.005;
 /// Bands that miss the truth with a bias above this share of their half-width miss it because of the bias.
 const LARGE_BIAS: f64 = 0.5;
 
-/// A place that a band is asked for, in the canonical form of a model.
+/// A place in the canonical form of a model that has a band.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place<'a> {
+pub enum BandPlace<'a> {
     /// Rho number `rho` of [`Canonical::rhos`](crate::explain::Canonical::rhos) at a slot.
     Rho {
         /// Which rho.
@@ -43,7 +43,7 @@ pub enum Place<'a> {
         /// Which feature.
         feature: usize,
         /// The value.
-        value: Value<'a>,
+        value: FeatureValue<'a>,
         /// The output.
         output: usize,
     },
@@ -61,9 +61,9 @@ pub struct Simulated<'a> {
 }
 
 /// Gives the 95 % band (low, high) at each of the places.
-pub type Bands<'a> = dyn FnMut(&Simulated<'_>, &[Place<'_>]) -> Result<Vec<[f64; 2]>> + 'a;
+pub type Bands<'a> = dyn FnMut(&Simulated<'_>, &[BandPlace<'_>]) -> Result<Vec<[f64; 2]>> + 'a;
 
-/// Whether bands hold the truth as often as they say.
+/// Whether bands hold the truth as often as they should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoverageVerdict {
@@ -105,7 +105,7 @@ pub struct CoverageRow {
     pub case: String,
     /// The curve; "all" for the last row.
     pub curve: String,
-    /// Points asked for, over all data sets.
+    /// Points counted, over all data sets.
     pub points: usize,
     /// Share of them where the truth lies inside the band.
     pub coverage: f64,
@@ -134,7 +134,7 @@ pub struct CoverageReport {
 /// What is known of one point after some data sets.
 #[derive(Clone, Debug, Default)]
 struct Tally {
-    asked: usize,
+    counted: usize,
     covered: usize,
     error: f64,
     half_width: f64,
@@ -142,7 +142,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, truth: f64, found: f64, [low, high]: [f64; 2]) {
-        self.asked += 1;
+        self.counted += 1;
         self.covered += usize::from(low <= truth && truth <= high);
         self.error += found - truth;
         self.half_width += 0.5 * (high - low);
@@ -176,32 +176,32 @@ impl Tallies {
 
 fn row<'a>(case: &str, curve: &str, tallies: impl Iterator<Item = &'a Tally> + Clone) -> CoverageRow {
     let sum = |of: fn(&Tally) -> f64| tallies.clone().map(of).sum::<f64>();
-    let asked = sum(|tally| tally.asked as f64).max(1.0);
-    let coverage = sum(|tally| tally.covered as f64) / asked;
+    let counted = sum(|tally| tally.counted as f64).max(1.0);
+    let coverage = sum(|tally| tally.covered as f64) / counted;
     let bias = sum(Tally::bias) / (tallies.clone().count().max(1)) as f64;
     CoverageRow {
         case: case.to_owned(),
         curve: curve.to_owned(),
-        points: tallies.clone().map(|tally| tally.asked).sum(),
+        points: tallies.clone().map(|tally| tally.counted).sum(),
         coverage,
         bias,
-        half_width: sum(|tally| tally.half_width) / asked,
+        half_width: sum(|tally| tally.half_width) / counted,
         verdict: CoverageVerdict::of(coverage, bias),
     }
 }
 
-/// A point that a band is asked for: its curve, its name there, its place, its truth.
-struct Question<'a> {
+/// A point whose band is checked: its curve, its name there, its place, its truth.
+struct BandQuery<'a> {
     curve: String,
     point: (usize, usize),
-    place: Place<'a>,
+    place: BandPlace<'a>,
     truth: f64,
     found: f64,
 }
 
 impl Selftest {
-    /// Simulates `data_sets` data sets of each case of one output, asks for bands and counts how often they hold the
-    /// truth.
+    /// Simulates `data_sets` data sets of each case of one output, has their bands made and counts how often they hold
+    /// the truth.
     pub fn coverage(&self, data_sets: usize, bands: &mut Bands<'_>, watch: &mut Watch<'_>) -> Result<CoverageReport> {
         if data_sets == 0 {
             return Err(Error::usage("coverage needs at least one data set"));
@@ -213,8 +213,8 @@ impl Selftest {
                 let number = index * data_sets + data_set + 1;
                 let at = Progress { case: case.name, number, of: cases.len() * data_sets, epoch: 0, epochs: 0 };
                 let seed = Stream::named(self.seed, "selftest coverage", data_set as u64).next_u64();
-                let trial = Trial::new(case, Selftest { seed, ..*self }.spec(case), at, watch)?;
-                trial.ask(case, bands, &mut tallies)?;
+                let trial = PlantedTrial::new(case, Selftest { seed, ..*self }.spec(case), at, watch)?;
+                trial.count(case, bands, &mut tallies)?;
             }
         }
         let rows =
@@ -224,35 +224,35 @@ impl Selftest {
     }
 }
 
-impl Trial {
-    fn ask(&self, case: &Case, bands: &mut Bands<'_>, tallies: &mut Vec<Tallies>) -> Result<()> {
-        let questions = self.questions(case);
-        let places: Vec<Place<'_>> = questions.iter().map(|question| question.place).collect();
+impl PlantedTrial {
+    fn count(&self, case: &Case, bands: &mut Bands<'_>, tallies: &mut Vec<Tallies>) -> Result<()> {
+        let queries = self.queries(case);
+        let places: Vec<BandPlace<'_>> = queries.iter().map(|query| query.place).collect();
         let simulated = Simulated { spec: &self.spec, data: &self.world.data, fitted: &self.fitted };
         let found = bands(&simulated, &places)?;
         if found.len() != places.len() {
             return Err(Error::usage(format!("{} bands for {} places", found.len(), places.len())));
         }
-        for (question, band) in questions.iter().zip(found) {
-            let known = tallies.iter().position(|curve| curve.case == case.name && curve.curve == question.curve);
+        for (query, band) in queries.iter().zip(found) {
+            let known = tallies.iter().position(|curve| curve.case == case.name && curve.curve == query.curve);
             let index = known.unwrap_or_else(|| {
-                tallies.push(Tallies { case: case.name.to_owned(), curve: question.curve.clone(), points: Vec::new() });
+                tallies.push(Tallies { case: case.name.to_owned(), curve: query.curve.clone(), points: Vec::new() });
                 tallies.len() - 1
             });
-            tallies[index].add(question.point, question.truth, question.found, band);
+            tallies[index].add(query.point, query.truth, query.found, band);
         }
         Ok(())
     }
 
     /// Every point of every curve that has an effect and enough support.
-    fn questions<'a>(&self, case: &'a Case) -> Vec<Question<'a>> {
+    fn queries<'a>(&self, case: &'a Case) -> Vec<BandQuery<'a>> {
         let canonical = self.fitted.model.canonical();
         let rhos = canonical.rhos();
         let supported = |support: &[f64], at: usize| {
             support[at] > 0.0 && support[at] >= LEAST_SUPPORT * support.iter().copied().fold(0.0, f64::max)
         };
         let slots = self.truth.receivers.len();
-        let mut questions = Vec::new();
+        let mut queries = Vec::new();
         let mut rho_questions = |curve: String, (rho, planted): (usize, usize)| {
             for slot in (0..slots).filter(|slot| supported(&self.truth.receivers, *slot)) {
                 let truth = self.truth.rhos[planted][slot][0];
@@ -260,8 +260,8 @@ impl Trial {
                 if truth != 1.0 {
                     // "Unreachable" is one point, however many distances a data set has.
                     let point = (usize::from(slot + 1 == slots), if slot + 1 == slots { 0 } else { slot });
-                    let (place, found) = (Place::Rho { rho, slot, output: 0 }, rhos[rho].values[slot][0]);
-                    questions.push(Question { curve: curve.clone(), point, place, truth, found });
+                    let (place, found) = (BandPlace::Rho { rho, slot, output: 0 }, rhos[rho].values[slot][0]);
+                    queries.push(BandQuery { curve: curve.clone(), point, place, truth, found });
                 }
             }
         };
@@ -276,11 +276,12 @@ impl Trial {
         }
         for (k, feature) in case.planted.features.iter().enumerate().filter(|(k, _)| own(*k)) {
             for v in (0..feature.values.len()).filter(|v| supported(&self.truth.nodes[k], *v)) {
-                let value = asked(feature, v);
+                let value = feature_value(feature, v);
                 let anchored = matches!(feature.kind, Kind::Binary | Kind::Sparse) && feature.values[v].number == 0.0;
                 if let (false, Some(found)) = (anchored, canonical.shape(k, value)) {
-                    let (place, truth) = (Place::Shape { feature: k, value, output: 0 }, self.truth.shapes[k][v][0]);
-                    questions.push(Question {
+                    let (place, truth) =
+                        (BandPlace::Shape { feature: k, value, output: 0 }, self.truth.shapes[k][v][0]);
+                    queries.push(BandQuery {
                         curve: feature.name.clone(),
                         point: (0, v),
                         place,
@@ -290,7 +291,7 @@ impl Trial {
                 }
             }
         }
-        questions
+        queries
     }
 }
 
@@ -330,14 +331,14 @@ mod tests {
         let mut case = graph_regression();
         case.graphs = 40;
         let at = Progress { case: case.name, number: 1, of: 1, epoch: 0, epochs: 0 };
-        let trial = Trial::new(&case, case.spec(2), at, &mut |_| {}).unwrap();
+        let trial = PlantedTrial::new(&case, case.spec(2), at, &mut |_| {}).unwrap();
         let mut tallies = Vec::new();
         let mut endless =
-            |_: &Simulated<'_>, places: &[Place<'_>]| Ok(vec![[f64::NEG_INFINITY, f64::INFINITY]; places.len()]);
-        trial.ask(&case, &mut endless, &mut tallies).unwrap();
+            |_: &Simulated<'_>, places: &[BandPlace<'_>]| Ok(vec![[f64::NEG_INFINITY, f64::INFINITY]; places.len()]);
+        trial.count(&case, &mut endless, &mut tallies).unwrap();
         let curves: Vec<&str> = tallies.iter().map(|curve| curve.curve.as_str()).collect();
         assert_eq!(curves, ["rho", "element", "charge", "aromatic"]);
-        assert!(tallies.iter().flat_map(|curve| &curve.points).all(|(_, tally)| tally.covered == tally.asked));
-        assert!(trial.ask(&case, &mut |_, _| Ok(Vec::new()), &mut tallies).is_err());
+        assert!(tallies.iter().flat_map(|curve| &curve.points).all(|(_, tally)| tally.covered == tally.counted));
+        assert!(trial.count(&case, &mut |_, _| Ok(Vec::new()), &mut tallies).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 /// One point of a curve.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Point {
+pub(crate) struct CurvePoint {
     /// Where it is, in words.
     pub place: String,
     /// What training data stand behind it: nodes, receivers, or their product for a heatmap cell.
@@ -16,14 +16,14 @@ pub(crate) struct Point {
 /// Points of one curve; those without support are left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Curve {
-    points: Vec<Point>,
+    points: Vec<CurvePoint>,
 }
 
 impl Curve {
     /// Adds a point, if anything stands behind it.
     pub fn push(&mut self, place: impl FnOnce() -> String, support: f64, truth: f64, found: f64) {
         if support > 0.0 {
-            self.points.push(Point { place: place(), support, truth, found });
+            self.points.push(CurvePoint { place: place(), support, truth, found });
         }
     }
 
@@ -37,7 +37,7 @@ impl Curve {
         self.points.iter().map(|point| point.support).sum()
     }
 
-    fn mean(&self, of: impl Fn(&Point) -> f64) -> f64 {
+    fn mean(&self, of: impl Fn(&CurvePoint) -> f64) -> f64 {
         self.points.iter().map(|point| point.support * of(point)).sum::<f64>() / self.support().max(f64::MIN_POSITIVE)
     }
 
@@ -68,8 +68,8 @@ impl Curve {
     }
 
     /// The point where planted and recovered values differ most.
-    pub fn worst(&self) -> Option<&Point> {
-        let error = |point: &Point| (point.found - point.truth).abs();
+    pub fn worst(&self) -> Option<&CurvePoint> {
+        let error = |point: &CurvePoint| (point.found - point.truth).abs();
         self.points.iter().max_by(|a, b| error(a).total_cmp(&error(b)))
     }
 }

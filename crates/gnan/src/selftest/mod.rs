@@ -1,8 +1,8 @@
 //! Selftest: models with known truth.
 //!
 //! Shape functions and a rho are planted, graphs and labels are simulated from them, a model is trained as any other,
-//! and its canonical form is compared with that of the truth. Whoever wants to know whether the curves of a model can
-//! be believed can see here how well they are found where the answer is known.
+//! and its canonical form is compared with that of the truth. So it shows how well the curves of a
+//! model are found where the truth is known.
 
 mod bootstrapped;
 mod cases;
@@ -17,7 +17,7 @@ mod world;
 use std::ops::ControlFlow;
 
 pub use coverage::{
-    ACCEPTED_COVERAGE, Bands, COVERAGE_DATA_SETS, CoverageReport, CoverageRow, CoverageVerdict, Place, Simulated,
+    ACCEPTED_COVERAGE, BandPlace, Bands, COVERAGE_DATA_SETS, CoverageReport, CoverageRow, CoverageVerdict, Simulated,
 };
 pub use report::{
     CaseReport, CurveRow, CurveSort, LEAST_CORRELATION, MOST_IDLE_SIZE, MOST_RELATIVE_ERROR, SelftestReport, Verdict,
@@ -47,7 +47,7 @@ pub struct Progress<'a> {
     pub epochs: usize,
 }
 
-/// Is told how far a selftest has come.
+/// Called with how far a selftest has come.
 pub type Watch<'a> = dyn FnMut(&Progress<'_>) + Send + 'a;
 
 /// Plants truths and recovers them.
@@ -92,7 +92,7 @@ impl Selftest {
         let mut reports = Vec::new();
         for (index, case) in cases.iter().enumerate() {
             let at = Progress { case: case.name, number: index + 1, of: cases.len(), epoch: 0, epochs: 0 };
-            let trial = Trial::new(case, self.spec(case), at, watch)?;
+            let trial = PlantedTrial::new(case, self.spec(case), at, watch)?;
             reports.push(trial.report(case));
         }
         Ok(SelftestReport {
@@ -106,15 +106,15 @@ impl Selftest {
 }
 
 /// A simulated world, the model trained on it, and the truth in canonical form.
-struct Trial {
+struct PlantedTrial {
     world: World,
     spec: Spec,
     fitted: Fitted,
     truth: Truth,
 }
 
-impl Trial {
-    fn new(case: &Case, spec: Spec, at: Progress<'_>, watch: &mut Watch<'_>) -> Result<Trial> {
+impl PlantedTrial {
+    fn new(case: &Case, spec: Spec, at: Progress<'_>, watch: &mut Watch<'_>) -> Result<PlantedTrial> {
         watch(&at);
         let world = World::simulate(case, spec.fit.seed)?;
         let fitted = spec.fit_watched(&world.data, None, &mut |epoch| {
@@ -123,11 +123,11 @@ impl Trial {
         })?;
         let slots = fitted.model.canonical().slots();
         let truth = Truth::new(&case.planted, &world.graphs, &fitted.train, slots);
-        Ok(Trial { world, spec, fitted, truth })
+        Ok(PlantedTrial { world, spec, fitted, truth })
     }
 
     fn report(&self, case: &Case) -> CaseReport {
-        let Trial { world, fitted, truth, .. } = self;
+        let PlantedTrial { world, fitted, truth, .. } = self;
         let recovery = Recovery { case, world, truth, model: &fitted.model, train: &fitted.train };
         let rows = recovery.rows();
         let record = &fitted.model.definition().record;
@@ -156,15 +156,18 @@ mod tests {
     fn the_planted_truth_is_recovered_and_no_other() {
         let case = cases::graph_regression();
         let mut epochs = 0;
-        let mut trial = Trial::new(&case, case.spec(1), AT, &mut |progress| epochs = progress.epoch).unwrap();
+        let mut trial = PlantedTrial::new(&case, case.spec(1), AT, &mut |progress| epochs = progress.epoch).unwrap();
         assert!(epochs > 0);
         let report = trial.report(&case);
         assert!(report.recovered, "{report:#?}");
 
         let mut other = case.clone();
         let values = &mut other.planted.features[0].values;
-        let said: Vec<Vec<f64>> = values.iter().map(|value| value.says.clone()).collect();
-        values.iter_mut().enumerate().for_each(|(index, value)| value.says.clone_from(&said[(index + 1) % said.len()]));
+        let effects: Vec<Vec<f64>> = values.iter().map(|value| value.effects.clone()).collect();
+        values
+            .iter_mut()
+            .enumerate()
+            .for_each(|(index, value)| value.effects.clone_from(&effects[(index + 1) % effects.len()]));
         other.planted.rhos[0].near.swap(0, 3);
         let slots = trial.truth.receivers.len();
         trial.truth = Truth::new(&other.planted, &trial.world.graphs, &trial.fitted.train, slots);

@@ -34,8 +34,8 @@ pub(crate) struct PlantedValue {
     /// The share of nodes that have it.
     pub share: f64,
     /// `f_k` there, per output.
-    pub says: Vec<f64>,
-    /// Which rho it is heard with.
+    pub effects: Vec<f64>,
+    /// Which rho weighs it.
     pub rho: usize,
 }
 
@@ -109,41 +109,41 @@ impl Planted {
         self.output_bias.len()
     }
 
-    /// Whether every value is heard with the same rho.
+    /// Whether one rho weighs every value.
     pub fn shares_rho(&self) -> bool {
         self.rhos.len() == 1
     }
 
-    /// What one node hears: `h_i = sum_l rho(l) * (mean of what the nodes at distance l say)`.
-    pub fn heard(&self, graph: &PlantedGraph, receiver: usize) -> Vec<f64> {
+    /// The sum of one receiver: `h_i = sum_l rho(l) * (mean of the source values at distance l)`.
+    pub fn receiver_sum(&self, graph: &PlantedGraph, receiver: usize) -> Vec<f64> {
         let distances = graph.distances_to(receiver);
-        let mut heard = vec![0.0; self.outputs()];
+        let mut sum = vec![0.0; self.outputs()];
         for source in 0..graph.len() {
             let distance = distances[source];
             let shell = distances.iter().filter(|other| **other == distance).count() as f64;
             for c in 0..self.outputs() {
-                let mut said = self.rhos[0].at(distance)[c] * self.bias[c];
+                let mut weighed = self.rhos[0].at(distance)[c] * self.bias[c];
                 for (feature, value) in self.features.iter().zip(&graph.values[source]) {
                     let value = &feature.values[*value];
-                    said += self.rhos[value.rho].at(distance)[c] * value.says[c];
+                    weighed += self.rhos[value.rho].at(distance)[c] * value.effects[c];
                 }
-                heard[c] += said / shell;
+                sum[c] += weighed / shell;
             }
         }
-        heard
+        sum
     }
 
     /// The outputs of every node: `y_i = h_i + b0`.
     pub fn node_outputs(&self, graph: &PlantedGraph) -> Vec<Vec<f64>> {
-        let with_bias = |heard: Vec<f64>| heard.iter().zip(&self.output_bias).map(|(h, b0)| h + b0).collect();
-        (0..graph.len()).map(|receiver| with_bias(self.heard(graph, receiver))).collect()
+        let with_bias = |sum: Vec<f64>| sum.iter().zip(&self.output_bias).map(|(h, b0)| h + b0).collect();
+        (0..graph.len()).map(|receiver| with_bias(self.receiver_sum(graph, receiver))).collect()
     }
 
     /// The outputs of a graph: `y_G = sum_i h_i + b0`.
     pub fn graph_outputs(&self, graph: &PlantedGraph) -> Vec<f64> {
         let mut outputs = self.output_bias.clone();
         for receiver in 0..graph.len() {
-            outputs.iter_mut().zip(self.heard(graph, receiver)).for_each(|(y, h)| *y += h);
+            outputs.iter_mut().zip(self.receiver_sum(graph, receiver)).for_each(|(y, h)| *y += h);
         }
         outputs
     }
@@ -153,11 +153,11 @@ impl Planted {
 pub(super) mod tests {
     use super::*;
 
-    fn value(number: f64, says: f64, rho: usize) -> PlantedValue {
-        PlantedValue { number, level: String::new(), share: 0.5, says: vec![says], rho }
+    fn value(number: f64, effects: f64, rho: usize) -> PlantedValue {
+        PlantedValue { number, level: String::new(), share: 0.5, effects: vec![effects], rho }
     }
 
-    /// A path of three nodes and one apart; a binary feature that says 2 at its 1 (the first and the last node).
+    /// A path of three nodes and one apart; a binary feature whose 1 has the effect 2 (the first and the last node).
     pub fn path_and_one_apart() -> (Planted, PlantedGraph) {
         let mut graph =
             PlantedGraph { neighbours: vec![Vec::new(); 4], values: vec![vec![1], vec![0], vec![0], vec![1]] };
@@ -180,9 +180,9 @@ pub(super) mod tests {
         assert_eq!(graph.distances_to(3), [None, None, None, Some(0)]);
     }
 
-    /// By hand. Nodes say 3, 1, 1, 3. Node 0 hears 1*3 + 0.5*1 - 0.25*1 + 0.125*3 = 3.625, node 1 hears
-    /// 1*1 + 0.5*(3+1)/2 + 0.125*3 = 2.375, node 2 hears 1*1 + 0.5*1 - 0.25*3 + 0.125*3 = 1.125, and node 3, to which
-    /// nobody has a path, 1*3 + 0.125*(3+1+1)/3 = 3.208333...
+    /// By hand. Source values are 3, 1, 1, 3. Node 0 sums 1*3 + 0.5*1 - 0.25*1 + 0.125*3 = 3.625, node 1 sums
+    /// 1*1 + 0.5*(3+1)/2 + 0.125*3 = 2.375, node 2 sums 1*1 + 0.5*1 - 0.25*3 + 0.125*3 = 1.125, and node 3, to which
+    /// no node has a path, 1*3 + 0.125*(3+1+1)/3 = 3.208333...
     #[test]
     fn outputs_are_those_computed_by_hand() {
         let (planted, graph) = path_and_one_apart();
@@ -194,15 +194,15 @@ pub(super) mod tests {
         assert!((planted.graph_outputs(&graph)[0] - total).abs() < 1e-12);
     }
 
-    /// With a rho for each: the bias is heard with rho 0, the feature with rho 1 (only the node itself).
+    /// With a rho for each: rho 0 weighs the bias, rho 1 the feature (only the node itself).
     #[test]
     fn a_feature_can_have_a_rho_of_its_own() {
         let (mut planted, graph) = path_and_one_apart();
         planted.rhos.push(PlantedRho { near: vec![vec![1.0], vec![0.0]], unreachable: vec![0.0] });
         planted.features[0].values.iter_mut().for_each(|value| value.rho = 1);
         // Node 0: 2 from itself; the bias 1 * (1 + 0.5 - 0.25 + 0.125).
-        assert!((planted.heard(&graph, 0)[0] - 3.375).abs() < 1e-12);
+        assert!((planted.receiver_sum(&graph, 0)[0] - 3.375).abs() < 1e-12);
         // Node 1 has the value 0: the bias alone, without a shell at distance 2.
-        assert!((planted.heard(&graph, 1)[0] - 1.625).abs() < 1e-12);
+        assert!((planted.receiver_sum(&graph, 1)[0] - 1.625).abs() < 1e-12);
     }
 }

@@ -1,6 +1,6 @@
 //! A trained model beside the truth that its data were simulated from.
 
-use crate::explain::{Canonical, Value};
+use crate::explain::{Canonical, FeatureValue};
 use crate::files::Kind;
 use crate::model::Model;
 
@@ -8,14 +8,18 @@ use super::cases::Case;
 use super::curve::Curve;
 use super::planted::{PlantedFeature, PlantedValue};
 use super::report::{CurveRow, CurveSort};
-use super::truth::{Truth, shells_heard};
+use super::truth::{Truth, receivers_by_slot};
 use super::world::World;
 use crate::dataset::Dataset;
 
-/// A value of a planted feature, as the canonical form of a model is asked for it.
-pub(super) fn asked(feature: &PlantedFeature, value: usize) -> Value<'_> {
+/// A value of a planted feature, as the canonical form of a model takes it.
+pub(super) fn feature_value(feature: &PlantedFeature, value: usize) -> FeatureValue<'_> {
     let value = &feature.values[value];
-    if feature.kind == Kind::Categorical { Value::Level(&value.level) } else { Value::Number(value.number) }
+    if feature.kind == Kind::Categorical {
+        FeatureValue::Level(&value.level)
+    } else {
+        FeatureValue::Number(value.number)
+    }
 }
 
 fn value_name(value: &PlantedValue) -> String {
@@ -27,15 +31,15 @@ pub(super) fn slot_name(slot: usize, slots: usize) -> String {
     if slot + 1 == slots { "unreachable".to_owned() } else { format!("distance {slot}") }
 }
 
-/// Whether the values of a feature are heard with different rhos, so that only their products are identifiable.
+/// Whether different rhos weigh the values of a feature, so that only their products are identifiable.
 pub(super) fn has_own_rhos(case: &Case, k: usize) -> bool {
     let feature = &case.planted.features[k];
     feature.kind == Kind::Categorical && !case.planted.shares_rho()
 }
 
-/// Whether a planted feature says anything.
+/// Whether a planted feature has any effect.
 pub(super) fn has_effect(feature: &PlantedFeature) -> bool {
-    feature.values.iter().any(|value| value.says != feature.values[0].says)
+    feature.values.iter().any(|value| value.effects != feature.values[0].effects)
 }
 
 /// The index of a feature's rho among the model's, and among the planted ones.
@@ -79,7 +83,7 @@ impl Recovery<'_> {
                 let (truth, found) = (self.truth.rhos[planted][slot][0], found[model].values[slot][0]);
                 curve.push(|| slot_name(slot, slots), *support, truth, found);
             }
-            // Every receiver hears itself.
+            // Every receiver is its own source.
             CurveRow::new(self.case.name, name, CurveSort::Rho, &curve, self.truth.receivers[0])
         };
         if self.case.planted.shares_rho() {
@@ -97,7 +101,7 @@ impl Recovery<'_> {
             .map(|(k, feature)| {
                 let mut curve = Curve::default();
                 for (v, value) in feature.values.iter().enumerate() {
-                    let found = canonical.shape(k, asked(feature, v)).map_or(0.0, |found| found[0]);
+                    let found = canonical.shape(k, feature_value(feature, v)).map_or(0.0, |found| found[0]);
                     let (support, truth) = (self.truth.nodes[k][v], self.truth.shapes[k][v][0]);
                     curve.push(|| format!("{} ({support} nodes)", value_name(value)), support, truth, found);
                 }
@@ -131,7 +135,7 @@ impl Recovery<'_> {
         let mut curve = Curve::default();
         for (v, value) in feature.values.iter().enumerate() {
             for (slot, receivers) in self.truth.receivers.iter().enumerate() {
-                let found = centred(&canonical.product(k, asked(feature, v), slot), c);
+                let found = centred(&canonical.product(k, feature_value(feature, v), slot), c);
                 let truth = centred(&self.truth.products[k][v][slot], c);
                 let place = || format!("{} at {}", value_name(value), slot_name(slot, slots));
                 curve.push(place, self.truth.nodes[k][v] * receivers, truth, found);
@@ -146,9 +150,9 @@ impl Recovery<'_> {
         let slots = self.truth.receivers.len();
         let mut curve = Curve::default();
         for item in self.train.items() {
-            let heard = shells_heard(&self.world.graphs, self.train, *item, slots);
+            let receivers = receivers_by_slot(&self.world.graphs, self.train, *item, slots);
             let term = |beta: &[Vec<f64>]| {
-                let parts = beta.iter().zip(&heard).map(|(beta, heard)| centred(beta, c) * heard);
+                let parts = beta.iter().zip(&receivers).map(|(beta, receivers)| centred(beta, c) * receivers);
                 parts.sum::<f64>()
             };
             let constant = centred(canonical.output_bias(), c) - centred(&self.case.planted.output_bias, c);

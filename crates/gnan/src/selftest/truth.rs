@@ -12,7 +12,7 @@ use super::planted::{Planted, PlantedGraph, PlantedValue};
 pub(crate) struct Truth {
     /// `[features][values]`: training nodes.
     pub nodes: Vec<Vec<f64>>,
-    /// `[slots]`: receivers in training that hear something from there; "unreachable" last.
+    /// `[slots]`: receivers in training with sources there; "unreachable" last.
     pub receivers: Vec<f64>,
     /// `[rhos][slots][outputs]`: largest absolute value over the seen slots 1, and positive there.
     pub rhos: Vec<Vec<Vec<f64>>>,
@@ -65,15 +65,17 @@ impl Truth {
             };
             let values = || feature.values.iter().enumerate();
             let own_rhos = feature.values.iter().any(|value| value.rho != feature.values[0].rho);
-            let mean = |c: usize| values().map(|(index, value)| weight(index) * value.says[c]).sum::<f64>();
+            let mean = |c: usize| values().map(|(index, value)| weight(index) * value.effects[c]).sum::<f64>();
             let centre = table(slots, outputs, |slot, c| {
-                values().map(|(index, value)| weight(index) * value.says[c] * rho(value.rho, slot, c)).sum()
+                values().map(|(index, value)| weight(index) * value.effects[c] * rho(value.rho, slot, c)).sum()
             });
-            let shape = |c: usize, said: f64, r: usize| (said - if own_rhos { 0.0 } else { mean(c) }) * scale(r, c);
-            let said = feature.values.iter();
-            shapes.push(said.map(|value| (0..outputs).map(|c| shape(c, value.says[c], value.rho)).collect()).collect());
+            let shape = |c: usize, effect: f64, r: usize| (effect - if own_rhos { 0.0 } else { mean(c) }) * scale(r, c);
+            let values = feature.values.iter();
+            shapes.push(
+                values.map(|value| (0..outputs).map(|c| shape(c, value.effects[c], value.rho)).collect()).collect(),
+            );
             let product = |value: &PlantedValue| {
-                table(slots, outputs, |slot, c| value.says[c] * rho(value.rho, slot, c) - centre[slot][c])
+                table(slots, outputs, |slot, c| value.effects[c] * rho(value.rho, slot, c) - centre[slot][c])
             };
             products.push(feature.values.iter().map(product).collect());
             for (row, centre) in structure.iter_mut().zip(&centre) {
@@ -110,8 +112,8 @@ pub(super) fn receivers_of(train: &Dataset, item: u32) -> (usize, Vec<usize>) {
     }
 }
 
-/// How many receivers of an item hear something from each slot.
-pub(super) fn shells_heard(graphs: &[PlantedGraph], train: &Dataset, item: u32, slots: usize) -> Vec<f64> {
+/// How many receivers of an item have sources at each slot.
+pub(super) fn receivers_by_slot(graphs: &[PlantedGraph], train: &Dataset, item: u32, slots: usize) -> Vec<f64> {
     let (graph, receivers) = receivers_of(train, item);
     let mut counts = vec![0.0; slots];
     for receiver in receivers {
@@ -126,8 +128,8 @@ pub(super) fn shells_heard(graphs: &[PlantedGraph], train: &Dataset, item: u32, 
 fn count_receivers(graphs: &[PlantedGraph], train: &Dataset, slots: usize) -> Vec<f64> {
     let mut counts = vec![0.0; slots];
     for item in train.items() {
-        let heard = shells_heard(graphs, train, *item, slots);
-        counts.iter_mut().zip(heard).for_each(|(count, heard)| *count += heard);
+        let receivers = receivers_by_slot(graphs, train, *item, slots);
+        counts.iter_mut().zip(receivers).for_each(|(count, receivers)| *count += receivers);
     }
     counts
 }
@@ -173,8 +175,9 @@ mod tests {
                 let mut scaled = planted.clone();
                 let rows = scaled.rhos.iter_mut().flat_map(|rho| rho.near.iter_mut().chain([&mut rho.unreachable]));
                 rows.flatten().for_each(|rho| *rho *= factor);
-                let said = scaled.features.iter_mut().flat_map(|f| f.values.iter_mut().map(|value| &mut value.says));
-                said.chain([&mut scaled.bias]).flatten().for_each(|said| *said /= factor);
+                let effects =
+                    scaled.features.iter_mut().flat_map(|f| f.values.iter_mut().map(|value| &mut value.effects));
+                effects.chain([&mut scaled.bias]).flatten().for_each(|effect| *effect /= factor);
                 assert_same(planted, &scaled, case.name);
             }
             if planted.shares_rho() {
@@ -183,7 +186,7 @@ mod tests {
                 for (k, feature) in features.iter_mut().enumerate() {
                     for (c, bias) in bias.iter_mut().enumerate() {
                         let constant = 0.7 * (k as f64 + 1.0) - 0.3 * c as f64;
-                        feature.values.iter_mut().for_each(|value| value.says[c] += constant);
+                        feature.values.iter_mut().for_each(|value| value.effects[c] += constant);
                         *bias -= constant;
                     }
                 }

@@ -67,7 +67,7 @@ fn random_graph(features: &[PlantedFeature], random: &mut Stream) -> PlantedGrap
         let first = node.saturating_sub(LATEST).max(if node > second_part { second_part } else { 0 });
         let open: Vec<usize> = (first..node).filter(|at| graph.neighbours[*at].len() < MOST_NEIGHBOURS).collect();
         // The latest node of a part always has room: it has one neighbour at most.
-        let at = open.get(random.below(open.len().max(1))).copied().unwrap_or(node - 1);
+        let at = open[random.below(open.len())];
         graph.join(at, node);
     }
     for _ in 0..random.below(4) {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::dataset::pair::MOST_LEVELS;
-use crate::dataset::{Dataset, Feature, Pair, PairMember};
+use crate::dataset::{Dataset, Feature, FeaturePair, PairMember};
 use crate::error::{Error, Result};
 use crate::files::{Task, Values};
 use crate::model::{Ended, FeatureSchema, Model, PairRank};
@@ -109,7 +109,7 @@ impl Spec {
         let mut chosen = Vec::new();
         for FeaturePairName(names) in &self.model.feature_pair {
             let member = |name: &String| Members::cut(train, &schemas, |feature| feature.name == *name)?.only(name);
-            chosen.push(Pair { members: [member(&names[0])?, member(&names[1])?] });
+            chosen.push(FeaturePair { members: [member(&names[0])?, member(&names[1])?] });
         }
         let wanted = self.model.feature_pairs;
         let mut ranks = Vec::new();
@@ -119,8 +119,9 @@ impl Spec {
                 return Ok(first);
             }
             let ranking = Ranking::new(self, &first.model, train, &schemas)?;
-            let named = |pair: &Pair| chosen.iter().any(|other: &Pair| other.has_members_of(pair));
-            let best: Vec<Pair> = ranking.pairs.iter().filter(|pair| !named(pair)).take(wanted).cloned().collect();
+            let named = |pair: &FeaturePair| chosen.iter().any(|other: &FeaturePair| other.has_members_of(pair));
+            let best: Vec<FeaturePair> =
+                ranking.pairs.iter().filter(|pair| !named(pair)).take(wanted).cloned().collect();
             chosen.extend(best);
             ranks = ranking.ranks;
             ranks.truncate(RANKS_KEPT.max(wanted));
@@ -134,9 +135,9 @@ impl Spec {
     }
 }
 
-impl Pair {
-    fn has_members_of(&self, other: &Pair) -> bool {
-        let names = |pair: &Pair| pair.members.each_ref().map(|member| member.feature.clone());
+impl FeaturePair {
+    fn has_members_of(&self, other: &FeaturePair) -> bool {
+        let names = |pair: &FeaturePair| pair.members.each_ref().map(|member| member.feature.clone());
         let [a, b] = names(other);
         names(self) == [a.clone(), b.clone()] || names(self) == [b, a]
     }
@@ -170,7 +171,7 @@ impl Members {
 
 /// All pairs that were considered, the best first.
 struct Ranking {
-    pairs: Vec<Pair>,
+    pairs: Vec<FeaturePair>,
     ranks: Vec<PairRank>,
 }
 
@@ -189,7 +190,7 @@ impl Ranking {
         let scores: Vec<f64> = places.par_iter().map(score).collect();
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-        let pair = |at: &usize| Pair { members: places[*at].map(|member| members[member].clone()) };
+        let pair = |at: &usize| FeaturePair { members: places[*at].map(|member| members[member].clone()) };
         let rank = |at: &usize| PairRank {
             features: places[*at].map(|member| members[member].feature.clone()),
             score: scores[*at],

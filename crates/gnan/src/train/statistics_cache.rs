@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::resolve::ResolvedSpec;
-use crate::dataset::{Dataset, Pair};
+use crate::dataset::{Dataset, FeaturePair};
 use crate::error::Result;
 use crate::model::{Rho, channel_plan};
 use crate::spec::{BinChoice, Spec};
@@ -35,7 +35,7 @@ impl StatisticsCache {
     }
 
     /// A cache for the same items with feature pairs as further features.
-    pub(super) fn with_pairs(&self, pairs: &[Pair]) -> Result<StatisticsCache> {
+    pub(super) fn with_pairs(&self, pairs: &[FeaturePair]) -> Result<StatisticsCache> {
         Ok(StatisticsCache::new(&self.data.paired(pairs)?))
     }
 

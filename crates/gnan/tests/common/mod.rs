@@ -4,7 +4,7 @@
 
 pub mod model_file;
 
-use gnan::dataset::{Feature, Outcome, Pair, PairMember};
+use gnan::dataset::{Feature, FeaturePair, Outcome, PairMember};
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
 use gnan::lens::{Lens, Pool, Reach};
 use gnan::model::{
@@ -349,7 +349,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     {
         let levels = |k: usize| features[k].levels.iter().map(|level| level.name.clone()).collect::<Vec<_>>();
         let member = |feature: &Feature, k: usize| PairMember::of(feature, &levels(k), |_| true).expect("bins");
-        let pair = Pair { members: [member(first, 0), member(second, 1)] };
+        let pair = FeaturePair { members: [member(first, 0), member(second, 1)] };
         let feature = pair.feature(data.features()).expect("a pair");
         features.push(FeatureSchema::learn(&feature, &graph_of_node, data.task()));
     }

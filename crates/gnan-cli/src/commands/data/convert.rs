@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, ReadArgs, fetched};
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::progress::working;
-use crate::screen::{print_json, talk};
+use crate::screen::{eprint_line, print_json};
 use crate::style::heading;
 
 const HELP: &str = concat!(
@@ -70,7 +70,7 @@ struct Written<'a> {
 }
 
 /// Runs `gnan data convert`.
-pub fn run(args: &ConvertArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &ConvertArgs, json: bool) -> Result<Completion> {
     check_place(&args.output, args.force.force)?;
     let mut options = ReadOptions::default();
     args.read.apply(&mut options);
@@ -87,8 +87,8 @@ pub fn run(args: &ConvertArgs, json: bool) -> Result<Answer> {
     } else {
         let size =
             format!("{}, {}, {} edges as listed", counted(graphs, "graph"), counted(nodes, "node"), count(edges));
-        talk(format!("wrote {size} to {}", heading(args.output.display())));
-        tables.notes.iter().for_each(|note| talk(format!("  - {note}")));
+        eprint_line(format!("wrote {size} to {}", heading(args.output.display())));
+        tables.notes.iter().for_each(|note| eprint_line(format!("  - {note}")));
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }

@@ -12,11 +12,11 @@ use super::list::folder;
 use crate::args::heading::DATA;
 use crate::cli::examples;
 use crate::download::{Downloader, Fetched, Patience, Source, State, can_go_on};
-use crate::exit::{Answer, Failure, Result};
+use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::progress::DownloadProgress;
-use crate::screen::{print, print_json, talk};
-use crate::style::{self, dim, harmless, heading};
+use crate::screen::{eprint_line, print, print_json};
+use crate::style::{self, dim, escape_control, heading};
 use crate::table::{Align, Table};
 
 const EXAMPLES: &str = examples!(
@@ -73,7 +73,7 @@ struct Set {
 }
 
 /// Runs `gnan data fetch`.
-pub fn run(args: &FetchArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &FetchArgs, json: bool) -> Result<Completion> {
     let entries: Vec<&Entry> = if args.all {
         catalogue::entries().collect()
     } else {
@@ -92,8 +92,9 @@ pub fn run(args: &FetchArgs, json: bool) -> Result<Answer> {
                 sets.push(set);
             }
             Err(Failure::Library(error)) if entries.len() > 1 && can_go_on(&error) => {
-                let lines: Vec<String> = error.to_string().lines().map(|line| harmless(line).into_owned()).collect();
-                talk(format!("{}: {}: {}", style::warning("not fetched"), entry.title, lines.join("\n")));
+                let lines: Vec<String> =
+                    error.to_string().lines().map(|line| escape_control(line).into_owned()).collect();
+                eprint_line(format!("{}: {}: {}", style::warning("not fetched"), entry.title, lines.join("\n")));
                 missed.push(entry.name);
             }
             Err(failure) => return Err(failure),
@@ -103,7 +104,7 @@ pub fn run(args: &FetchArgs, json: bool) -> Result<Answer> {
         print_json(&Document { folder: &folder, sets: &sets })?;
     }
     if missed.is_empty() {
-        return Ok(Answer::Done);
+        return Ok(Completion::Done);
     }
     let message = format!("{} of {} data sets were not fetched: {}", missed.len(), entries.len(), missed.join(", "));
     Err(Error::input(message).into())

@@ -8,7 +8,7 @@ use gnan::numbers::{count, counted, number, percent};
 use crate::args::LookArgs;
 use crate::args::heading::OUTPUT;
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::progress::working;
 use crate::screen::{print, print_json};
 use crate::style::{dim, heading};
@@ -38,7 +38,7 @@ pub struct InfoArgs {
 }
 
 /// Runs `gnan data info`.
-pub fn run(args: &InfoArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &InfoArgs, json: bool) -> Result<Completion> {
     let data = args.data.open()?;
     let summary = working("counting", || data.summary());
     if json {
@@ -46,7 +46,7 @@ pub fn run(args: &InfoArgs, json: bool) -> Result<Answer> {
     } else {
         print(info(&summary, args.all))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 fn info(summary: &Summary, all: bool) -> String {

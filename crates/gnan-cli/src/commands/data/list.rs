@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::args::heading::DATA;
 use crate::cli::examples;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::screen::{print, print_json};
 use crate::style::{DIM, dim, heading};
 use crate::table::{Align, Table};
@@ -49,7 +49,7 @@ struct Set {
 }
 
 /// Runs `gnan data list`.
-pub fn run(args: &ListArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &ListArgs, json: bool) -> Result<Completion> {
     let folder = folder(args.folder.as_deref())?;
     if json {
         let sets = catalogue::entries().map(|entry| Set {
@@ -62,7 +62,7 @@ pub fn run(args: &ListArgs, json: bool) -> Result<Answer> {
     } else {
         print(list(&folder))?;
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// The folder that was named, or the usual one.

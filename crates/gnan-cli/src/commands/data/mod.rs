@@ -7,7 +7,7 @@ mod list;
 
 use clap::{Args, Subcommand};
 
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 
 pub use info::{FIRST_ROWS, NAME_WIDTH, rest};
 
@@ -31,7 +31,7 @@ enum DataCommand {
 }
 
 /// Runs `gnan data`.
-pub fn run(args: &DataCommandArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &DataCommandArgs, json: bool) -> Result<Completion> {
     match &args.command {
         DataCommand::List(args) => list::run(args, json),
         DataCommand::Info(args) => info::run(args, json),

@@ -13,7 +13,7 @@ use crate::amounts::{
     EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, level_rows, strongest, summed, support_words,
 };
 use crate::findings::rho_table;
-use crate::style::{dim, harmless, heading};
+use crate::style::{dim, escape_control, heading};
 use crate::table::{Table, shorten};
 
 /// Widest name in a heading.
@@ -256,7 +256,7 @@ impl Global<'_> {
         let definition = self.canonical.definition();
         let full = self.features.is_some();
         let rows = self.rows(k, feature);
-        let unit = feature.unit.as_deref().map(|unit| format!(" in {}", harmless(unit))).unwrap_or_default();
+        let unit = feature.unit.as_deref().map(|unit| format!(" in {}", escape_control(unit))).unwrap_or_default();
         let support = support_words(feature.support, definition.learned.task, self.nouns());
         let kind = if definition.learned.features[k].pair.is_some() { "pair" } else { feature.kind.name() };
         let mut words = format!("{kind}{unit}, {support}");

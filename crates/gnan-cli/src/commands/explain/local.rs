@@ -8,7 +8,7 @@ use gnan::numbers::{count, number, percent};
 use gnan::score::most_probable;
 
 use crate::ledger::{LedgerTable, term_noun};
-use crate::style::{BOLD, dim, harmless, heading, warning};
+use crate::style::{BOLD, dim, escape_control, heading, warning};
 use crate::table::shorten;
 
 /// What people see first.
@@ -34,7 +34,7 @@ impl Ledgers<'_> {
         let title = heading(shorten(&why.id, NAME_WIDTH));
         let mut text = format!("{title}  {}\n", self.prediction(why));
         for sentence in novelty {
-            text.push_str(&format!("  {}: {}\n", warning("not seen in training"), harmless(sentence)));
+            text.push_str(&format!("  {}: {}\n", warning("not seen in training"), escape_control(sentence)));
         }
         let outputs = self.outputs.clone().unwrap_or_else(|| Output::foremost(self.definition, why));
         let by = if self.by.is_empty() { &USUAL[..] } else { &self.by };
@@ -112,7 +112,7 @@ impl Ledgers<'_> {
             Outcome::Multiclass => format!("logit of {name} above the mean of the {} classes", count(self.classes())),
             Outcome::Regression | Outcome::MultiRegression => {
                 let unit = self.definition.learned.targets.get(output.index).and_then(|target| target.unit.as_deref());
-                unit.map_or_else(|| name.clone(), |unit| format!("{name} ({})", harmless(unit)))
+                unit.map_or_else(|| name.clone(), |unit| format!("{name} ({})", escape_control(unit)))
             }
         }
     }

@@ -17,11 +17,11 @@ use serde::Serialize;
 use crate::args::heading::OUTPUT;
 use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
-use crate::exit::{Answer, Failure, Result};
+use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::progress::working;
-use crate::screen::{print, talk};
-use crate::style::{harmless, warning};
+use crate::screen::{eprint_line, print};
+use crate::style::{escape_control, warning};
 
 const EXAMPLES: &str = examples!(
     "gnan explain model.gnan                                 the model alone",
@@ -138,7 +138,7 @@ enum Format {
 }
 
 /// Runs `gnan explain`.
-pub fn run(args: &ExplainArgs, json: bool) -> Result<Answer> {
+pub fn run(args: &ExplainArgs, json: bool) -> Result<Completion> {
     let format = match (json, args.csv) {
         (true, true) => return Err(Error::usage("either --json or --csv, not both").into()),
         (true, _) => Format::Json,
@@ -168,7 +168,7 @@ fn explainer<'a>(args: &ExplainArgs, model: &'a Model, data: &'a Dataset) -> gna
     explainer.map_err(|error| error.in_file(args.data.as_deref().unwrap_or_default()))
 }
 
-fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, format: Format) -> Result<Answer> {
+fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, format: Format) -> Result<Completion> {
     if let Some(before) = model.before_readout() {
         let answer = explain_model(args, &before, data, format)?;
         if format == Format::Text && args.output.output.is_none() {
@@ -208,7 +208,7 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
             write_text(args, &global.text(), "the overview")?;
         }
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Text for people goes to the terminal with its colours, to a file without.
@@ -219,7 +219,7 @@ fn write_text(args: &ExplainArgs, text: &str, what: &str) -> Result<()> {
     }
 }
 
-fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format: Format) -> Result<Answer> {
+fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format: Format) -> Result<Completion> {
     let definition = model.definition();
     // Data that the model cannot read are worth more words than an id that is not in them.
     let before = model.before_readout();
@@ -245,7 +245,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
             text.push_str(&wanted.text(&why, &outputs.novelty));
         }
         write_text(args, &text, &counted(positions.len(), "explanation"))?;
-        return Ok(Answer::Done);
+        return Ok(Completion::Done);
     }
     let outputs = working("predicting", || model.outputs_on(&data.subset(&positions)))?;
     if args.verify {
@@ -278,9 +278,9 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     explainer.explain_each(&positions, &outputs, make, |bytes| sink.write(&bytes).and_then(|()| go_on()))?;
     sink.close(&args.output, &counted(positions.len(), "explanation"))?;
     for sentence in &outputs.novelty {
-        talk(format!("{}: {}", warning("note"), harmless(sentence)));
+        eprint_line(format!("{}: {}", warning("note"), escape_control(sentence)));
     }
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 /// Whether nobody has interrupted the work.
@@ -306,7 +306,7 @@ impl Verified for Verification {
         if self.adds_up {
             return format!("everything adds up: {what}; {deviation}");
         }
-        let worst = self.worst.as_deref().map(harmless).unwrap_or_default();
+        let worst = self.worst.as_deref().map(escape_control).unwrap_or_default();
         format!("the parts of \"{worst}\" do not add up: {what}; {deviation}")
     }
 
@@ -329,7 +329,7 @@ impl Verified for ReadoutVerification {
 }
 
 /// Prints what verification has found.
-fn answer(args: &ExplainArgs, found: &impl Verified, format: Format) -> Result<Answer> {
+fn answer(args: &ExplainArgs, found: &impl Verified, format: Format) -> Result<Completion> {
     match format {
         Format::Text | Format::Csv => write_text(args, &format!("{}\n", found.sentence()), "the answer")?,
         Format::Json => {
@@ -339,7 +339,7 @@ fn answer(args: &ExplainArgs, found: &impl Verified, format: Format) -> Result<A
             args.output.write(&text, "the answer")?;
         }
     }
-    Ok(if found.adds_up() { Answer::Done } else { Answer::No })
+    Ok(if found.adds_up() { Completion::Done } else { Completion::CheckFailed })
 }
 
 #[cfg(test)]

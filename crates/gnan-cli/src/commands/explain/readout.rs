@@ -7,7 +7,7 @@ use gnan::{Dataset, Error, Model};
 use super::local::Ledgers;
 use super::{ExplainArgs, Format, answer, write_text};
 use crate::args::Sink;
-use crate::exit::{Answer, Result};
+use crate::exit::{Completion, Result};
 use crate::progress::working;
 use crate::style::{dim, heading};
 use crate::table::{Align, Table, shorten};
@@ -43,7 +43,7 @@ pub fn predictions(
     data: &Dataset,
     positions: &[usize],
     format: Format,
-) -> Result<Answer> {
+) -> Result<Completion> {
     if format == Format::Csv {
         let error = Error::usage("the two stages of a readout do not fit one table");
         return Err(error.with_remedy("take --json, or words").into());
@@ -55,7 +55,7 @@ pub fn predictions(
     if format == Format::Text && !args.all {
         let text: Vec<String> = found.iter().map(|why| ledger(model, why, args.top)).collect();
         write_text(args, &text.join("\n"), &counted(found.len(), "explanation"))?;
-        return Ok(Answer::Done);
+        return Ok(Completion::Done);
     }
     let mut sink = Sink::open(&args.output)?;
     for why in &found {
@@ -65,7 +65,7 @@ pub fn predictions(
         sink.write(&line)?;
     }
     sink.close(&args.output, &counted(found.len(), "explanation"))?;
-    Ok(Answer::Done)
+    Ok(Completion::Done)
 }
 
 fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
@@ -79,7 +79,7 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
         [name, heard].into_iter().chain(values.iter().map(|value| with_sign(*value, 2))).collect::<Vec<_>>()
     };
     for term in largest {
-        table.row(row(shorten(&term.part, NAME_WIDTH), number(term.heard), &term.values));
+        table.row(row(shorten(&term.part, NAME_WIDTH), number(term.input), &term.values));
     }
     if let Some((others, sums)) = rest {
         table.row(row(format!("{others} more"), String::new(), &sums));
@@ -101,5 +101,5 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     };
     let words =
         dim("second stage: what is heard, by feature and distance and by source; in spreads, not in the units above");
-    format!("{first}\n{words}\n{}", ledgers.text(&why.heard, &[]))
+    format!("{first}\n{words}\n{}", ledgers.text(&why.inputs, &[]))
 }

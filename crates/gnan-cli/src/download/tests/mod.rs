@@ -11,10 +11,10 @@ use std::time::Duration;
 use gnan::catalogue::RemoteFile;
 use tempfile::TempDir;
 
-use super::part::Part;
+use super::part::PartialFile;
 use super::{Downloader, Fetched, Patience, Source, State, checksum_of};
 use crate::exit::{Failure, Result};
-use server::{Answer, Server, value};
+use server::{Completion, Server, value};
 
 const TAG: Option<&str> = Some("\"v1\"");
 const PATH: &str = "tu/SET.zip";
@@ -92,7 +92,7 @@ fn with_part(bytes: &[u8]) -> TempDir {
 #[test]
 fn a_whole_file_arrives_and_is_not_fetched_twice() {
     let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    let server = Server::new(&content, TAG, &[Answer::Well]);
+    let server = Server::new(&content, TAG, &[Completion::Well]);
     let fetched = fetch(&server, folder.path(), &file(&content), 1).unwrap();
     assert_eq!((fetched.state, fetched.bytes, fetched.verified), (State::Fetched, 300_000, true));
     assert_whole(&folder, &content);
@@ -108,7 +108,7 @@ fn a_cut_file_is_continued_at_once_or_in_the_next_run() {
     let content = content();
     for attempts in [1, 3] {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::new(&content, TAG, &[Answer::Cut(100_000), Answer::Well]);
+        let server = Server::new(&content, TAG, &[Completion::Cut(100_000), Completion::Well]);
         let first = fetch(&server, folder.path(), &file(&content), attempts);
         let fetched = if attempts == 1 {
             assert!(message(first).contains("100.00 kB are kept: the same command resumes"));
@@ -129,22 +129,22 @@ fn another_version_is_never_spliced() {
     let (content, old) = (content(), vec![9; 100_000]);
     // The version is known: the server itself sends everything.
     let folder = tempfile::tempdir().unwrap();
-    let first = Server::new(&[9; 300_000], Some("\"v0\""), &[Answer::Cut(100_000)]);
+    let first = Server::new(&[9; 300_000], Some("\"v0\""), &[Completion::Cut(100_000)]);
     assert!(fetch(&first, folder.path(), &file(&content), 1).is_err());
-    let second = Server::new(&content, TAG, &[Answer::Well]);
+    let second = Server::new(&content, TAG, &[Completion::Well]);
     let part = folder.path().join("tu/SET.zip.part.version");
     std::fs::write(part, format!("{}/{PATH}\n\"v0\"\n", second.address)).unwrap();
     assert_eq!(fetch(&second, folder.path(), &file(&content), 1).unwrap().state, State::Fetched);
     assert_whole(&folder, &content);
     // It is not known: the checksum tells, and everything comes anew, once.
     let folder = with_part(&old);
-    let server = Server::new(&content, None, &[Answer::Well]);
+    let server = Server::new(&content, None, &[Completion::Well]);
     assert_eq!(fetch(&server, folder.path(), &file(&content), 1).unwrap().state, State::Fetched);
     assert_eq!(server.requests().len(), 2);
     assert_whole(&folder, &content);
     // Without a checksum either, nothing is continued.
     let folder = with_part(&old);
-    let server = Server::new(&content, None, &[Answer::Well]);
+    let server = Server::new(&content, None, &[Completion::Well]);
     let fetched = fetch(&server, folder.path(), &RemoteFile { sha256: None, ..file(&content) }, 1).unwrap();
     assert_eq!(
         (fetched.state, fetched.verified, fetched.sha256.as_deref()),
@@ -157,7 +157,7 @@ fn another_version_is_never_spliced() {
 #[test]
 fn servers_that_know_no_parts_send_everything() {
     let content = content();
-    for answer in [Answer::Everything, Answer::WrongPart] {
+    for answer in [Completion::Everything, Completion::WrongPart] {
         let folder = with_part(&content[..1000]);
         let server = Server::new(&content, TAG, &[answer]);
         assert_eq!(fetch(&server, folder.path(), &file(&content), 2).unwrap().state, State::Fetched);
@@ -174,14 +174,14 @@ fn a_part_that_is_whole_or_too_long_is_understood() {
     assert_whole(&folder, &content);
     for wrong in [vec![1; 300_000], vec![1; 400_000]] {
         let folder = with_part(&wrong);
-        let server = Server::new(&content, TAG, &[Answer::Well]);
+        let server = Server::new(&content, TAG, &[Completion::Well]);
         assert_eq!(fetch(&server, folder.path(), &file(&content), 1).unwrap().state, State::Fetched);
         assert_whole(&folder, &content);
     }
     // A guess of the size was wrong, and the part is longer than the file: the server has no rest.
     let folder = with_part(&content);
     std::fs::write(folder.path().join("tu/SET.zip.part.version"), "").unwrap();
-    let server = Server::new(&content[..1000], None, &[Answer::Well]);
+    let server = Server::new(&content[..1000], None, &[Completion::Well]);
     let shorter = RemoteFile { bytes: 400_000, ..file(&content[..1000]) };
     assert_eq!(fetch(&server, folder.path(), &shorter, 2).unwrap().state, State::Fetched);
     assert_whole(&folder, &content[..1000]);
@@ -191,7 +191,7 @@ fn a_part_that_is_whole_or_too_long_is_understood() {
 fn wrong_bytes_are_removed_and_both_checksums_named() {
     let (content, folder) = (content(), tempfile::tempdir().unwrap());
     let wrong = vec![5; 300_000];
-    let server = Server::new(&wrong, TAG, &[Answer::Well]);
+    let server = Server::new(&wrong, TAG, &[Completion::Well]);
     let message = message(fetch(&server, folder.path(), &file(&content), 3));
     assert!(message.contains(sum(&content)) && message.contains(sum(&wrong)), "{message}");
     assert!(files(folder.path()).is_empty());
@@ -202,7 +202,7 @@ fn wrong_bytes_are_removed_and_both_checksums_named() {
 fn refusals_are_final_and_troubles_are_not() {
     let content = content();
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::new(&content, TAG, &[Answer::Status("404 Not Found")]);
+    let server = Server::new(&content, TAG, &[Completion::Status("404 Not Found")]);
     let refusal = message(fetch(&server, folder.path(), &file(&content), 3));
     assert!(
         refusal.contains("tu/SET.zip: the server answers 404 Not Found") && refusal.contains("--mirror"),
@@ -210,8 +210,12 @@ fn refusals_are_final_and_troubles_are_not() {
     );
     assert_eq!(server.requests().len(), 1);
     assert!(files(folder.path()).is_empty());
-    let busy = Answer::Status("503 Service Unavailable");
-    let server = Server::new(&content, TAG, &[busy.clone(), Answer::Cut(0), Answer::Redirect("/moved"), Answer::Well]);
+    let busy = Completion::Status("503 Service Unavailable");
+    let server = Server::new(
+        &content,
+        TAG,
+        &[busy.clone(), Completion::Cut(0), Completion::Redirect("/moved"), Completion::Well],
+    );
     fetch(&server, folder.path(), &file(&content), 3).unwrap();
     assert!(server.requests()[3].starts_with("get /moved "));
     assert_whole(&folder, &content);
@@ -219,10 +223,10 @@ fn refusals_are_final_and_troubles_are_not() {
     let lasting = Server::new(&content, TAG, &[busy]);
     assert!(message(fetch(&lasting, folder.path(), &file(&content), 2)).contains("503"));
     assert_eq!(lasting.requests().len(), 2);
-    let circle = Server::new(&content, TAG, &[Answer::Redirect("/round")]);
+    let circle = Server::new(&content, TAG, &[Completion::Redirect("/round")]);
     assert!(message(fetch(&circle, folder.path(), &file(&content), 2)).contains("leads nowhere"));
     for to in ["file:///etc/passwd", "ftp://127.0.0.1/x", "\u{1b}[31m", ""] {
-        let elsewhere = Server::new(&content, TAG, &[Answer::Redirect(to)]);
+        let elsewhere = Server::new(&content, TAG, &[Completion::Redirect(to)]);
         assert!(fetch(&elsewhere, folder.path(), &file(&content), 1).is_err(), "{to}");
     }
     let nobody = Source::Address("http://127.0.0.1:1".to_owned());
@@ -237,12 +241,12 @@ fn refusals_are_final_and_troubles_are_not() {
 fn a_silent_server_is_given_up_and_a_slow_one_is_not() {
     let content = content();
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::new(&content, TAG, &[Answer::Silence(Duration::from_secs(5))]);
+    let server = Server::new(&content, TAG, &[Completion::Silence(Duration::from_secs(5))]);
     let start = std::time::Instant::now();
     assert!(message(fetch(&server, folder.path(), &file(&content), 1)).contains("nothing has arrived"));
     assert!(start.elapsed() < Duration::from_secs(4));
     // Longer in all than the longest silence.
-    let server = Server::new(&content, TAG, &[Answer::Slowly(2_000)]);
+    let server = Server::new(&content, TAG, &[Completion::Slowly(2_000)]);
     fetch(&server, folder.path(), &file(&content), 1).unwrap();
     assert_whole(&folder, &content);
 }
@@ -250,7 +254,7 @@ fn a_silent_server_is_given_up_and_a_slow_one_is_not() {
 #[test]
 fn endless_files_are_not_taken() {
     let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    let server = Server::new(&content, TAG, &[Answer::Endless]);
+    let server = Server::new(&content, TAG, &[Completion::Endless]);
     let refusal = message(fetch(&server, folder.path(), &file(&content), 3));
     assert!(refusal.contains("more than 300000 bytes"), "{refusal}");
     assert!(files(folder.path()).is_empty());
@@ -259,7 +263,7 @@ fn endless_files_are_not_taken() {
 #[test]
 fn an_interruption_keeps_the_part() {
     let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    let server = Server::new(&content, TAG, &[Answer::Slowly(50_000), Answer::Well]);
+    let server = Server::new(&content, TAG, &[Completion::Slowly(50_000), Completion::Well]);
     let source = Source::Address(server.address.clone());
     let seen = Cell::new(0);
     let watch = |arrived, total| {
@@ -299,7 +303,7 @@ fn what_is_there_is_checked_and_replaced_by_force_only() {
     let (content, folder) = (content(), tempfile::tempdir().unwrap());
     std::fs::create_dir(folder.path().join("tu")).unwrap();
     std::fs::write(folder.path().join(PATH), "mine").unwrap();
-    let server = Server::new(&content, TAG, &[Answer::Status("404 Not Found"), Answer::Well]);
+    let server = Server::new(&content, TAG, &[Completion::Status("404 Not Found"), Completion::Well]);
     let refusal = message(fetch(&server, folder.path(), &file(&content), 1));
     assert!(refusal.contains(sum(b"mine")) && refusal.contains("--force"), "{refusal}");
     let source = Source::Address(server.address.clone());
@@ -316,7 +320,7 @@ fn what_is_there_is_checked_and_replaced_by_force_only() {
 #[test]
 fn hostile_paths_are_refused_before_anything_is_asked() {
     let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    let server = Server::new(&content, TAG, &[Answer::Well]);
+    let server = Server::new(&content, TAG, &[Completion::Well]);
     for path in ["../evil", "/evil", "a/../../evil", "", "a\nb", "a\\..\\b"] {
         assert!(fetch(&server, folder.path(), &RemoteFile { path, ..file(&content) }, 1).is_err(), "{path:?}");
     }
@@ -347,7 +351,7 @@ fn an_archive_is_unpacked_and_removed() {
     let length = archive.len() as u8 - directory;
     archive.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
     archive.extend([length, 0, 0, 0, directory, 0, 0, 0, 0, 0]);
-    let server = Server::new(&archive, TAG, &[Answer::Well]);
+    let server = Server::new(&archive, TAG, &[Completion::Well]);
     let file = RemoteFile { members: &["set/a.csv"], ..file(&archive) };
     assert!(fetch(&server, folder.path(), &file, 1).unwrap().verified);
     assert_eq!(files(folder.path()), ["tu/set/a.csv"]);
@@ -359,8 +363,8 @@ fn an_archive_is_unpacked_and_removed() {
 #[test]
 fn two_at_once_do_not_mix() {
     let (content, folder) = (content(), with_part(b""));
-    let held = Part::open(&folder.path().join(PATH)).unwrap();
-    let server = Server::new(&content, TAG, &[Answer::Well]);
+    let held = PartialFile::open(&folder.path().join(PATH)).unwrap();
+    let server = Server::new(&content, TAG, &[Completion::Well]);
     assert!(message(fetch(&server, folder.path(), &file(&content), 1)).contains("another gnan is fetching this file"));
     drop(held);
     fetch(&server, folder.path(), &file(&content), 1).unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// How a request is answered.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum Completion {
     /// As a good server does: `Range` and `If-Range` are honoured.
     Well,
     /// As a good server does, but the connection is cut after so many bytes.
@@ -36,7 +36,7 @@ pub struct Server {
 
 impl Server {
     /// A server of one file, whose version has a tag or not.
-    pub fn new(content: &[u8], tag: Option<&'static str>, answers: &[Answer]) -> Server {
+    pub fn new(content: &[u8], tag: Option<&'static str>, answers: &[Completion]) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -76,26 +76,26 @@ fn answer(
     request: &str,
     content: &[u8],
     tag: Option<&str>,
-    answer: &Answer,
+    answer: &Completion,
 ) -> std::io::Result<()> {
     let start = value(request, "range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
     let same = value(request, "if-range").is_none_or(|asked| Some(asked) == tag.map(str::to_lowercase).as_deref());
-    let start: usize = start.filter(|_| same && !matches!(answer, Answer::Everything)).unwrap_or(0);
+    let start: usize = start.filter(|_| same && !matches!(answer, Completion::Everything)).unwrap_or(0);
     match answer {
-        Answer::Status(status) => {
+        Completion::Status(status) => {
             return write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
         }
-        Answer::Redirect(to) => {
+        Completion::Redirect(to) => {
             return write!(
                 stream,
                 "HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
             );
         }
-        Answer::Silence(time) => {
+        Completion::Silence(time) => {
             std::thread::sleep(*time);
             return Ok(());
         }
-        Answer::Endless => {
+        Completion::Endless => {
             write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
             loop {
                 stream.write_all(&[7; 1 << 16])?;
@@ -113,13 +113,13 @@ fn answer(
         write!(stream, "ETag: {tag}\r\n")?;
     }
     if start > 0 {
-        let said = if matches!(answer, Answer::WrongPart) { start - 1 } else { start };
+        let said = if matches!(answer, Completion::WrongPart) { start - 1 } else { start };
         write!(stream, "Content-Range: bytes {said}-{}/{}\r\n", content.len() - 1, content.len())?;
     }
     write!(stream, "\r\n")?;
     match answer {
-        Answer::Cut(bytes) => stream.write_all(&rest[..rest.len().min(*bytes)]),
-        Answer::Slowly(piece) => rest.chunks(*piece).try_for_each(|piece| {
+        Completion::Cut(bytes) => stream.write_all(&rest[..rest.len().min(*bytes)]),
+        Completion::Slowly(piece) => rest.chunks(*piece).try_for_each(|piece| {
             std::thread::sleep(Duration::from_millis(5));
             stream.write_all(piece).and_then(|()| stream.flush())
         }),

@@ -88,7 +88,7 @@ impl Dataset {
         })
     }
 
-    /// The feature that says what each node is. A model asks for it by name: which one is chosen depends on the data.
+    /// The feature that says what each node is. A model names it: which one is chosen depends on the data.
     fn label(&self, description: &NodeDescription) -> Result<Feature> {
         let mut given = self.features().iter().filter(|feature| feature.description.is_none());
         if let Some(name) = &description.label {

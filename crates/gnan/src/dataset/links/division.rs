@@ -1,28 +1,28 @@
 //! The division of edges into parts without leaking, and pairs that are no edges beside them.
 //!
-//! Training edges are the message edges; those that validate or test are taken out of the graph. A candidate never hears
-//! its own edge, so training edges may be asked about as well; only where features are computed from the graph, which
-//! would tell, a share of the training edges is asked about and taken out. Of every part there are as many pairs that
-//! are no edge of the data as wanted, drawn uniformly, none of them twice.
+//! Training edges are the message edges; validation and test edges are taken out of the graph. The edge of a candidate
+//! itself is never among its sources, so training edges may be candidates as well. Only where features are computed from
+//! the graph, and would give the edge away, a share of the training edges are candidates and taken out. Every part also
+//! has pairs that are no edge of the data, as many as wanted, drawn uniformly, none of them twice.
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, Candidates};
+use super::{CandidatePair, CandidatePairs};
 use crate::dataset::Dataset;
 use crate::dataset::split::VALIDATION_SHARE;
 use crate::error::{Error, Result};
-use crate::files::Part;
+use crate::files::SplitPart;
 use crate::limits::Limits;
 use crate::random::Stream;
 use crate::remedy::Remedy;
 use crate::spec::NEGATIVES;
 
-/// Candidates are sampled, unless their number is given, so that no more distances than this are held in memory.
+/// Candidate pairs are sampled, unless their number is given, so that no more distances than this are held in memory.
 pub const MOST_DISTANCES: u64 = 500_000_000;
-/// Share of the training edges that is asked about and not heard where features are computed from the graph.
-const ASKED_SHARE: f64 = 0.3;
+/// Share of the training edges that are candidates and no message edges where features are computed from the graph.
+const QUERIED_SHARE: f64 = 0.3;
 /// Fewer edges than this cannot be divided.
 const LEAST_EDGES: usize = 10;
 /// More pairs for each link than this are a slip of the keyboard.
@@ -68,14 +68,15 @@ impl LinkDivision {
         Ok(())
     }
 
-    /// Divides the edges of `data`; `apart` takes the training edges that are asked about out of the graph.
-    pub(super) fn divide(&self, data: &Dataset, apart: bool) -> Result<Candidates> {
+    /// Divides the edges of `data`; `apart` takes the training edges that are candidates out of the graph.
+    pub(super) fn divide(&self, data: &Dataset, apart: bool) -> Result<CandidatePairs> {
         self.check()?;
         let edges = data.distinct_edges();
         if edges.len() < LEAST_EDGES {
             return Err(Error::input(format!("{} edges are too few to learn links from", edges.len()))
                 .with_remedy(format!("at least {LEAST_EDGES} are needed")));
         }
+        Limits::check(edges.len() as u64, u64::from(u32::MAX), "edges")?;
         let mut order: Vec<u32> = (0..edges.len() as u32).collect();
         Stream::named(self.seed, "links", 0).shuffle(&mut order);
         // Of the shuffled edges the first are tested, then come those that validate, then those to train on.
@@ -83,30 +84,35 @@ impl LinkDivision {
         let test = self.test_share.map_or(0, |test| share(test, edges.len()));
         let valid = share(VALIDATION_SHARE, edges.len() - test);
         let held_out = test + valid;
-        let asked = if apart { share(ASKED_SHARE, edges.len() - held_out) } else { edges.len() - held_out };
-        let unheard = if apart { held_out + asked } else { held_out };
-        if valid == 0 || edges.len() - held_out < 2 || unheard == edges.len() {
+        let candidates = if apart { share(QUERIED_SHARE, edges.len() - held_out) } else { edges.len() - held_out };
+        let taken_out = if apart { held_out + candidates } else { held_out };
+        if valid == 0 || edges.len() - held_out < 2 || taken_out == edges.len() {
             return Err(Error::input("no edge is left to train on").with_remedy(Remedy::Lower("test-share")));
         }
-        let mut messages: Vec<[u32; 2]> = order[unheard..].iter().map(|edge| edges[*edge as usize]).collect();
+        let mut messages: Vec<[u32; 2]> = order[taken_out..].iter().map(|edge| edges[*edge as usize]).collect();
         messages.sort_unstable();
-        let counts = [(Part::Train, held_out, asked), (Part::Valid, test, valid), (Part::Test, 0, test)];
+        let counts =
+            [(SplitPart::Train, held_out, candidates), (SplitPart::Valid, test, valid), (SplitPart::Test, 0, test)];
         let (kept, sample) = self.sampled(counts.map(|(_, _, count)| count), messages.len());
         let wanted = kept.map(|count| ((count as f64 * self.negatives).ceil() as usize).max(usize::from(count > 0)));
         let nodes = (kept.iter().chain(&wanted)).fold(messages.len(), |sum, count| sum.saturating_add(*count));
         Limits::check(nodes as u64, Limits::default().nodes, "edges and pairs")
             .map_err(|error| error.with_remedy([Remedy::Lower("negatives"), Remedy::Lower("most-node-pairs")]))?;
-        let mut strangers = strangers(data, &edges, wanted.iter().sum(), self.seed)?.into_iter();
+        let mut unlinked_pairs = unlinked_pairs(data, &edges, wanted.iter().sum(), self.seed)?.into_iter();
         let mut pairs = Vec::new();
         for (((part, first, _), kept), wanted) in counts.into_iter().zip(kept).zip(wanted) {
-            let of_edge = |edge: &u32| Candidate { ends: edges[*edge as usize], part, link: Some(true) };
+            let of_edge = |edge: &u32| CandidatePair { ends: edges[*edge as usize], part, link: Some(true) };
             pairs.extend(order[first..first + kept].iter().map(of_edge));
-            pairs.extend(strangers.by_ref().take(wanted).map(|ends| Candidate { ends, part, link: Some(false) }));
+            pairs.extend(unlinked_pairs.by_ref().take(wanted).map(|ends| CandidatePair {
+                ends,
+                part,
+                link: Some(false),
+            }));
         }
-        Ok(Candidates { messages, pairs, sample })
+        Ok(CandidatePairs { messages, pairs, sample })
     }
 
-    /// How many edges of every part are asked about, and what a user should know of it.
+    /// How many edges of every part become candidates, and what a user should know of it.
     fn sampled(&self, counts: [usize; 3], messages: usize) -> ([usize; 3], Option<String>) {
         let all = (counts.iter().sum::<usize>() as f64 * (1.0 + self.negatives)).ceil();
         let fitting = || usize::try_from(MOST_DISTANCES / messages.max(1) as u64).unwrap_or(usize::MAX);
@@ -122,7 +128,7 @@ impl LinkDivision {
 }
 
 /// `wanted` distinct pairs of nodes of one graph that are no edges, in random order.
-fn strangers(data: &Dataset, edges: &[[u32; 2]], wanted: usize, seed: u64) -> Result<Vec<[u32; 2]>> {
+fn unlinked_pairs(data: &Dataset, edges: &[[u32; 2]], wanted: usize, seed: u64) -> Result<Vec<[u32; 2]>> {
     let pairs_of = |graph: usize| {
         let nodes = data.nodes_of(graph).len() as u64;
         nodes * nodes.saturating_sub(1) / 2
@@ -134,7 +140,9 @@ fn strangers(data: &Dataset, edges: &[[u32; 2]], wanted: usize, seed: u64) -> Re
             Some(*sum)
         })
         .collect();
-    let all = ends.last().copied().unwrap_or(0);
+    let all = *ends.last().expect("data have at least one graph");
+    let too_many = |error| Error::because("there are too many pairs of nodes to draw from", error);
+    let all_pairs = usize::try_from(all).map_err(too_many)?;
     let free = all - edges.len() as u64;
     if wanted as u64 > free {
         return Err(Error::input(format!("{wanted} pairs without a link are wanted, and there are only {free}"))
@@ -157,7 +165,7 @@ fn strangers(data: &Dataset, edges: &[[u32; 2]], wanted: usize, seed: u64) -> Re
     let mut taken = HashSet::with_capacity(wanted);
     let mut list = Vec::with_capacity(wanted);
     while list.len() < wanted {
-        let place = random.below(usize::try_from(all).unwrap_or(usize::MAX)) as u64;
+        let place = random.below(all_pairs) as u64;
         let nodes = data.nodes_of(ends.partition_point(|end| *end <= place));
         let one = random.below(nodes.len());
         let mut other = random.below(nodes.len() - 1);

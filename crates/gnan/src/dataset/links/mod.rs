@@ -1,26 +1,26 @@
 //! Links: which pairs of nodes are joined, as a node task on the line graph.
 //!
 //! The nodes of a data set of links are pairs of nodes: first the *message edges* of every graph, which are the sources,
-//! then its *candidates*, which are the receivers and the items. A candidate hears the message edges, its own excluded,
+//! then its *candidates*, which are the receivers and the items. Its sources are the message edges, its own excluded,
 //! by their distance in the line graph; the target is whether it is a link. The candidates come from a [`LinkDivision`]
-//! of the edges (for training), or are asked about by name ([`AskedPair`]). The line graph itself is never built.
+//! of the edges (for training), or are named by the user ([`QueriedPair`]). The line graph itself is never built.
 
-mod asked;
 mod division;
 mod pair_features;
+mod queried;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use asked::AskedPair;
 pub use division::{LinkDivision, MOST_DISTANCES};
+pub use queried::QueriedPair;
 
 use super::{Content, Dataset, Feature, Target};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::files::{Kind, Part, Task, Values};
+use crate::files::{Kind, SplitPart, Task, Values};
 use crate::graph::Graph;
 use crate::remedy::Remedy;
 use crate::spec::{DataSpec, NodeDescription, TaskChoice};
@@ -33,20 +33,20 @@ pub const CLASSES: [&str; 2] = ["no", "yes"];
 /// Stands between the ids of the ends of a pair, and between the levels of a pair of categories.
 pub const JOINT: &str = "–";
 
-/// Which pairs of nodes are asked about.
+/// Which node pairs are the candidates.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LinkQuestion {
+pub enum LinkPairs {
     /// Edges and as many pairs as wanted that are none, divided into parts.
     Divided(LinkDivision),
     /// These pairs, given all edges.
-    Asked(Vec<AskedPair>),
+    Queried(Vec<QueriedPair>),
 }
 
 /// How a data set is to be understood as one of links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkOptions {
-    /// Which pairs are asked about.
-    pub question: LinkQuestion,
+    /// Which node pairs are the candidates.
+    pub pairs: LinkPairs,
     /// The features of the nodes that pairs are described by, as a model has them; `None`: all.
     pub ends: Option<Vec<EndFeature>>,
 }
@@ -88,18 +88,18 @@ pub struct Links {
     sample: Option<String>,
 }
 
-/// Candidates of some graphs, each with its part and whether it is a link, where that is known.
-struct Candidates {
+/// CandidatePairs of some graphs, each with its part and whether it is a link, where that is known.
+struct CandidatePairs {
     /// Message edges, ascending.
     messages: Vec<[u32; 2]>,
-    pairs: Vec<Candidate>,
-    /// What a user should know, where not all pairs are asked about.
+    pairs: Vec<CandidatePair>,
+    /// What a user should know, where not all pairs are candidates.
     sample: Option<String>,
 }
 
-struct Candidate {
+struct CandidatePair {
     ends: [u32; 2],
-    part: Part,
+    part: SplitPart,
     link: Option<bool>,
 }
 
@@ -136,7 +136,7 @@ impl Links {
         &self.schema
     }
 
-    /// In words, how many pairs are asked about of how many; `None`: all are.
+    /// In words, how many pairs are candidates of how many; `None`: all are.
     pub fn sample(&self) -> Option<&str> {
         self.sample.as_deref()
     }
@@ -166,7 +166,7 @@ impl Dataset {
         self.content.links.as_deref()
     }
 
-    /// The nodes of a graph that are heard: all of them, or in a data set of links the message edges.
+    /// The sources of a graph: all of its nodes, or in a data set of links the message edges.
     pub fn sources_of(&self, graph: usize) -> Range<usize> {
         let nodes = self.nodes_of(graph);
         match self.links() {
@@ -181,18 +181,18 @@ impl Dataset {
             return Err(Error::usage("links that have a direction cannot be predicted")
                 .with_remedy(Remedy::Set("directed", "false".to_owned()).to("ignore it")));
         }
-        let (candidates, division) = match &options.question {
-            LinkQuestion::Divided(division) => (division.divide(&self, !describe.is_empty())?, division.clone()),
-            LinkQuestion::Asked(pairs) => (asked::candidates(&self, pairs)?, LinkDivision::default()),
+        let (candidates, division) = match &options.pairs {
+            LinkPairs::Divided(division) => (division.divide(&self, !describe.is_empty())?, division.clone()),
+            LinkPairs::Queried(pairs) => (queried::candidates(&self, pairs)?, LinkDivision::default()),
         };
-        // Whatever is computed from the graph must not know of the edges that are asked about.
-        let heard = self.with_edges(&candidates.messages);
+        // Whatever is computed from the graph must not depend on the edges that are candidates.
+        let message_graph = self.with_edges(&candidates.messages);
         let features: Vec<Feature> = match &options.ends {
-            Some(ends) => ends.iter().map(|end| end.find(&heard)).collect::<Result<_>>()?,
-            None => heard.described(describe)?.features().to_vec(),
+            Some(ends) => ends.iter().map(|end| end.find(&message_graph)).collect::<Result<_>>()?,
+            None => message_graph.described(describe)?.features().to_vec(),
         };
         if features.is_empty() {
-            return Err(Error::input("the nodes have no features, and links are told apart by those of their ends")
+            return Err(Error::input("the nodes have no features, and links are predicted from those of their ends")
                 .with_remedy(Remedy::Set("describe", "degree".to_owned()).to("make one from the graph itself")));
         }
         let schema = LinkSchema { division, ends: features.iter().map(EndFeature::of).collect() };
@@ -234,8 +234,8 @@ impl Dataset {
         self.with_content(content)
     }
 
-    fn of_candidates(&self, candidates: Candidates, features: &[Feature], schema: LinkSchema) -> Result<Dataset> {
-        let Candidates { messages, pairs, sample } = candidates;
+    fn of_candidates(&self, candidates: CandidatePairs, features: &[Feature], schema: LinkSchema) -> Result<Dataset> {
+        let CandidatePairs { messages, pairs, sample } = candidates;
         // As nodes candidates come graph by graph, as items in their own order.
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         order.sort_by_key(|pair| self.graph_of(pairs[*pair].ends[0] as usize));
@@ -246,7 +246,7 @@ impl Dataset {
             let end = self.nodes_of(graph).end as u32;
             let own = messages[message..].iter().take_while(|edge| edge[0] < end).count();
             ends.extend_from_slice(&messages[message..message + own]);
-            parts.extend(vec![Part::Unused; own]);
+            parts.extend(vec![SplitPart::Unused; own]);
             values.extend(vec![f64::NAN; own]);
             message += own;
             message_counts.push(own);
@@ -266,7 +266,7 @@ impl Dataset {
         };
         let node_ids = ends.iter().map(id).collect();
         let incidence = Incidence::new(&ends, self.node_count());
-        let divided = parts.iter().any(|part| *part != Part::Unused);
+        let divided = parts.iter().any(|part| *part != SplitPart::Unused);
         let (messages, of_nodes) = (message_counts, self.content.node_offsets.clone());
         let features = pair_features(features, &incidence);
         let links = Links { ends, messages, node_offsets: of_nodes, schema, sample };

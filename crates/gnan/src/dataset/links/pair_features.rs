@@ -139,7 +139,7 @@ fn category_pairs(codes: &[u32], levels: &[String], pairs: &[[u32; 2]]) -> Value
             names.len() as u32 - 1
         });
     }
-    let code = |pair: &Option<(&String, &String)>| pair.and_then(|pair| places.get(&pair).copied()).unwrap_or(MISSING);
+    let code = |pair: &Option<(&String, &String)>| pair.map_or(MISSING, |pair| places[&pair]);
     Values::Categories { codes: found.iter().map(code).collect(), levels: names }
 }
 

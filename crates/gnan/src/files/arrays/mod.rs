@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files::bundle::Bundle;
 use crate::files::naming::has_extension;
-use crate::files::tables::Part;
+use crate::files::tables::SplitPart;
 use crate::limits::Limits;
 use npy::Array;
 use sparse_rows::SparseRows;
@@ -124,28 +124,28 @@ impl Arrays {
     }
 
     /// Splits from marks of the nodes in training, validation and test: a row of each array for each split.
-    pub fn splits(&mut self, names: [&str; 3], nodes: usize) -> Result<Vec<Vec<Part>>> {
-        let mut splits: Option<Vec<Vec<Part>>> = None;
-        for (name, part) in names.into_iter().zip([Part::Train, Part::Valid, Part::Test]) {
+    pub fn splits(&mut self, names: [&str; 3], nodes: usize) -> Result<Vec<Vec<SplitPart>>> {
+        let mut splits: Option<Vec<Vec<SplitPart>>> = None;
+        for (name, part) in names.into_iter().zip([SplitPart::Train, SplitPart::Valid, SplitPart::Test]) {
             let masks = self.masks(name)?;
             let count = match masks.shape[..] {
                 [length] if length == nodes => 1,
                 [count, length] if length == nodes && nodes > 0 => count,
                 _ => return Err(self.error(name, format!("this should be a mark for each of {nodes} nodes"))),
             };
-            let splits = splits.get_or_insert_with(|| vec![vec![Part::Unused; nodes]; count]);
+            let splits = splits.get_or_insert_with(|| vec![vec![SplitPart::Unused; nodes]; count]);
             if splits.len() != count {
                 return Err(self.error(name, format!("marks for {count} splits, others are for {}", splits.len())));
             }
             for (split, marks) in splits.iter_mut().zip(masks.values.chunks(nodes.max(1))) {
                 for (node, (slot, _)) in split.iter_mut().zip(marks).enumerate().filter(|(_, (_, mark))| **mark) {
-                    if *slot != Part::Unused {
+                    if *slot != SplitPart::Unused {
                         return Err(self.error(name, format!("node {node} is in two parts of a split")));
                     }
                     *slot = part;
                 }
             }
         }
-        Ok(splits.unwrap_or_default())
+        Ok(splits.expect("each of the three arrays makes the splits if they are not made yet"))
     }
 }

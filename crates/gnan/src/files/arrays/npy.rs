@@ -63,10 +63,8 @@ pub fn numbers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<f
 
 /// Reads an array of truth values, or of bytes that are 0 or not.
 pub fn masks(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<bool>> {
-    // The file was opened, so its header is sound.
-    let data = || Some(parts(bytes)?.1);
     read(bytes, path, memory, "truth values", |element, file| match element {
-        "b1" | "u1" | "i1" => Some(data()?.get(..file.len() as usize)?.iter().map(|&byte| byte != 0).collect()),
+        "b1" | "u1" | "i1" => Some(data_of(bytes)[..file.len() as usize].iter().map(|&byte| byte != 0).collect()),
         _ => None,
     })
 }
@@ -86,9 +84,8 @@ pub fn words(bytes: &[u8], path: &Path) -> Result<Array<String>> {
         _ => return Err(wrong()),
     };
     let size = if plain.contains('U') { width.saturating_mul(4) } else { width };
-    let data = parts(bytes).map_or(&[][..], |(_, data)| data);
-    let values = data.chunks_exact(size).take(file.len() as usize).map(decode).collect();
-    Ok(Array { shape: file.shape().iter().map(|&length| length as usize).collect(), values })
+    let values = data_of(bytes).chunks_exact(size).take(file.len() as usize).map(decode).collect();
+    Ok(Array { shape: shape_of(&file, path)?, values })
 }
 
 /// A word of four bytes per character; the end is filled with zeros, and what is no character is replaced.
@@ -106,7 +103,7 @@ fn read<'a, T: Copy>(
     elements: impl Fn(&str, File<'a>) -> Option<Vec<T>>,
 ) -> Result<Array<T>> {
     let file = open(bytes, path)?;
-    let shape: Vec<usize> = file.shape().iter().map(|&length| length as usize).collect();
+    let shape = shape_of(&file, path)?;
     memory
         .demand(file.len().saturating_mul(size_of::<T>() as u64), "the numbers of this array")
         .map_err(|error| error.in_file(path))?;
@@ -117,7 +114,7 @@ fn read<'a, T: Copy>(
     Ok(Array { values: in_c_order(&shape, values, order), shape })
 }
 
-/// Opens an array after checking that its header is harmless and that the data it claims are there.
+/// Opens an array after checking that its header is that of a plain array and that the data it claims are there.
 fn open<'a>(bytes: &'a [u8], path: &Path) -> Result<File<'a>> {
     let bad = |message: String| Error::input(message).in_file(path);
     let (header, data) =
@@ -134,6 +131,19 @@ fn open<'a>(bytes: &'a [u8], path: &Path) -> Result<File<'a>> {
         Some(claimed) if claimed <= data.len() as u64 => Ok(file),
         _ => Err(bad("this array is shorter than its header claims".to_string())),
     }
+}
+
+/// The length along each axis.
+fn shape_of(file: &File<'_>, path: &Path) -> Result<Vec<usize>> {
+    let lengths = file.shape().iter().map(|&length| usize::try_from(length));
+    lengths
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|error| Error::because("this array is too large", error).in_file(path))
+}
+
+/// The data of an array that was opened: they are as long as its header claims.
+fn data_of(bytes: &[u8]) -> &[u8] {
+    parts(bytes).expect("an array is opened only if its header can be told from its data").1
 }
 
 /// The header (Python text) and the data behind it.
@@ -169,7 +179,7 @@ mod tests {
         bytes
     }
 
-    fn complaint(bytes: &[u8]) -> String {
+    fn refusal(bytes: &[u8]) -> String {
         integers(bytes, Path::new("x.npy"), MemoryLimit::default())
             .map(|_| String::new())
             .unwrap_or_else(|error| error.to_string())
@@ -199,12 +209,12 @@ mod tests {
 
     #[test]
     fn a_header_cannot_claim_what_is_not_there() {
-        assert!(complaint(&array("'<i8'", "False", "(1000000000,)", &[0; 8])).contains("shorter than its header"));
-        assert!(complaint(&array("'<i8'", "False", "(99999999999, 99999999999)", &[0; 8])).contains("plain array"));
-        assert!(complaint(&array("'<i8'", "False", &"(".repeat(9000), &[])).contains("plain array"));
-        assert!(complaint(&array("'|O'", "False", "(1,)", &[0; 8])).contains("Python objects"));
-        assert!(complaint(&array("'<f8'", "False", "(1,)", &[0; 8])).contains("not whole numbers"));
-        assert!(complaint(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{").contains("cut short"));
+        assert!(refusal(&array("'<i8'", "False", "(1000000000,)", &[0; 8])).contains("shorter than its header"));
+        assert!(refusal(&array("'<i8'", "False", "(99999999999, 99999999999)", &[0; 8])).contains("plain array"));
+        assert!(refusal(&array("'<i8'", "False", &"(".repeat(9000), &[])).contains("plain array"));
+        assert!(refusal(&array("'|O'", "False", "(1,)", &[0; 8])).contains("Python objects"));
+        assert!(refusal(&array("'<f8'", "False", "(1,)", &[0; 8])).contains("not whole numbers"));
+        assert!(refusal(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{").contains("cut short"));
     }
 
     #[test]

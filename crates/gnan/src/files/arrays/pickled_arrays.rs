@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::files::arrays::npy::Array;
-use crate::files::arrays::pickle::{Class, Pickle, Value};
+use crate::files::arrays::pickle::{Pickle, PickleClass, PickleValue};
 use crate::files::arrays::sparse_rows::SparseRows;
 use crate::limits::Limits;
 
@@ -24,10 +24,10 @@ pub fn matrix(pickle: &Pickle, path: &Path, limits: &Limits) -> Result<SparseRow
 type MatrixParts = (Vec<i64>, Vec<i64>, Vec<i64>, Vec<f64>);
 
 fn matrix_parts(pickle: &Pickle) -> Option<MatrixParts> {
-    let (_, state) = pickle.object(pickle.root, Class::CsrMatrix)?;
+    let (_, state) = pickle.object(pickle.root, PickleClass::CsrMatrix)?;
     let entries = pickle.dictionary(state)?;
     let entry = |name: &str| {
-        let named = |key: &Value| matches!(key, Value::Bytes(bytes) if *bytes == name.as_bytes());
+        let named = |key: &PickleValue| matches!(key, PickleValue::Bytes(bytes) if *bytes == name.as_bytes());
         entries.iter().find(|(key, _)| named(key)).map(|(_, value)| *value)
     };
     let shape = entry("_shape").or_else(|| entry("shape"))?;
@@ -42,24 +42,24 @@ fn whole_number(number: f64) -> Option<i64> {
 }
 
 /// The whole numbers of a tuple or list.
-pub fn integers<'a>(pickle: &Pickle<'a>, sequence: Value<'a>) -> Option<Vec<i64>> {
-    let number = |value: &Value| match value {
-        Value::Integer(number) => Some(*number),
+pub fn integers<'a>(pickle: &Pickle<'a>, sequence: PickleValue<'a>) -> Option<Vec<i64>> {
+    let number = |value: &PickleValue| match value {
+        PickleValue::Integer(number) => Some(*number),
         _ => None,
     };
     pickle.sequence(sequence)?.iter().map(number).collect()
 }
 
 /// An array from its state: version, shape, type of the elements, whether the first index runs fastest, bytes.
-fn array_of<'a>(pickle: &Pickle<'a>, value: Value<'a>) -> Option<Array<f64>> {
-    let (_, state) = pickle.object(value, Class::Array)?;
+fn array_of<'a>(pickle: &Pickle<'a>, value: PickleValue<'a>) -> Option<Array<f64>> {
+    let (_, state) = pickle.object(value, PickleClass::Array)?;
     let [_, shape, element, fortran, data] = *pickle.sequence(state)? else { return None };
-    let (Value::Bool(fortran), Value::Bytes(data)) = (fortran, data) else { return None };
+    let (PickleValue::Bool(fortran), PickleValue::Bytes(data)) = (fortran, data) else { return None };
     let shape = integers(pickle, shape)?.into_iter().map(|length| usize::try_from(length).ok());
     let shape = shape.collect::<Option<Vec<usize>>>()?;
-    let (arguments, element_state) = pickle.object(element, Class::ElementType)?;
-    let Some(&Value::Bytes(name)) = pickle.sequence(arguments)?.first() else { return None };
-    let Some(&Value::Bytes(order)) = pickle.sequence(element_state)?.get(1) else { return None };
+    let (arguments, element_state) = pickle.object(element, PickleClass::ElementType)?;
+    let Some(&PickleValue::Bytes(name)) = pickle.sequence(arguments)?.first() else { return None };
+    let Some(&PickleValue::Bytes(order)) = pickle.sequence(element_state)?.get(1) else { return None };
     let values = numbers(name, order == b">", data)?;
     let claimed = shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length))?;
     if claimed != values.len() || shape.len() > 2 {

@@ -32,7 +32,7 @@ impl SparseRows {
             [rows, columns] if rows >= 0 && columns >= 0 => (rows as u64, columns as u64),
             _ => return Err(("shape", Error::input("this should be a shape: a number of rows and one of columns"))),
         };
-        Limits::check(rows, limits.nodes.min(u64::from(u32::MAX)), "nodes").map_err(|error| ("shape", error))?;
+        limits.check_nodes(rows).map_err(|error| ("shape", error))?;
         // An adjacency matrix has as many columns as rows.
         Limits::check(columns, limits.features.max(rows), "features").map_err(|error| ("shape", error))?;
         let ordered = pointers.first() == Some(&0) && pointers.is_sorted();
@@ -83,20 +83,20 @@ impl SparseRows {
 mod tests {
     use super::*;
 
-    fn complaint(shape: &[i64], pointers: &[i64], indices: &[i64], values: &[f64]) -> String {
+    fn refusal(shape: &[i64], pointers: &[i64], indices: &[i64], values: &[f64]) -> String {
         let matrix = SparseRows::new(shape, pointers, indices, values.to_vec(), &Limits::default());
         matrix.map(|_| String::new()).unwrap_or_else(|(_, error)| error.to_string())
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        assert_eq!(complaint(&[2, 3], &[0, 1, 2], &[2, 0], &[1.0, 1.0]), "");
-        assert!(complaint(&[-1, 3], &[0], &[], &[]).contains("shape"));
-        assert!(complaint(&[1 << 60, 3], &[0], &[], &[]).contains("limit"));
-        assert!(complaint(&[2, 3], &[0, 2, 1], &[2, 0], &[1.0, 1.0]).contains("do not fit"));
-        assert!(complaint(&[2, 3], &[0, 1, 2], &[2], &[1.0, 1.0]).contains("do not fit"));
-        assert!(complaint(&[1, 3], &[0, 1], &[3], &[1.0]).contains("below 3"));
-        assert!(complaint(&[1, 3], &[0, 2], &[2, 2], &[1.0, 1.0]).contains("twice"));
-        assert!(complaint(&[1, 3], &[0, 1], &[2], &[f64::INFINITY]).contains("infinite"));
+        assert_eq!(refusal(&[2, 3], &[0, 1, 2], &[2, 0], &[1.0, 1.0]), "");
+        assert!(refusal(&[-1, 3], &[0], &[], &[]).contains("shape"));
+        assert!(refusal(&[1 << 60, 3], &[0], &[], &[]).contains("limit"));
+        assert!(refusal(&[2, 3], &[0, 2, 1], &[2, 0], &[1.0, 1.0]).contains("do not fit"));
+        assert!(refusal(&[2, 3], &[0, 1, 2], &[2], &[1.0, 1.0]).contains("do not fit"));
+        assert!(refusal(&[1, 3], &[0, 1], &[3], &[1.0]).contains("below 3"));
+        assert!(refusal(&[1, 3], &[0, 2], &[2, 2], &[1.0, 1.0]).contains("twice"));
+        assert!(refusal(&[1, 3], &[0, 1], &[2], &[f64::INFINITY]).contains("infinite"));
     }
 }

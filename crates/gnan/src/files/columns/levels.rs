@@ -18,7 +18,7 @@ pub fn of_numbers(values: &[Option<i64>], name: impl Fn(i64) -> String) -> Value
         unique if uses.get(&unique) == Some(&1) => unique,
         shared => format!("{shared} ({value})"),
     };
-    let codes = values.iter().map(|value| value.and_then(|value| code_of.get(&value).copied()).unwrap_or(MISSING));
+    let codes = values.iter().map(|value| value.map_or(MISSING, |value| code_of[&value]));
     Values::Categories { codes: codes.collect(), levels: code_of.keys().map(level).collect() }
 }
 

@@ -4,4 +4,4 @@
 pub mod label_map;
 pub mod levels;
 pub mod number_table;
-pub mod words;
+pub mod word_columns;

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::files::columns::label_map::{Names, names_elements};
 use crate::files::columns::levels;
 use crate::files::molecule::BondOrder;
-use crate::files::table::cells::is_missing;
+use crate::files::table::text_column::is_missing;
 use crate::files::tables::{Column, Kind, Values};
 use crate::files::text::{Text, newlines};
 use crate::limits::Limits;

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::files::ReadOptions;
 use crate::files::arrays::{self, Arrays};
 use crate::files::columns::levels;
-use crate::files::columns::words::{CLASS, Words};
+use crate::files::columns::word_columns::{CLASS, WordColumns};
 use crate::files::edge_notes::note_directions;
 use crate::files::formats::Format;
 use crate::files::naming::name_of;
@@ -47,7 +47,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     if attributes.rows() != nodes {
         return Err(arrays.error("attr_shape", format!("{} rows for {nodes} nodes", attributes.rows())));
     }
-    let mut words = Words::new(nodes, attributes.columns);
+    let mut words = WordColumns::new(nodes, attributes.columns);
     for node in 0..nodes {
         attributes.row(node).for_each(|(word, value)| words.add(node as u32, word, value));
     }
@@ -55,7 +55,8 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     tables.node_columns = words.columns(vocabulary);
 
     let labels = arrays.labels("labels", nodes)?;
-    let highest = labels.iter().flatten().max().map_or(0, |&highest| usize::try_from(highest).unwrap_or(0) + 1);
+    let highest =
+        labels.iter().flatten().max().map_or(0, |&highest| usize::try_from(highest).map_or(0, |highest| highest + 1));
     let classes = names(&mut arrays, "class_names", highest)?.unwrap_or_default();
     let class = |label: i64| {
         let class = usize::try_from(label).ok().and_then(|label| classes.get(label));

@@ -1,6 +1,6 @@
 //! CSV tables: a folder with `nodes.csv`, and usually `edges.csv`, `graphs.csv` and a `.toml` of declarations.
 //!
-//! What the columns mean is said in [`assembly`](crate::files::table::assembly). Any of the tables may be compressed (`nodes.csv.gz`).
+//! What the columns mean is explained in [`assembly`](crate::files::table::assembly). Any of the tables may be compressed (`nodes.csv.gz`).
 
 use std::path::Path;
 

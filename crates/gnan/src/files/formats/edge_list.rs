@@ -12,8 +12,8 @@ use crate::files::ReadOptions;
 use crate::files::formats::Format;
 use crate::files::naming::{has_ending, name_of};
 use crate::files::table::assembly::Assembly;
-use crate::files::table::cells::Cells;
 use crate::files::table::overrides::Overrides;
+use crate::files::table::text_column::TextColumn;
 use crate::files::table::{Table, csv_table};
 use crate::files::tables::Tables;
 use crate::files::text::{Text, children};
@@ -85,13 +85,13 @@ fn read_nodes(place: &Path, limits: &Limits) -> Result<Table> {
 
 /// The edges as columns `source`, `target` and perhaps `label`, and the line of each.
 struct Edges {
-    columns: Vec<Cells>,
+    columns: Vec<TextColumn>,
     lines: Vec<u64>,
 }
 
 /// Reads the lines; the second result is whether there are weights.
 fn read_edges(text: &Text, limits: &Limits) -> Result<(Edges, bool)> {
-    let mut columns = ["source", "target", "label"].map(Cells::new);
+    let mut columns = ["source", "target", "label"].map(TextColumn::new);
     let mut lines = Vec::new();
     let mut weighted = true;
     let mut width = 0;
@@ -136,7 +136,7 @@ fn is_header(source: &str, target: &str) -> bool {
 /// The nodes that the edges name, in the order in which they do.
 fn nodes_of(edges: &Edges, list: &Path, limits: &Limits) -> Result<Table> {
     let mut seen = HashSet::new();
-    let mut ids = Cells::new("node_id");
+    let mut ids = TextColumn::new("node_id");
     for (source, target) in edges.columns[0].iter().zip(edges.columns[1].iter()) {
         for id in [source, target] {
             if seen.insert(id) {
@@ -145,6 +145,6 @@ fn nodes_of(edges: &Edges, list: &Path, limits: &Limits) -> Result<Table> {
         }
     }
     let rows = ids.len();
-    Limits::check(rows as u64, limits.nodes, "nodes").map_err(|error| error.in_file(list))?;
+    limits.check_nodes(rows as u64).map_err(|error| error.in_file(list))?;
     Table::counted(list, vec![ids], rows)
 }

@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::arrays::Arrays;
 use crate::files::columns::levels;
-use crate::files::columns::words::{CLASS, Words};
+use crate::files::columns::word_columns::{CLASS, WordColumns};
 use crate::files::edge_notes::note_directions;
 use crate::files::formats::Format;
 use crate::files::naming::{has_extension, name_of};
-use crate::files::tables::{Column, Kind, Part, Tables, Task};
+use crate::files::tables::{Column, Kind, SplitPart, Tables, Task};
 use crate::files::text::{Text, children};
 use crate::limits::Limits;
 
@@ -57,7 +57,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
 /// The nodes, by their numbers.
 struct Nodes {
     ids: Vec<u64>,
-    words: Words,
+    words: WordColumns,
     labels: Vec<Option<i64>>,
 }
 
@@ -75,20 +75,21 @@ impl Nodes {
             let label = label.parse::<i64>();
             let label = label.map_err(|error| text.error(line, "the label is not a whole number").caused_by(error))?;
             let found = features.split(',').count();
-            if *width.get_or_insert(found) != found {
-                return Err(text.error(line, format!("{found} features, others have {}", width.unwrap_or(found))));
+            let expected = *width.get_or_insert(found);
+            if expected != found {
+                return Err(text.error(line, format!("{found} features, others have {expected}")));
             }
             rows.push((id, line, features, label));
         }
         let width = width.unwrap_or(0);
         let in_file = |error: Error| error.in_file(&text.path);
-        Limits::check(rows.len() as u64, limits.nodes.min(u64::from(u32::MAX)), "nodes").map_err(in_file)?;
+        limits.check_nodes(rows.len() as u64).map_err(in_file)?;
         Limits::check(width as u64, limits.features, "features").map_err(in_file)?;
         rows.sort_by_key(|&(id, line, ..)| (id, line));
         if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(text.error(pair[1].1, format!("node {} is already on line {}", pair[1].0, pair[0].1)));
         }
-        let mut words = Words::new(rows.len(), width);
+        let mut words = WordColumns::new(rows.len(), width);
         for (node, &(_, line, features, _)) in (0..).zip(&rows) {
             for (word, cell) in (0..).zip(features.split(',')) {
                 let value = cell.trim().parse::<f64>().ok().filter(|value| value.is_finite());
@@ -122,7 +123,7 @@ impl Nodes {
 }
 
 /// The splits in a folder, if there is one, in the order of the numbers that their names end in.
-fn read_splits(folder: &Path, nodes: usize, limits: &Limits) -> Result<Vec<Vec<Part>>> {
+fn read_splits(folder: &Path, nodes: usize, limits: &Limits) -> Result<Vec<Vec<SplitPart>>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }

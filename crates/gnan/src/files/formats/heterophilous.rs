@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::files::ReadOptions;
 use crate::files::arrays::{self, Arrays};
 use crate::files::columns::levels;
-use crate::files::columns::words::CLASS;
+use crate::files::columns::word_columns::CLASS;
 use crate::files::formats::Format;
 use crate::files::naming::name_of;
 use crate::files::tables::{Column, Kind, Tables, Task, Values};
@@ -38,7 +38,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
         return Err(arrays.error("node_features", "this should be a row of features for each node"));
     };
     let in_array = |error: crate::Error| error.in_file(arrays.place("node_features"));
-    Limits::check(nodes as u64, options.limits.nodes, "nodes").map_err(in_array)?;
+    options.limits.check_nodes(nodes as u64).map_err(in_array)?;
     Limits::check(width as u64, options.limits.features, "features").map_err(in_array)?;
     let mut tables = Tables { name: name.clone(), task: Some(Task::Node), ..Tables::default() };
     let names = feature_names(path, width, options, &mut tables.notes)?;

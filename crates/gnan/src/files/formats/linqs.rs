@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::columns::levels;
-use crate::files::columns::words::{CLASS, Words};
+use crate::files::columns::word_columns::{CLASS, WordColumns};
 use crate::files::edge_notes::note_directions;
 use crate::files::formats::Format;
 use crate::files::tables::{Column, Kind, Tables, Task};
@@ -55,9 +55,9 @@ fn read_papers(text: &Text, limits: &Limits, tables: &mut Tables) -> Result<Vec<
     let width = text.lines().next().map_or(0, |(_, line)| line.split('\t').count().saturating_sub(2));
     let papers = text.lines().count();
     let in_file = |error: Error| error.in_file(&text.path);
-    Limits::check(papers as u64, limits.nodes.min(u64::from(u32::MAX)), "nodes").map_err(in_file)?;
+    limits.check_nodes(papers as u64).map_err(in_file)?;
     Limits::check(width as u64, limits.features, "features").map_err(in_file)?;
-    let mut words = Words::new(papers, width);
+    let mut words = WordColumns::new(papers, width);
     let (mut ids, mut classes) = (Vec::new(), Vec::new());
     for (node, (line, row)) in (0..).zip(text.lines()) {
         let found = row.split('\t').count();
@@ -65,7 +65,7 @@ fn read_papers(text: &Text, limits: &Limits, tables: &mut Tables) -> Result<Vec<
             return Err(text.error(line, format!("{found} cells, but an id, {width} words and a class are expected")));
         }
         let mut cells = row.split('\t').map(str::trim);
-        ids.push(cells.next().unwrap_or_default().to_string());
+        ids.push(cells.next().expect("a line has a first cell").to_string());
         for (word, cell) in (0..).zip(cells.by_ref().take(width)) {
             let value = cell.parse::<f64>().ok().filter(|value| value.is_finite());
             let value = value.ok_or_else(|| text.error(line, format!("\"{cell}\" is not a number")))?;

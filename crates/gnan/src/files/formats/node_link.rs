@@ -59,7 +59,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
         },
         _ => return Err(Error::input("this is neither a graph nor a list of graphs")),
     };
-    Limits::check(graphs.len() as u64, limits.graphs, "graphs")?;
+    limits.check_graphs(graphs.len() as u64)?;
     let mut reading = Reading {
         nodes: Ragged::new(limits),
         edges: Ragged::new(limits),
@@ -110,7 +110,11 @@ impl Reading {
 
     /// Adds the nodes and edges of a graph.
     fn graph(&mut self, mut graph: Object, id: Option<&str>) -> Result<()> {
-        let directed = graph.get("directed").and_then(Value::as_bool).unwrap_or(false);
+        let directed = match graph.get("directed") {
+            None => false,
+            Some(Value::Bool(directed)) => *directed,
+            Some(other) => return Err(Error::input(format!("\"directed\" is {other}, neither true nor false"))),
+        };
         if *self.directed.get_or_insert(directed) != directed {
             return Err(Error::input("some graphs are directed and others are not"));
         }

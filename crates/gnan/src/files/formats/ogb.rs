@@ -10,12 +10,12 @@ use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::columns::label_map::Names;
 use crate::files::columns::number_table::NumberTable;
-use crate::files::columns::words::CLASS;
+use crate::files::columns::word_columns::CLASS;
 use crate::files::edge_notes::note_directions;
 use crate::files::formats::Format;
 use crate::files::naming::name_of;
 use crate::files::table::csv_table;
-use crate::files::tables::{Column, Kind, Part, Tables, Task};
+use crate::files::tables::{Column, Kind, SplitPart, Tables, Task};
 use crate::files::text::{Text, children, gzip};
 use crate::limits::Limits;
 
@@ -65,8 +65,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let mut tables = Tables { name: name.clone(), task: Some(Task::Node), ..Tables::default() };
     let labels = NumberTable::parse(&folder.required(LABELS)?, folder.limits)?;
     let nodes = labels.rows();
-    Limits::check(nodes as u64, options.limits.nodes.min(u64::from(u32::MAX)), "nodes")
-        .map_err(|error| error.in_file(path.join(LABELS)))?;
+    options.limits.check_nodes(nodes as u64).map_err(|error| error.in_file(path.join(LABELS)))?;
     check_node_count(&folder.required(NODE_COUNT)?, nodes)?;
     tables.edges = read_edges(&folder.required(EDGES)?, nodes, folder.limits)?;
     note_directions(&mut tables, options);
@@ -125,8 +124,14 @@ fn class_names(folder: &Folder) -> Result<Names> {
     let columns: Vec<String> = table.names().take(2).map(str::to_string).collect();
     let mut take = |place: usize| columns.get(place).and_then(|name| table.take(name));
     let (Some(labels), Some(names)) = (take(0), take(1)) else { return Ok(Names::new()) };
-    let entry = |(label, name): (&str, &str)| Some((label.parse().ok()?, name.to_string()));
-    Ok(labels.iter().zip(names.iter()).filter_map(entry).collect())
+    let entry = |(row, (label, name)): (usize, (&str, &str))| match label.parse() {
+        Ok(label) => Ok((label, name.to_string())),
+        Err(_) => {
+            let message = format!("\"{label}\" in column \"{}\" is not the number of a class", columns[0]);
+            Err(table.error(row, message).in_column(&columns[0]))
+        }
+    };
+    labels.iter().zip(names.iter()).enumerate().map(entry).collect()
 }
 
 fn read_edges(text: &Text, nodes: usize, limits: &Limits) -> Result<Vec<[u32; 2]>> {
@@ -146,19 +151,21 @@ fn node(text: &Text, line: u64, word: &str, nodes: usize) -> Result<u32> {
 }
 
 /// The split of the first scheme, if there is any.
-fn read_split(folder: &Folder, nodes: usize, notes: &mut Vec<String>) -> Result<Option<Vec<Part>>> {
+fn read_split(folder: &Folder, nodes: usize, notes: &mut Vec<String>) -> Result<Option<Vec<SplitPart>>> {
     let schemes: Vec<_> = folder.children("split")?.into_iter().filter(|path| path.is_dir()).collect();
     let Some(scheme) = schemes.first() else { return Ok(None) };
     if schemes.len() > 1 {
         notes.push(format!("of {} splits, that in {} is used", schemes.len(), scheme.display()));
     }
     let scheme = Folder { path: scheme, limits: folder.limits };
-    let mut parts = vec![Part::Unused; nodes];
-    for (name, part) in [("train.csv", Part::Train), ("valid.csv", Part::Valid), ("test.csv", Part::Test)] {
+    let mut parts = vec![SplitPart::Unused; nodes];
+    for (name, part) in
+        [("train.csv", SplitPart::Train), ("valid.csv", SplitPart::Valid), ("test.csv", SplitPart::Test)]
+    {
         let text = scheme.required(name)?;
         for (line, word) in text.lines() {
             let slot = &mut parts[node(&text, line, word, nodes)? as usize];
-            if *slot != Part::Unused {
+            if *slot != SplitPart::Unused {
                 return Err(text.error(line, format!("node {word} is listed twice in the split")));
             }
             *slot = part;

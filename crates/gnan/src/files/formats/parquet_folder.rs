@@ -1,7 +1,7 @@
 //! Parquet tables: a folder with `nodes.parquet`, and usually `edges.parquet`, `graphs.parquet` and a `.toml` of
 //! declarations, or one `.parquet` file with a column of SMILES.
 //!
-//! What the columns mean is said in [`assembly`](crate::files::table::assembly). They are those of the CSV tables.
+//! What the columns mean is explained in [`assembly`](crate::files::table::assembly). They are those of the CSV tables.
 
 use std::path::Path;
 

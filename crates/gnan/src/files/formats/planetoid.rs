@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::files::ReadOptions;
 use crate::files::arrays::{self, Arrays};
 use crate::files::columns::levels;
-use crate::files::columns::words::{CLASS, Words, vocabulary_beside};
+use crate::files::columns::word_columns::{CLASS, WordColumns, vocabulary_beside};
 use crate::files::formats::Format;
 use crate::files::naming::name_of;
-use crate::files::tables::{Column, Kind, Part, Tables, Task};
+use crate::files::tables::{Column, Kind, SplitPart, Tables, Task};
 
 pub const FORMAT: Format = Format {
     name: "Planetoid arrays",
@@ -46,7 +46,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let name = name_of(path);
     let features = arrays.sparse_rows("feat")?;
     let nodes = features.rows();
-    let mut words = Words::new(nodes, features.columns);
+    let mut words = WordColumns::new(nodes, features.columns);
     for node in 0..nodes {
         features.row(node).for_each(|(word, value)| words.add(node as u32, word, value));
     }
@@ -62,12 +62,13 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     Ok(tables)
 }
 
-fn read_split(arrays: &mut Arrays, nodes: usize) -> Result<Vec<Part>> {
-    let mut parts = vec![Part::Unused; nodes];
-    for (name, part) in [("train_idx", Part::Train), ("val_idx", Part::Valid), ("test_idx", Part::Test)] {
+fn read_split(arrays: &mut Arrays, nodes: usize) -> Result<Vec<SplitPart>> {
+    let mut parts = vec![SplitPart::Unused; nodes];
+    for (name, part) in [("train_idx", SplitPart::Train), ("val_idx", SplitPart::Valid), ("test_idx", SplitPart::Test)]
+    {
         for node in arrays.integers(name)?.values {
             let slot = &mut parts[arrays.index(name, node, nodes)? as usize];
-            if ![Part::Unused, part].contains(slot) {
+            if ![SplitPart::Unused, part].contains(slot) {
                 return Err(arrays.error(name, format!("node {node} is in two parts of the split")));
             }
             *slot = part;

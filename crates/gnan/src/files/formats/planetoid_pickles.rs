@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::arrays::npy::Array;
-use crate::files::arrays::pickle::{Pickle, Value};
+use crate::files::arrays::pickle::{Pickle, PickleValue};
 use crate::files::arrays::pickled_arrays;
 use crate::files::arrays::sparse_rows::SparseRows;
-use crate::files::columns::words::{CLASS, Words, vocabulary_beside};
+use crate::files::columns::word_columns::{CLASS, WordColumns, vocabulary_beside};
 use crate::files::edge_notes::note_counts;
 use crate::files::formats::Format;
 use crate::files::formats::planetoid::class_column;
-use crate::files::tables::{Part, Tables, Task};
+use crate::files::tables::{SplitPart, Tables, Task};
 use crate::files::text::{Text, read_file};
 use crate::limits::Limits;
 
@@ -121,14 +121,14 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
 
     let mut row_of: Vec<Option<(&SparseRows, usize)>> = vec![None; nodes];
     let mut classes = vec![None; nodes];
-    let mut parts = vec![Part::Unused; nodes];
+    let mut parts = vec![SplitPart::Unused; nodes];
     for (row, class) in first_classes.into_iter().enumerate() {
         row_of[row] = Some((&first, row));
         classes[row] = class;
     }
     let trained = trained.min(first.rows());
-    parts[trained..first.rows().min(trained + VALIDATION)].fill(Part::Valid);
-    parts[..trained].fill(Part::Train);
+    parts[trained..first.rows().min(trained + VALIDATION)].fill(SplitPart::Valid);
+    parts[..trained].fill(SplitPart::Train);
     for (row, (&node, class)) in test_nodes.iter().zip(test_classes).enumerate() {
         let node = node as usize;
         if row_of[node].is_some() {
@@ -136,9 +136,9 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
         }
         row_of[node] = Some((&test, row));
         classes[node] = class;
-        parts[node] = Part::Test;
+        parts[node] = SplitPart::Test;
     }
-    let mut words = Words::new(nodes, first.columns);
+    let mut words = WordColumns::new(nodes, first.columns);
     for (node, row) in (0..).zip(&row_of) {
         if let Some((matrix, row)) = row {
             matrix.row(*row).for_each(|(word, value)| words.add(node, word, value));
@@ -165,9 +165,9 @@ fn read_edges(pickle: &Pickle, path: &Path, limits: &Limits, tables: &mut Tables
         .dictionary(pickle.root)
         .ok_or_else(|| wrong("this pickle does not hold the neighbours of each node".to_string()))?;
     let nodes = lists.len();
-    Limits::check(nodes as u64, limits.nodes, "nodes").map_err(|error| error.in_file(path))?;
-    let index = |value: Value| match value {
-        Value::Integer(node) if (0..nodes as i64).contains(&node) => Ok(node as u32),
+    limits.check_nodes(nodes as u64).map_err(|error| error.in_file(path))?;
+    let index = |value: PickleValue| match value {
+        PickleValue::Integer(node) if (0..nodes as i64).contains(&node) => Ok(node as u32),
         other => Err(wrong(format!("{other:?} is not a node from 0 to below {nodes}"))),
     };
     let (mut arcs, mut loops) = (Vec::new(), 0);

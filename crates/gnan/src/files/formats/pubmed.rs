@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::columns::levels;
-use crate::files::columns::words::{CLASS, NODE_TABLE, Words, vocabulary};
+use crate::files::columns::word_columns::{CLASS, NODE_TABLE, WordColumns, vocabulary};
 use crate::files::formats::Format;
 use crate::files::formats::linqs::add_citations;
 use crate::files::tables::{Column, Kind, Tables, Task};
@@ -62,14 +62,14 @@ fn read_papers(text: &Text, limits: &Limits, tables: &mut Tables) -> Result<Vec<
     let place: HashMap<&str, u32> = vocabulary.iter().map(String::as_str).zip(0..).collect();
     let papers = body(text).count();
     let in_file = |error: Error| error.in_file(&text.path);
-    Limits::check(papers as u64, limits.nodes.min(u64::from(u32::MAX)), "nodes").map_err(in_file)?;
+    limits.check_nodes(papers as u64).map_err(in_file)?;
     Limits::check(vocabulary.len() as u64, limits.features, "features").map_err(in_file)?;
-    let mut words = Words::new(papers, vocabulary.len());
+    let mut words = WordColumns::new(papers, vocabulary.len());
     let mut last_node = vec![None; vocabulary.len()];
     let (mut ids, mut classes) = (Vec::new(), Vec::new());
     for (node, (line, row)) in (0..).zip(body(text)) {
         let mut cells = row.split('\t').map(str::trim);
-        ids.push(cells.next().unwrap_or_default().to_string());
+        ids.push(cells.next().expect("a line has a first cell").to_string());
         let mut class = None;
         for cell in cells {
             match cell.split_once('=') {

@@ -19,7 +19,7 @@ use crate::files::formats::Format;
 use crate::files::molecule::BondOrder;
 use crate::files::naming::{has_extension, name_of};
 use crate::files::table::{Table, csv_table};
-use crate::files::tables::{Column, Kind, MISSING, Tables, Task, Values};
+use crate::files::tables::{Column, Kind, Tables, Task, Values};
 use crate::files::text::Text;
 use crate::limits::Limits;
 use crate::memory::MemoryLimit;
@@ -76,31 +76,31 @@ pub fn units<'a>(header: impl Iterator<Item = &'a str>) -> &'static [(&'static s
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
-    let mut arrays = Arrays { archive: Bundle::open(path, limits)?, memory: limits.memory };
+    let mut arrays = Qm9Arrays { archive: Bundle::open(path, limits)?, memory: limits.memory };
     let mut tables = Tables { name: name_of(path), task: Some(Task::Graph), ..Tables::default() };
     let molecules = arrays.integers("mol_id")?.values;
-    Limits::check(molecules.len() as u64, limits.graphs, "graphs").map_err(|error| error.in_file(path))?;
+    limits.check_graphs(molecules.len() as u64).map_err(|error| error.in_file(path))?;
     let x = arrays.integers("x")?;
     if x.shape.len() != 2 || x.shape[1] != WIDTH {
         return Err(arrays.error("x", format!("this should be {WIDTH} numbers for each atom")));
     }
     let atoms = x.shape[0];
-    Limits::check(atoms as u64, limits.nodes.min(MISSING.into()), "nodes").map_err(|error| error.in_file(path))?;
+    limits.check_nodes(atoms as u64).map_err(|error| error.in_file(path))?;
     tables.node_offsets = arrays.pointers("node_ptr", molecules.len(), atoms)?;
     read_bonds(&mut arrays, &mut tables, limits)?;
     read_atoms(&arrays, &mut tables, &x.values)?;
-    tables.notes.push("the atomic number says what the element says: it is left out".to_string());
+    tables.notes.push("the atomic number follows from the element: it is left out".to_string());
     tables.graph_ids = molecules.iter().map(i64::to_string).collect();
     read_quantities(path, &mut tables, limits)?;
     Ok(tables)
 }
 
-struct Arrays {
+struct Qm9Arrays {
     archive: Bundle,
     memory: MemoryLimit,
 }
 
-impl Arrays {
+impl Qm9Arrays {
     fn place(&self, name: &str) -> PathBuf {
         self.archive.place(&format!("{name}.npy"))
     }
@@ -126,7 +126,7 @@ impl Arrays {
     }
 }
 
-fn read_bonds(arrays: &mut Arrays, tables: &mut Tables, limits: &Limits) -> Result<()> {
+fn read_bonds(arrays: &mut Qm9Arrays, tables: &mut Tables, limits: &Limits) -> Result<()> {
     let edges = arrays.integers("edges")?;
     if edges.shape.len() != 2 || edges.shape[1] != 2 {
         return Err(arrays.error("edges", "this should be pairs of atoms"));
@@ -156,7 +156,7 @@ fn read_bonds(arrays: &mut Arrays, tables: &mut Tables, limits: &Limits) -> Resu
     Ok(())
 }
 
-fn read_atoms(arrays: &Arrays, tables: &mut Tables, x: &[i64]) -> Result<()> {
+fn read_atoms(arrays: &Qm9Arrays, tables: &mut Tables, x: &[i64]) -> Result<()> {
     let (rows, _) = x.as_chunks::<WIDTH>();
     let mut codes = Vec::with_capacity(rows.len());
     for (atom, row) in rows.iter().enumerate() {
@@ -217,6 +217,6 @@ fn rows_of(table: &mut Table, molecules: &[String]) -> Result<Vec<u32>> {
             return Err(table.error(row as usize, format!("molecule \"{id}\" is listed before")));
         }
     }
-    let missing = |id: &String| table.complaint(format!("molecule \"{id}\" of the arrays is not in this table"));
+    let missing = |id: &String| table.table_error(format!("molecule \"{id}\" of the arrays is not in this table"));
     molecules.iter().map(|id| row_of.get(id.as_str()).copied().ok_or_else(|| missing(id))).collect()
 }

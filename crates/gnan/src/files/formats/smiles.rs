@@ -13,11 +13,10 @@ use crate::files::columns::levels;
 use crate::files::formats::{Format, qm9};
 use crate::files::molecule::Molecule;
 use crate::files::naming::{has_ending, name_of};
-use crate::files::table::cells::Cells;
+use crate::files::table::text_column::TextColumn;
 use crate::files::table::{Table, csv_table, quoted};
 use crate::files::tables::{Column, Kind, Tables, Task, Values};
 use crate::files::text::Text;
-use crate::limits::Limits;
 use crate::remedy::Remedy;
 
 const SMILES_COLUMNS: [&str; 2] = ["smiles", "canonical_smiles"];
@@ -45,7 +44,7 @@ pub fn read_text(text: &Text, name: String, options: &ReadOptions) -> Result<Tab
 pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Result<Tables> {
     let place = table.path().to_path_buf();
     let too_many = |error: Error| error.in_file(&place);
-    Limits::check(table.rows() as u64, options.limits.graphs, "graphs").map_err(too_many)?;
+    options.limits.check_graphs(table.rows() as u64).map_err(too_many)?;
     let units = qm9::units(table.names());
     let smiles = take_smiles(&mut table, options.smiles_column.as_deref())?;
     let letters: usize = smiles.iter().map(str::len).sum();
@@ -79,8 +78,7 @@ pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Resu
             tables.edges.extend(molecule.bonds.iter().map(|bond| bond.atoms.map(|atom| first + atom)));
             bonds.extend(molecule.bonds.iter().map(|bond| bond.order));
             tables.node_offsets.push(atoms.ids.len());
-            let limits = &options.limits;
-            Limits::check(atoms.ids.len() as u64, limits.nodes.min(u32::MAX.into()), "nodes").map_err(too_many)?;
+            options.limits.check_nodes(atoms.ids.len() as u64).map_err(too_many)?;
         }
     }
     tables.bonds = Some(bonds);
@@ -107,7 +105,7 @@ fn unreadable(smiles: &str, reason: &str) -> String {
     format!("has a SMILES that cannot be read, {shown}{rest}: {reason}")
 }
 
-fn take_smiles(table: &mut Table, wanted: Option<&str>) -> Result<Cells> {
+fn take_smiles(table: &mut Table, wanted: Option<&str>) -> Result<TextColumn> {
     let known = |name: &&str| SMILES_COLUMNS.iter().any(|known| name.eq_ignore_ascii_case(known));
     let name = wanted.or_else(|| table.names().find(known)).map(str::to_string);
     if let Some(cells) = name.as_deref().and_then(|name| table.take(name)) {

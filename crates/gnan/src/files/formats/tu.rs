@@ -17,7 +17,7 @@ use crate::files::columns::number_table::NumberTable;
 use crate::files::formats::Format;
 use crate::files::molecule::BondOrder;
 use crate::files::naming::has_extension;
-use crate::files::selection::Selection;
+use crate::files::row_selection::RowSelection;
 use crate::files::tables::{Tables, Task};
 use crate::files::text::{Text, children};
 use crate::limits::Limits;
@@ -77,7 +77,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
         node_columns.extend(attributes.with_rows(nodes, "nodes")?.attributes());
     }
     if node_columns.iter().any(|column| column.name == "label") && names.nodes.is_empty() {
-        tables.notes.push("the files do not say what the node labels stand for: they are shown as numbers".to_string());
+        tables.notes.push("the files do not name the node labels: they are shown as numbers".to_string());
     }
     if let Some(labels) = files.numbers(EDGE_LABELS)? {
         let labels = labels.with_rows(edges.len(), "edges")?;
@@ -103,7 +103,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
         }
     }
 
-    let (order, offsets) = Selection::grouped(&graph_of_node, graphs);
+    let (order, offsets) = RowSelection::grouped(&graph_of_node, graphs);
     tables.node_offsets = offsets;
     // Grouping drops no node, so edges keep their order and their bonds.
     tables.edges = order.edges(edges);
@@ -142,7 +142,7 @@ impl TuFiles {
     }
 
     fn name(&self) -> &str {
-        self.stem.rsplit('/').next().unwrap_or(&self.stem)
+        self.stem.rsplit('/').next().expect("a split text has at least one piece")
     }
 
     fn full_name(&self, ending: &str) -> String {
@@ -172,7 +172,7 @@ impl TuFiles {
         readmes.sort_by_key(|name| !name.contains("label"));
         let mut found = LabelMap::default();
         for name in readmes {
-            let bytes = self.bundle.bytes(&name)?.unwrap_or_default();
+            let bytes = self.bundle.bytes(&name)?.expect("the names are those of the bundle");
             found = found.or(LabelMap::parse(&String::from_utf8_lossy(&bytes)));
         }
         Ok(found)
@@ -194,16 +194,17 @@ fn read_indicator(text: &Text, listed: Option<usize>, limits: &Limits) -> Result
         numbers.push(number);
     }
     let too_many = |error: Error| error.in_file(&text.path);
-    Limits::check(numbers.len() as u64, limits.nodes, "nodes").map_err(too_many)?;
+    limits.check_nodes(numbers.len() as u64).map_err(too_many)?;
     let mut places: BTreeMap<u64, u32> = match listed {
         Some(graphs) => (1..=graphs as u64).map(|graph| (graph, 0)).collect(),
         None => numbers.iter().map(|&graph| (graph, 0)).collect(),
     };
-    Limits::check(places.len() as u64, limits.graphs, "graphs").map_err(too_many)?;
+    limits.check_graphs(places.len() as u64).map_err(too_many)?;
     for (place, (_, slot)) in (0..).zip(&mut places) {
         *slot = place;
     }
-    let graph_of_node = numbers.iter().filter_map(|number| places.get(number).copied()).collect();
+    // Every number is a place: listed graphs were checked above, others are all numbers that occur.
+    let graph_of_node = numbers.iter().map(|number| places[number]).collect();
     Ok((graph_of_node, places.keys().map(u64::to_string).collect()))
 }
 

@@ -18,7 +18,7 @@ const PLAUSIBLE_RATIO: u64 = 1100;
 /// their own, which are not checked here.
 const ENCODINGS: [i64; 6] = [0, 2, 3, 5, 8, 9];
 
-/// Accepts a file whose footer is harmless.
+/// Accepts a file whose footer makes no impossible claim.
 pub fn check_footer(bytes: &[u8]) -> Result<(), Refusal> {
     let cut = "it is cut short or no Parquet file";
     let body = bytes.strip_suffix(MAGIC).filter(|_| bytes.starts_with(MAGIC)).ok_or(cut)?;
@@ -122,7 +122,7 @@ impl Walk<'_> {
                 break;
             }
             field = match header >> 4 {
-                0 => self.zigzag()? as i16,
+                0 => i16::try_from(self.zigzag()?).map_err(|_| "its description names an impossible field")?,
                 step => field.wrapping_add(i16::from(step)),
             };
             if let Some(last) = path.last_mut() {

@@ -15,7 +15,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use crate::error::{Error, Result};
 use crate::files::table::Table;
-use crate::files::table::cells::Cells;
+use crate::files::table::text_column::TextColumn;
 use crate::limits::Limits;
 use check::{check_footer, check_pages};
 pub use isolated::PARQUET_THREAD;
@@ -37,7 +37,7 @@ pub fn parse(bytes: Vec<u8>, path: &Path, limits: &Limits) -> Result<Table> {
     // The parquet crate panics on some malformed files.
     let read = isolated(|| read(Bytes::from(bytes), limits)).ok_or_else(|| refuse("it is malformed"))?;
     match read {
-        Ok(Content { columns, rows, left_out }) => {
+        Ok(ParquetContent { columns, rows, left_out }) => {
             let mut table = Table::counted(path, columns, rows)?;
             if !left_out.is_empty() {
                 let names = left_out.join(", ");
@@ -45,69 +45,69 @@ pub fn parse(bytes: Vec<u8>, path: &Path, limits: &Limits) -> Result<Table> {
             }
             Ok(table)
         }
-        Err(Trouble::Compression) => Err(refuse("it is compressed in another way than snappy, zstd or gzip")
+        Err(ParquetFault::Compression) => Err(refuse("it is compressed in another way than snappy, zstd or gzip")
             .with_remedy("write it with one of these")),
-        Err(Trouble::Parquet(error)) => Err(refuse(&error.to_string()).caused_by(error)),
-        Err(Trouble::Claim(reason)) => Err(refuse(reason)),
-        Err(Trouble::Limit(error)) => Err(error.in_file(path)),
+        Err(ParquetFault::Parquet(error)) => Err(refuse(&error.to_string()).caused_by(error)),
+        Err(ParquetFault::Claim(reason)) => Err(refuse(reason)),
+        Err(ParquetFault::Limit(error)) => Err(error.in_file(path)),
     }
 }
 
-struct Content {
-    columns: Vec<Cells>,
+struct ParquetContent {
+    columns: Vec<TextColumn>,
     rows: usize,
     left_out: Vec<String>,
 }
 
-enum Trouble {
+enum ParquetFault {
     Parquet(ParquetError),
     Claim(&'static str),
     Compression,
     Limit(Error),
 }
 
-impl From<ParquetError> for Trouble {
-    fn from(error: ParquetError) -> Trouble {
-        Trouble::Parquet(error)
+impl From<ParquetError> for ParquetFault {
+    fn from(error: ParquetError) -> ParquetFault {
+        ParquetFault::Parquet(error)
     }
 }
 
-fn read(bytes: Bytes, limits: &Limits) -> std::result::Result<Content, Trouble> {
+fn read(bytes: Bytes, limits: &Limits) -> std::result::Result<ParquetContent, ParquetFault> {
     let file = SerializedFileReader::new(bytes.clone())?;
     let schema = file.metadata().file_metadata().schema_descr();
-    let mut content = Content { columns: Vec::new(), rows: 0, left_out: Vec::new() };
+    let mut content = ParquetContent { columns: Vec::new(), rows: 0, left_out: Vec::new() };
     let mut places = Vec::new();
     for (place, column) in schema.columns().iter().enumerate() {
         let name = column.path().string();
         if !is_read(column) {
             content.left_out.push(name);
         } else if name != INDEX {
-            let mut cells = Cells::new(name);
+            let mut cells = TextColumn::new(name);
             cells.words = column.physical_type() == Type::BYTE_ARRAY;
             content.columns.push(cells);
             places.push(place);
         }
     }
     let most_cells = limits.bytes / size_of::<usize>() as u64;
-    Limits::check(places.len() as u64, limits.features, "columns").map_err(Trouble::Limit)?;
+    Limits::check(places.len() as u64, limits.features, "columns").map_err(ParquetFault::Limit)?;
     let mut left = limits.bytes;
     for (number, group) in file.metadata().row_groups().iter().enumerate() {
-        let rows = u64::try_from(group.num_rows()).map_err(|_| Trouble::Claim("it has fewer than no rows"))?;
+        let rows = u64::try_from(group.num_rows()).map_err(|_| ParquetFault::Claim("it has fewer than no rows"))?;
         let total = rows.saturating_add(content.rows as u64);
-        Limits::check(total, limits.nodes.max(limits.edges), "rows").map_err(Trouble::Limit)?;
-        Limits::check(total.saturating_mul(places.len() as u64), most_cells, "cells").map_err(Trouble::Limit)?;
+        Limits::check(total, limits.nodes.max(limits.edges), "rows").map_err(ParquetFault::Limit)?;
+        Limits::check(total.saturating_mul(places.len() as u64), most_cells, "cells").map_err(ParquetFault::Limit)?;
         let reader = file.get_row_group(number)?;
         for (&place, cells) in places.iter().zip(&mut content.columns) {
             use Compression::{GZIP, SNAPPY, UNCOMPRESSED, ZSTD};
             if !matches!(group.column(place).compression(), UNCOMPRESSED | SNAPPY | GZIP(_) | ZSTD(_)) {
-                return Err(Trouble::Compression);
+                return Err(ParquetFault::Compression);
             }
             let (start, length) = group.column(place).byte_range();
             let pages = usize::try_from(start).ok().zip(usize::try_from(start.saturating_add(length)).ok());
             let pages = pages.and_then(|(start, end)| bytes.get(start..end));
-            let pages = pages.ok_or(Trouble::Claim("a column is not inside the file"))?;
-            let expanded = check_pages(pages, rows).map_err(Trouble::Claim)?;
-            Limits::check(expanded, left, "bytes in its pages").map_err(Trouble::Limit)?;
+            let pages = pages.ok_or(ParquetFault::Claim("a column is not inside the file"))?;
+            let expanded = check_pages(pages, rows).map_err(ParquetFault::Claim)?;
+            Limits::check(expanded, left, "bytes in its pages").map_err(ParquetFault::Limit)?;
             left -= expanded;
             read_column(reader.get_column_reader(place)?, schema.column(place).as_ref(), rows as usize, cells)?;
         }
@@ -132,7 +132,12 @@ fn is_read(column: &ColumnDescriptor) -> bool {
     plain && column.max_rep_level() == 0 && column.max_def_level() <= 1 && column.path().parts().len() == 1
 }
 
-fn read_column(reader: ColumnReader, column: &ColumnDescriptor, rows: usize, cells: &mut Cells) -> ParquetResult<()> {
+fn read_column(
+    reader: ColumnReader,
+    column: &ColumnDescriptor,
+    rows: usize,
+    cells: &mut TextColumn,
+) -> ParquetResult<()> {
     let unsigned = matches!(column.logical_type_ref(), Some(LogicalType::Integer(kind)) if !kind.is_signed);
     let optional = column.max_def_level() > 0;
     match reader {
@@ -155,7 +160,7 @@ fn read_column(reader: ColumnReader, column: &ColumnDescriptor, rows: usize, cel
             push_all(reader, rows, optional, cells, |word| Ok(word.as_utf8()?.to_string()))
         }
         ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
-            Err(ParquetError::General("a column is of another type than was said".to_string()))
+            Err(ParquetError::General("a column is of another type than its description".to_string()))
         }
     }
 }
@@ -165,7 +170,7 @@ fn push_all<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     rows: usize,
     optional: bool,
-    cells: &mut Cells,
+    cells: &mut TextColumn,
     cell: impl Fn(&T::T) -> ParquetResult<String>,
 ) -> ParquetResult<()> {
     let mut left = rows;

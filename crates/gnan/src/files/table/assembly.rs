@@ -5,12 +5,12 @@
 //! A column `split` in the table of the task says what is for training. Columns and rows may come in any order.
 
 use crate::error::Result;
-use crate::files::selection::Selection;
+use crate::files::row_selection::RowSelection;
 use crate::files::table::edge_kinds::EdgeKinds;
 use crate::files::table::id_index::{GraphIndex, NodeIndex, read_edges};
 use crate::files::table::overrides::Overrides;
 use crate::files::table::{Table, quoted};
-use crate::files::tables::{Column, Part, Tables, Task, Values};
+use crate::files::tables::{Column, SplitPart, Tables, Task, Values};
 use crate::limits::Limits;
 
 /// What an id takes: itself as text, its place in the index, and its graph.
@@ -36,7 +36,7 @@ impl Assembly {
         let Assembly { name, mut nodes, mut edges, mut graphs, overrides } = self;
         let too_many_in = |table: &Table| table.path().to_path_buf();
         let place = too_many_in(&nodes);
-        Limits::check(nodes.rows() as u64, limits.nodes, "nodes").map_err(|error| error.in_file(&place))?;
+        limits.check_nodes(nodes.rows() as u64).map_err(|error| error.in_file(&place))?;
         let name = overrides.name.clone().unwrap_or(name);
         let edge_rows = edges.as_ref().map_or(0, Table::rows) as u64;
         let needed = nodes.rows() as u64 * BYTES_OF_AN_ID + edge_rows * size_of::<[u32; 2]>() as u64;
@@ -44,7 +44,7 @@ impl Assembly {
         let node_ids = nodes.take_ids("node_id")?;
         let graph_of_node = nodes.take_ids_if_any("graph_id")?;
         let index = GraphIndex::new(&name, &nodes, graph_of_node.as_ref(), graphs.as_mut())?;
-        Limits::check(index.ids.len() as u64, limits.graphs, "graphs").map_err(|error| error.in_file(&place))?;
+        limits.check_graphs(index.ids.len() as u64).map_err(|error| error.in_file(&place))?;
         let node_index = NodeIndex::new(&node_ids, &nodes, &index)?;
 
         let mut tables = Tables { name, directed: overrides.directed.unwrap_or(false), ..Tables::default() };
@@ -59,7 +59,7 @@ impl Assembly {
         }
         tables.notes.append(&mut nodes.notes);
 
-        let (order, offsets) = Selection::grouped(&index.graph_of_node, index.ids.len());
+        let (order, offsets) = RowSelection::grouped(&index.graph_of_node, index.ids.len());
         match &mut edges {
             Some(edges) => {
                 // Grouping drops no node, so edges keep their order and their labels.
@@ -106,7 +106,7 @@ fn unused(file: &str, others: &[Column]) -> Option<String> {
 }
 
 /// Keeps the splits that belong to the task; splits of an undecided task decide it.
-fn choose_splits(tables: &mut Tables, of_graphs: Vec<Vec<Part>>, of_nodes: Vec<Vec<Part>>) {
+fn choose_splits(tables: &mut Tables, of_graphs: Vec<Vec<SplitPart>>, of_nodes: Vec<Vec<SplitPart>>) {
     if tables.task.is_none() && !of_nodes.is_empty() {
         tables.task = Some(Task::Node);
     }

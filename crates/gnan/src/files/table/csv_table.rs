@@ -1,11 +1,11 @@
 //! Comma-separated values: from text to a [`Table`].
 
 use csv::ErrorKind::UnequalLengths;
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv::{Position, ReaderBuilder, StringRecord, Trim};
 
 use crate::error::{Error, Result};
 use crate::files::table::Table;
-use crate::files::table::cells::Cells;
+use crate::files::table::text_column::TextColumn;
 use crate::files::text::{Text, newlines};
 use crate::limits::Limits;
 
@@ -17,7 +17,7 @@ pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
         return Err(text.error(1, "this table is empty: it has no header line"));
     }
     Limits::check(header.len() as u64, limits.features, "columns").map_err(|error| error.in_file(&text.path))?;
-    let mut columns: Vec<_> = header.iter().map(Cells::new).collect();
+    let mut columns: Vec<_> = header.iter().map(TextColumn::new).collect();
     // Every cell takes at least a letter that ends it, so a file cannot claim more rows than it has.
     let rows = newlines(text.text.as_bytes()).min(1 + (text.text.len() / columns.len()) as u64);
     let needed = text.text.len() as u64 + rows.saturating_mul(size_of::<usize>() as u64 * (columns.len() as u64 + 1));
@@ -27,7 +27,7 @@ pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
     let mut starts = Vec::new();
     let mut record = StringRecord::new();
     loop {
-        let start = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
+        let start = byte_of(reader.position());
         if !reader.read_record(&mut record).map_err(|error| unreadable(text, error))? {
             break;
         }
@@ -37,6 +37,11 @@ pub fn parse(text: &Text, delimiter: u8, limits: &Limits) -> Result<Table> {
         }
     }
     Table::on_lines(&text.path, columns, starts)
+}
+
+/// Where the reader is in the text.
+fn byte_of(position: &Position) -> usize {
+    usize::try_from(position.byte()).expect("the text is in memory")
 }
 
 /// Counts lines from the text itself, because blank lines before a record are not the csv crate's concern.
@@ -60,7 +65,7 @@ impl LineCounter {
 }
 
 fn unreadable(text: &Text, error: csv::Error) -> Error {
-    let position = error.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(usize::MAX));
+    let position = error.position().map_or(0, byte_of);
     let line = LineCounter::default().at(&text.text, position);
     match error.kind() {
         UnequalLengths { expected_len, len, .. } => text

@@ -1,8 +1,8 @@
-//! What a table of edges says about each edge: a label, or the order of a chemical bond.
+//! The kind of each edge in a table of edges: a label, or the order of a chemical bond.
 
 use crate::error::Result;
 use crate::files::molecule::BondOrder;
-use crate::files::table::{Table, cells};
+use crate::files::table::{Table, text_column};
 use crate::files::tables::{Column, Kind, Values};
 
 /// Columns that hold a label of the edges, the first that is there.
@@ -20,7 +20,7 @@ pub struct EdgeKinds {
 }
 
 impl EdgeKinds {
-    /// Takes the columns out that say something about each edge.
+    /// Takes out the columns that hold the kind of each edge.
     pub fn take(edges: &mut Table) -> Result<EdgeKinds> {
         let mut kinds = EdgeKinds::default();
         if let Some(name) = LABEL_COLUMNS.into_iter().find(|name| edges.names().any(|known| known == *name)) {
@@ -40,7 +40,7 @@ impl EdgeKinds {
 fn take_labels(edges: &mut Table, name: &str) -> Result<Option<Column>> {
     let Some(mut cells) = edges.take(name) else { return Ok(None) };
     cells.words = true;
-    let values = cells::typed(&cells, edges)?;
+    let values = text_column::typed(&cells, edges)?;
     Ok(Some(Column::new(cells.name, values).with_kind(Kind::Categorical)))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::Result;
-use crate::files::table::cells::Cells;
+use crate::files::table::text_column::TextColumn;
 use crate::files::table::{Table, quoted};
 use crate::limits::Limits;
 
@@ -21,7 +21,12 @@ pub struct GraphIndex {
 impl GraphIndex {
     /// Takes the graphs from their table if there is one, and else from the nodes; without either there is one, called
     /// `name`.
-    pub fn new(name: &str, nodes: &Table, of_node: Option<&Cells>, graphs: Option<&mut Table>) -> Result<GraphIndex> {
+    pub fn new(
+        name: &str,
+        nodes: &Table,
+        of_node: Option<&TextColumn>,
+        graphs: Option<&mut Table>,
+    ) -> Result<GraphIndex> {
         let listed = graphs.as_ref().map(|graphs| graphs.file_name());
         let mut index = GraphIndex {
             ids: Vec::new(),
@@ -40,7 +45,8 @@ impl GraphIndex {
         }
         match of_node {
             None if index.ids.len() > 1 => {
-                let listed = listed.unwrap_or_default();
+                let listed =
+                    listed.expect("without a table of graphs and without graphs of nodes there is no graph yet");
                 let message = format!("there is no column \"graph_id\", but {listed} lists {} graphs", index.ids.len());
                 return Err(nodes.header_error(message));
             }
@@ -82,14 +88,14 @@ impl GraphIndex {
 /// Finds the row of the table of nodes by graph and id.
 pub struct NodeIndex<'a> {
     rows: HashMap<(u32, &'a str), u32>,
-    ids: &'a Cells,
+    ids: &'a TextColumn,
     /// The file of the nodes, for messages.
     file: String,
 }
 
 impl<'a> NodeIndex<'a> {
     /// Demands that ids are unique within a graph.
-    pub fn new(ids: &'a Cells, nodes: &Table, graphs: &GraphIndex) -> Result<NodeIndex<'a>> {
+    pub fn new(ids: &'a TextColumn, nodes: &Table, graphs: &GraphIndex) -> Result<NodeIndex<'a>> {
         let mut rows = HashMap::with_capacity(nodes.rows());
         for (row, (id, &graph)) in ids.iter().zip(&graphs.graph_of_node).enumerate() {
             if let Some(first) = rows.insert((graph, id), row as u32) {

@@ -1,7 +1,7 @@
 //! A table whose cells are still text: named columns, and where each row is in the file.
 
 pub mod assembly;
-pub mod cells;
+pub mod text_column;
 pub mod csv_table;
 pub mod edge_kinds;
 mod id_index;
@@ -11,8 +11,8 @@ pub mod ragged;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::files::tables::{Column, Part, Values};
-use cells::Cells;
+use crate::files::tables::{Column, SplitPart, Values};
+use text_column::TextColumn;
 
 /// The column that says what is for training.
 pub const SPLIT: &str = "split";
@@ -20,30 +20,30 @@ pub const SPLIT: &str = "split";
 /// A table whose cells are still text.
 pub struct Table {
     path: PathBuf,
-    columns: Vec<Cells>,
-    rows: Rows,
+    columns: Vec<TextColumn>,
+    rows: RowPositions,
     /// What was done that a user should know.
     pub notes: Vec<String>,
 }
 
 /// How many rows there are, and the line that each begins on if the file has lines.
-enum Rows {
+enum RowPositions {
     Lines(Vec<u64>),
     Counted(usize),
 }
 
 impl Table {
     /// A table of so many rows, without lines to point at.
-    pub fn counted(path: &Path, columns: Vec<Cells>, rows: usize) -> Result<Table> {
-        Table::new(path, columns, Rows::Counted(rows))
+    pub fn counted(path: &Path, columns: Vec<TextColumn>, rows: usize) -> Result<Table> {
+        Table::new(path, columns, RowPositions::Counted(rows))
     }
 
     /// A table whose rows begin on these lines.
-    pub fn on_lines(path: &Path, columns: Vec<Cells>, lines: Vec<u64>) -> Result<Table> {
-        Table::new(path, columns, Rows::Lines(lines))
+    pub fn on_lines(path: &Path, columns: Vec<TextColumn>, lines: Vec<u64>) -> Result<Table> {
+        Table::new(path, columns, RowPositions::Lines(lines))
     }
 
-    fn new(path: &Path, columns: Vec<Cells>, rows: Rows) -> Result<Table> {
+    fn new(path: &Path, columns: Vec<TextColumn>, rows: RowPositions) -> Result<Table> {
         let mut table = Table { path: path.to_path_buf(), columns, rows, notes: Vec::new() };
         table.check_names()?;
         Ok(table)
@@ -72,8 +72,8 @@ impl Table {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         match &self.rows {
-            Rows::Lines(lines) => lines.len(),
-            Rows::Counted(rows) => *rows,
+            RowPositions::Lines(lines) => lines.len(),
+            RowPositions::Counted(rows) => *rows,
         }
     }
 
@@ -88,8 +88,8 @@ impl Table {
     /// The line that a row begins on, if the file has lines.
     pub fn line(&self, row: usize) -> Option<u64> {
         match &self.rows {
-            Rows::Lines(lines) => lines.get(row).copied(),
-            Rows::Counted(_) => None,
+            RowPositions::Lines(lines) => lines.get(row).copied(),
+            RowPositions::Counted(_) => None,
         }
     }
 
@@ -106,21 +106,21 @@ impl Table {
     /// An error about one row.
     pub fn error(&self, row: usize, message: impl Into<String>) -> Error {
         match self.line(row) {
-            Some(line) => self.complaint(message).on_line(line),
-            None => self.complaint(format!("row {}: {}", row + 1, message.into())),
+            Some(line) => self.table_error(message).on_line(line),
+            None => self.table_error(format!("row {}: {}", row + 1, message.into())),
         }
     }
 
     /// An error about the header.
     pub fn header_error(&self, message: impl Into<String>) -> Error {
         match &self.rows {
-            Rows::Lines(_) => self.complaint(message).on_line(1),
-            Rows::Counted(_) => self.complaint(message),
+            RowPositions::Lines(_) => self.table_error(message).on_line(1),
+            RowPositions::Counted(_) => self.table_error(message),
         }
     }
 
     /// An error about the whole table.
-    pub fn complaint(&self, message: impl Into<String>) -> Error {
+    pub fn table_error(&self, message: impl Into<String>) -> Error {
         Error::input(message).in_file(&self.path)
     }
 
@@ -130,7 +130,7 @@ impl Table {
     }
 
     /// Takes a column out, if there is one of that name.
-    pub fn take(&mut self, name: &str) -> Option<Cells> {
+    pub fn take(&mut self, name: &str) -> Option<TextColumn> {
         let place = self.columns.iter().position(|column| column.name == name)?;
         Some(self.columns.remove(place))
     }
@@ -143,7 +143,7 @@ impl Table {
     }
 
     /// Takes out a column of ids that must be there.
-    pub fn take_ids(&mut self, name: &str) -> Result<Cells> {
+    pub fn take_ids(&mut self, name: &str) -> Result<TextColumn> {
         self.take_ids_if_any(name)?.ok_or_else(|| {
             let names: Vec<_> = self.names().map(quoted).collect();
             self.header_error(format!("there is no column \"{name}\"; the columns are {}", names.join(", ")))
@@ -151,19 +151,19 @@ impl Table {
     }
 
     /// Takes out a column of ids, none of which may be empty.
-    pub fn take_ids_if_any(&mut self, name: &str) -> Result<Option<Cells>> {
+    pub fn take_ids_if_any(&mut self, name: &str) -> Result<Option<TextColumn>> {
         let Some(ids) = self.take(name) else { return Ok(None) };
         let empty = ids.iter().position(str::is_empty);
         empty.map_or(Ok(Some(ids)), |row| Err(self.error(row, format!("the {name} is empty")).in_column(name)))
     }
 
     /// Takes the columns of splits out, as parts: `split`, and behind it `split_2`, `split_3`, ... if there are more.
-    pub fn take_splits(&mut self) -> Result<Vec<Vec<Part>>> {
+    pub fn take_splits(&mut self) -> Result<Vec<Vec<SplitPart>>> {
         let mut splits = Vec::new();
         let mut name = SPLIT.to_string();
         while let Some(words) = self.take(&name) {
             let part = |(row, word)| {
-                Part::parse(word).ok_or_else(|| {
+                SplitPart::parse(word).ok_or_else(|| {
                     self.error(row, format!("\"{word}\" in column \"{name}\" is not a part of a split"))
                         .in_column(&name)
                         .with_remedy("use train, valid or test, or leave the cell empty")
@@ -175,7 +175,7 @@ impl Table {
         Ok(splits)
     }
 
-    /// Says which levels a column has.
+    /// Declares the levels of a column.
     pub fn declare_levels(&mut self, name: &str, levels: &[String]) {
         if let Some(cells) = self.columns.iter_mut().find(|column| column.name == name) {
             cells.levels = Some(levels.to_vec());
@@ -187,7 +187,7 @@ impl Table {
         let cells = std::mem::take(&mut self.columns);
         let mut columns = Vec::with_capacity(cells.len());
         for cells in cells {
-            let values = cells::typed(&cells, self)?;
+            let values = text_column::typed(&cells, self)?;
             if matches!(&values, Values::Numbers(numbers) if numbers.iter().all(|number| number.is_nan())) {
                 self.notes.push(format!("{}: column \"{}\" has no values", self.path.display(), cells.name));
             }

@@ -97,8 +97,8 @@ impl From<Kind> for Declared {
     }
 }
 
-/// What is said about a column: by its full name, or else by its name in any table.
-fn said<'a, T>(map: &'a BTreeMap<String, T>, table: &str, column: &str) -> Option<&'a T> {
+/// What is declared for a column: by its full name, or else by its name in any table.
+fn declared_for<'a, T>(map: &'a BTreeMap<String, T>, table: &str, column: &str) -> Option<&'a T> {
     map.get(&format!("{table}.{column}")).or_else(|| map.get(column))
 }
 
@@ -126,6 +126,9 @@ impl Overrides {
         let mut known: HashSet<&str> = columns.iter().map(|(_, name)| *name).collect();
         let full: HashSet<String> = columns.iter().map(|(table, name)| format!("{table}.{name}")).collect();
         let missing = |name: &&String, known: &HashSet<&str>| !known.contains(name.as_str()) && !full.contains(*name);
+        if let Some((name, _)) = self.one_hot.iter().find(|(_, parts)| parts.is_empty()) {
+            return Err(Error::input(format!("the one-hot code \"{name}\" has no columns")).in_file(&self.path));
+        }
         let parts = self.one_hot.values().flatten();
         let mut unknown: Vec<_> = parts.filter(|name| missing(name, &known)).collect();
         known.extend(self.one_hot.keys().map(String::as_str));
@@ -142,11 +145,11 @@ impl Overrides {
         }
     }
 
-    /// Tells a table which levels its columns have; `of` is "nodes", "edges" or "graphs".
+    /// Declares the levels of the columns of a table; `of` is "nodes", "edges" or "graphs".
     pub fn declare_levels(&self, table: &mut Table, of: &str) {
         let names: Vec<_> = table.names().map(str::to_string).collect();
         for name in names {
-            if let Some(levels) = said(&self.levels, of, &name) {
+            if let Some(levels) = declared_for(&self.levels, of, &name) {
                 table.declare_levels(&name, levels);
             }
         }
@@ -157,12 +160,12 @@ impl Overrides {
         self.declare_levels(table, of);
         let typed = table.typed_columns()?;
         let mut columns = self.fuse(typed, table)?;
-        columns.retain(|column| said(&self.kinds, of, &column.name) != Some(&Declared::Ignore));
+        columns.retain(|column| declared_for(&self.kinds, of, &column.name) != Some(&Declared::Ignore));
         for column in &mut columns {
-            if let Some(&declared) = said(&self.kinds, of, &column.name) {
+            if let Some(&declared) = declared_for(&self.kinds, of, &column.name) {
                 declare(column, declared, table)?;
             }
-            if let Some(unit) = said(&self.units, of, &column.name) {
+            if let Some(unit) = declared_for(&self.units, of, &column.name) {
                 column.unit = Some(unit.clone());
             }
         }
@@ -174,7 +177,8 @@ impl Overrides {
             let Some(place) = columns.iter().position(|column| parts.contains(&column.name)) else { continue };
             let find = |part: &String| {
                 let column = columns.iter().find(|column| column.name == *part);
-                column.ok_or_else(|| table.complaint(format!("\"{part}\", a part of \"{name}\", is not in this table")))
+                column
+                    .ok_or_else(|| table.table_error(format!("\"{part}\", a part of \"{name}\", is not in this table")))
             };
             let found = parts.iter().map(find).collect::<Result<Vec<_>>>()?;
             let codes = one_hot_codes(name, &found, table)?;
@@ -205,8 +209,7 @@ fn one_hot_codes(name: &str, parts: &[&Column], table: &Table) -> Result<Vec<u32
 
 /// The names of one-hot columns without the prefix they share, cut where a word ends.
 fn level_names(columns: &[String]) -> Vec<String> {
-    let Some(first) = columns.first() else { return Vec::new() };
-    let shared = columns.iter().fold(first.as_str(), |shared, name| {
+    let shared = columns.iter().fold(columns[0].as_str(), |shared, name| {
         let same = shared.chars().zip(name.chars()).take_while(|(a, b)| a == b);
         &shared[..same.map(|(letter, _)| letter.len_utf8()).sum()]
     });
@@ -257,7 +260,7 @@ fn numbers<'a>(column: &'a Column, kind: Kind, table: &Table) -> Result<&'a [f64
     match &column.values {
         Values::Numbers(numbers) => Ok(numbers),
         _ => Err(table
-            .complaint(format!("column \"{}\" is declared {} but holds text", column.name, kind.name()))
+            .table_error(format!("column \"{}\" is declared {} but holds text", column.name, kind.name()))
             .in_column(&column.name)
             .with_remedy("declare it categorical, or correct the cells that are not numbers")),
     }

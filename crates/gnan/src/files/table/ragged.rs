@@ -5,12 +5,12 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::files::table::Table;
-use crate::files::table::cells::Cells;
+use crate::files::table::text_column::TextColumn;
 use crate::limits::Limits;
 
 /// Rows with named cells.
 pub struct Ragged {
-    columns: Vec<Cells>,
+    columns: Vec<TextColumn>,
     place: HashMap<String, usize>,
     rows: usize,
     most_columns: u64,
@@ -40,14 +40,14 @@ impl Ragged {
         self.place.get(name.trim()).is_some_and(|&place| self.columns[place].len() == self.rows)
     }
 
-    /// Sets a cell of the row, once; `words` says that it is a word even if it looks like a number.
+    /// Sets a cell of the row, once; `words` marks it as a word even if it looks like a number.
     pub fn put(&mut self, name: &str, cell: &str, words: bool) -> Result<()> {
         let name = name.trim();
         let place = match self.place.get(name) {
             Some(&place) => place,
             None => {
                 self.place.insert(name.to_string(), self.columns.len());
-                self.columns.push(Cells::new(name));
+                self.columns.push(TextColumn::new(name));
                 self.check()?;
                 self.columns.len() - 1
             }

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use csv::{ByteRecord, Writer};
 
-use super::grid::{Grid, GridColumn};
+use super::written_table::{WrittenColumn, WrittenTable};
 use crate::error::{Error, Result};
 
 /// Writes the grid as a new file.
-pub fn write(grid: &Grid, path: &Path) -> Result<()> {
+pub fn write(grid: &WrittenTable, path: &Path) -> Result<()> {
     let io = |error: std::io::Error| Error::io(path, error);
     let refused = |error: csv::Error| Error::io(path, std::io::Error::other(error));
     let mut writer = Writer::from_writer(BufWriter::new(File::create(path).map_err(io)?));
@@ -20,8 +20,8 @@ pub fn write(grid: &Grid, path: &Path) -> Result<()> {
         record.clear();
         for (_, column) in &grid.columns {
             match column {
-                GridColumn::Numbers(number) => record.push_field(text(number(row)).as_bytes()),
-                GridColumn::Words(word) => record.push_field(word(row).unwrap_or_default().as_bytes()),
+                WrittenColumn::Numbers(number) => record.push_field(text(number(row)).as_bytes()),
+                WrittenColumn::Text(word) => record.push_field(word(row).unwrap_or_default().as_bytes()),
             }
         }
         writer.write_byte_record(&record).map_err(refused)?;

@@ -1,12 +1,12 @@
-//! What the columns of tables alone cannot say, as `gnan.toml`.
+//! What the columns of tables alone cannot hold, as `gnan.toml`.
 
 use std::collections::BTreeMap;
 
-use super::grid::label_name;
+use super::written_table::label_name;
 use crate::error::{Error, Result};
 use crate::files::columns::levels;
-use crate::files::table::cells::is_missing;
 use crate::files::table::overrides::{OneOrMany, Overrides};
+use crate::files::table::text_column::is_missing;
 use crate::files::tables::{Column, MISSING, Tables, Values};
 
 /// The text of the file.

@@ -1,11 +1,11 @@
 //! Writing [`Tables`] as a folder of tables that reads back as the same.
 //!
-//! `nodes`, `edges` and `graphs` are written as CSV or Parquet, and what columns alone cannot say (kinds, units, the
+//! `nodes`, `edges` and `graphs` are written as CSV or Parquet, and what columns alone cannot hold (kinds, units, the
 //! order of levels, targets, direction) goes into `gnan.toml`.
 
 mod csv;
 mod declarations;
-mod grid;
+mod written_table;
 mod parquet;
 
 use std::fs;
@@ -17,7 +17,7 @@ use crate::files::formats::parquet_folder;
 use crate::files::tables::Tables;
 use crate::files::text;
 use crate::remedy::Remedy;
-use grid::Grid;
+use written_table::WrittenTable;
 
 /// How tables are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub fn write_tables(tables: &Tables, folder: &Path, format: TableFormat, replace
         _ => Path::new("."),
     };
     let io = |error: std::io::Error| Error::io(folder, error);
-    let grids = [Some(Grid::nodes(tables)?), Some(Grid::edges(tables)), Grid::graphs(tables)?];
+    let grids = [Some(WrittenTable::nodes(tables)?), Some(WrittenTable::edges(tables)), WrittenTable::graphs(tables)?];
     let declarations = declarations::of(tables)?;
     let fresh = tempfile::Builder::new().prefix(".gnan-").tempdir_in(parent).map_err(io)?;
     let names = match format {

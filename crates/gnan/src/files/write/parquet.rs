@@ -11,24 +11,24 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use super::grid::{Grid, GridColumn};
+use super::written_table::{WrittenColumn, WrittenTable};
 use crate::error::{Error, Result};
 
 /// Rows that are written together.
 const ROW_GROUP: usize = 1 << 17;
 
 /// Writes the grid as a new file.
-pub fn write(grid: &Grid, path: &Path) -> Result<()> {
+pub fn write(grid: &WrittenTable, path: &Path) -> Result<()> {
     let io = |error: std::io::Error| Error::io(path, error);
     let file = File::create(path).map_err(io)?;
     write_to(grid, file).map_err(|error| io(std::io::Error::other(error)))
 }
 
-fn write_to(grid: &Grid, file: File) -> ParquetResult<()> {
+fn write_to(grid: &WrittenTable, file: File) -> ParquetResult<()> {
     let fields = grid.columns.iter().map(|(name, column)| {
         let builder = match column {
-            GridColumn::Numbers(_) => Type::primitive_type_builder(name, Physical::DOUBLE),
-            GridColumn::Words(_) => {
+            WrittenColumn::Numbers(_) => Type::primitive_type_builder(name, Physical::DOUBLE),
+            WrittenColumn::Text(_) => {
                 Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_converted_type(ConvertedType::UTF8)
             }
         };
@@ -46,12 +46,12 @@ fn write_to(grid: &Grid, file: File) -> ParquetResult<()> {
             let missing = || ParquetError::General("a column is missing".to_string());
             let mut target = group.next_column()?.ok_or_else(missing)?;
             match column {
-                GridColumn::Numbers(number) => {
+                WrittenColumn::Numbers(number) => {
                     let cells = rows.clone().map(|row| Some(number(row)).filter(|number| !number.is_nan()));
                     let (levels, values) = split(cells);
                     target.typed::<DoubleType>().write_batch(&values, Some(&levels), None)?;
                 }
-                GridColumn::Words(word) => {
+                WrittenColumn::Text(word) => {
                     let cells = rows.clone().map(|row| word(row).map(|word| ByteArray::from(word.as_ref())));
                     let (levels, values) = split(cells);
                     target.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::dataset::{Bins, Pair};
+use crate::dataset::{FeatureBins, FeaturePair};
 use crate::model::parameters::Layout;
 use crate::model::schema::FeatureSchema;
 
@@ -28,11 +28,12 @@ impl PairGrid {
             let known: HashMap<&str, usize> =
                 levels.map(|(level, of)| (of.name.as_str(), place.first_value + level)).collect();
             let [rows, columns] = pair.members.each_ref().map(|member| member.names());
-            let value =
-                |row: usize, column: usize| known.get(Pair::cell_name(&rows[row], &columns[column]).as_str()).copied();
+            let value = |row: usize, column: usize| {
+                known.get(FeaturePair::cell_name(&rows[row], &columns[column]).as_str()).copied()
+            };
             // The last bin is that of missing values, which has no neighbours.
             let steps = |member: usize, bins: usize| match pair.members[member].bins {
-                Bins::Edges(_) => bins.saturating_sub(2),
+                FeatureBins::Edges(_) => bins.saturating_sub(2),
                 _ => 0,
             };
             for row in 0..steps(0, rows.len()) {

@@ -1,20 +1,20 @@
-//! Pairs that a user asks about, by the ids of their ends.
+//! Node pairs that a user names, by the ids of their ends.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{Candidate, Candidates, JOINT};
+use super::{CandidatePair, CandidatePairs, JOINT};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::files::{Part, read_pairs};
+use crate::files::{SplitPart, read_pairs};
 use crate::limits::Limits;
 
 /// What may stand between the ids of a pair, besides [`JOINT`], which no keyboard has.
 const JOINTS: [&str; 3] = [JOINT, "--", "-"];
 
-/// A pair of nodes that is asked about.
+/// A node pair that a user wants a prediction of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AskedPair {
+pub enum QueriedPair {
     /// A row of a table.
     Row {
         /// The file.
@@ -30,11 +30,11 @@ pub enum AskedPair {
     Words(String),
 }
 
-impl AskedPair {
+impl QueriedPair {
     /// Reads a table with columns `source` and `target`, and `graph_id` where there are several graphs.
-    pub fn read(path: &Path) -> Result<Vec<AskedPair>> {
+    pub fn read(path: &Path) -> Result<Vec<QueriedPair>> {
         let rows = read_pairs(path, &Limits::default())?;
-        let pair = |(line, graph, ends)| AskedPair::Row { file: path.to_path_buf(), line, graph, ends };
+        let pair = |(line, graph, ends)| QueriedPair::Row { file: path.to_path_buf(), line, graph, ends };
         Ok(rows.into_iter().map(pair).collect())
     }
 }
@@ -46,8 +46,8 @@ struct Ids<'a> {
     graphs: HashMap<&'a str, usize>,
 }
 
-/// The pairs asked about, given all edges.
-pub(super) fn candidates(data: &Dataset, pairs: &[AskedPair]) -> Result<Candidates> {
+/// The queried pairs as candidates, given all edges.
+pub(super) fn candidates(data: &Dataset, pairs: &[QueriedPair]) -> Result<CandidatePairs> {
     let nodes = (0..data.graph_count()).flat_map(|graph| data.nodes_of(graph).map(move |node| (graph, node)));
     let ids = Ids {
         data,
@@ -56,16 +56,16 @@ pub(super) fn candidates(data: &Dataset, pairs: &[AskedPair]) -> Result<Candidat
     };
     let pairs = pairs
         .iter()
-        .map(|pair| Ok(Candidate { ends: ids.ends(pair)?, part: Part::Unused, link: None }))
+        .map(|pair| Ok(CandidatePair { ends: ids.ends(pair)?, part: SplitPart::Unused, link: None }))
         .collect::<Result<_>>()?;
-    Ok(Candidates { messages: data.distinct_edges(), pairs, sample: None })
+    Ok(CandidatePairs { messages: data.distinct_edges(), pairs, sample: None })
 }
 
 impl Ids<'_> {
-    fn ends(&self, pair: &AskedPair) -> Result<[u32; 2]> {
+    fn ends(&self, pair: &QueriedPair) -> Result<[u32; 2]> {
         match pair {
-            AskedPair::Words(words) => self.of_words(words),
-            AskedPair::Row { file, line, graph, ends } => {
+            QueriedPair::Words(words) => self.of_words(words),
+            QueriedPair::Row { file, line, graph, ends } => {
                 self.of_row(graph.as_deref(), ends).map_err(|error| error.in_file(file).on_line(*line))
             }
         }
@@ -88,7 +88,7 @@ impl Ids<'_> {
         };
         let ends = [find(&ends[0])?, find(&ends[1])?];
         if ends[0] == ends[1] {
-            return Err(Error::input("a node is not asked about a link to itself"));
+            return Err(Error::input("a node has no link to itself"));
         }
         Ok(ends)
     }

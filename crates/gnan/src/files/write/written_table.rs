@@ -2,29 +2,29 @@
 
 use crate::error::{Error, Result};
 use crate::files::table::SPLIT;
-use crate::files::table::cells::MISSING_WORDS;
 use crate::files::table::edge_kinds::{BOND_COLUMN, LABEL_COLUMNS, bonds_of_labels};
-use crate::files::tables::{Column, MISSING, Part, Tables, Task, Values};
+use crate::files::table::text_column::MISSING_WORDS;
+use crate::files::tables::{Column, MISSING, SplitPart, Tables, Task, Values};
 
 /// The columns of one table, all of the same length.
-pub struct Grid<'a> {
+pub struct WrittenTable<'a> {
     /// Names and cells.
-    pub columns: Vec<(String, GridColumn<'a>)>,
+    pub columns: Vec<(String, WrittenColumn<'a>)>,
     /// Number of rows.
     pub rows: usize,
 }
 
 /// The cells of a column.
-pub enum GridColumn<'a> {
+pub enum WrittenColumn<'a> {
     /// Numbers; NaN is empty.
     Numbers(Box<dyn Fn(usize) -> f64 + 'a>),
     /// Words; none is empty.
-    Words(Box<dyn Fn(usize) -> Option<std::borrow::Cow<'a, str>> + 'a>),
+    Text(Box<dyn Fn(usize) -> Option<std::borrow::Cow<'a, str>> + 'a>),
 }
 
-impl<'a> Grid<'a> {
+impl<'a> WrittenTable<'a> {
     /// The nodes: ids, graphs, columns, splits of a node task.
-    pub fn nodes(tables: &'a Tables) -> Result<Grid<'a>> {
+    pub fn nodes(tables: &'a Tables) -> Result<WrittenTable<'a>> {
         let mut columns = Vec::new();
         let graph_of = graph_of_node(tables);
         let position = {
@@ -46,11 +46,11 @@ impl<'a> Grid<'a> {
         if tables.task == Some(Task::Node) {
             columns.extend(splits(tables));
         }
-        Grid { columns, rows: tables.nodes() }.checked(tables.node_ids.as_deref())
+        WrittenTable { columns, rows: tables.nodes() }.checked(tables.node_ids.as_deref())
     }
 
     /// The edges: their ends, what is known of each.
-    pub fn edges(tables: &'a Tables) -> Grid<'a> {
+    pub fn edges(tables: &'a Tables) -> WrittenTable<'a> {
         let graph_of = std::rc::Rc::new(graph_of_node(tables));
         let id = |end: usize| {
             let graph_of = graph_of.clone();
@@ -78,11 +78,11 @@ impl<'a> Grid<'a> {
         if let Some(bonds) = tables.bonds.as_ref().filter(|_| !bonds_follow(tables)) {
             columns.push((BOND_COLUMN.to_string(), words(move |edge| Some(bonds[edge].name().into()))));
         }
-        Grid { columns, rows: tables.edges.len() }
+        WrittenTable { columns, rows: tables.edges.len() }
     }
 
-    /// The graphs: ids, columns, splits of a graph task; `None` if there is nothing to say about them.
-    pub fn graphs(tables: &'a Tables) -> Result<Option<Grid<'a>>> {
+    /// The graphs: ids, columns, splits of a graph task; `None` if there is nothing known of them.
+    pub fn graphs(tables: &'a Tables) -> Result<Option<WrittenTable<'a>>> {
         if !needs_graphs(tables) {
             return Ok(None);
         }
@@ -92,11 +92,11 @@ impl<'a> Grid<'a> {
         if tables.task != Some(Task::Node) {
             columns.extend(splits(tables));
         }
-        Grid { columns, rows: tables.graphs() }.checked(Some(&tables.graph_ids)).map(Some)
+        WrittenTable { columns, rows: tables.graphs() }.checked(Some(&tables.graph_ids)).map(Some)
     }
 
     /// Refuses names that would read back as something else.
-    fn checked(self, ids: Option<&[String]>) -> Result<Grid<'a>> {
+    fn checked(self, ids: Option<&[String]>) -> Result<WrittenTable<'a>> {
         let mut names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -122,7 +122,7 @@ pub fn label_name(labels: &Column) -> &str {
     if LABEL_COLUMNS.contains(&labels.name.as_str()) { &labels.name } else { LABEL_COLUMNS[0] }
 }
 
-/// Whether the labels of the edges alone tell the bonds.
+/// Whether the bonds follow from the labels of the edges alone.
 fn bonds_follow(tables: &Tables) -> bool {
     tables.edge_labels.as_ref().and_then(bonds_of_labels) == tables.bonds
 }
@@ -132,25 +132,25 @@ fn graph_of_node(tables: &Tables) -> Vec<u32> {
     (0u32..).zip(sizes).flat_map(|(graph, nodes)| std::iter::repeat_n(graph, nodes)).collect()
 }
 
-fn splits(tables: &Tables) -> impl Iterator<Item = (String, GridColumn<'_>)> {
+fn splits(tables: &Tables) -> impl Iterator<Item = (String, WrittenColumn<'_>)> {
     tables.splits.iter().enumerate().map(|(place, split)| {
         let name = if place == 0 { SPLIT.to_string() } else { format!("{SPLIT}_{}", place + 1) };
         let word = move |item: usize| match split[item] {
-            Part::Train => Some("train".into()),
-            Part::Valid => Some("valid".into()),
-            Part::Test => Some("test".into()),
-            Part::Unused => None,
+            SplitPart::Train => Some("train".into()),
+            SplitPart::Valid => Some("valid".into()),
+            SplitPart::Test => Some("test".into()),
+            SplitPart::Unused => None,
         };
         (name, words(word))
     })
 }
 
 /// The cells of a column. Where a level looks like a missing value, a missing value looks like none of the levels.
-fn cells(column: &Column) -> GridColumn<'_> {
+fn cells(column: &Column) -> WrittenColumn<'_> {
     match &column.values {
-        Values::Numbers(numbers) => GridColumn::Numbers(Box::new(|row| numbers[row])),
+        Values::Numbers(numbers) => WrittenColumn::Numbers(Box::new(|row| numbers[row])),
         Values::Sparse { rows, values, .. } => {
-            GridColumn::Numbers(Box::new(|row| rows.binary_search(&(row as u32)).map_or(0.0, |place| values[place])))
+            WrittenColumn::Numbers(Box::new(|row| rows.binary_search(&(row as u32)).map_or(0.0, |place| values[place])))
         }
         Values::Categories { codes, levels } => {
             let free = MISSING_WORDS.into_iter().find(|word| !levels.iter().any(|level| level.trim() == *word));
@@ -163,6 +163,6 @@ fn cells(column: &Column) -> GridColumn<'_> {
     }
 }
 
-fn words<'a>(word: impl Fn(usize) -> Option<std::borrow::Cow<'a, str>> + 'a) -> GridColumn<'a> {
-    GridColumn::Words(Box::new(word))
+fn words<'a>(word: impl Fn(usize) -> Option<std::borrow::Cow<'a, str>> + 'a) -> WrittenColumn<'a> {
+    WrittenColumn::Text(Box::new(word))
 }

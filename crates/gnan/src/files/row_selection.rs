@@ -5,30 +5,30 @@ use crate::files::tables::{Column, Values};
 const DROPPED: u32 = u32::MAX;
 
 /// Rows of a table in a new order, each at most once.
-pub struct Selection {
+pub struct RowSelection {
     /// The old row at each new place.
     rows: Vec<u32>,
     /// The new place of each old row, or [`DROPPED`].
     places: Vec<u32>,
 }
 
-impl Selection {
-    fn new(rows: Vec<u32>, len: usize) -> Selection {
+impl RowSelection {
+    fn new(rows: Vec<u32>, len: usize) -> RowSelection {
         let mut places = vec![DROPPED; len];
         for (place, &row) in (0..).zip(&rows) {
             places[row as usize] = place;
         }
-        Selection { rows, places }
+        RowSelection { rows, places }
     }
 
     /// The rows that are marked, in order.
-    pub fn keep(marked: &[bool]) -> Selection {
+    pub fn keep(marked: &[bool]) -> RowSelection {
         let rows = (0..).zip(marked).filter(|(_, keep)| **keep).map(|(row, _)| row).collect();
-        Selection::new(rows, marked.len())
+        RowSelection::new(rows, marked.len())
     }
 
     /// All rows, those of group 0 first, each group in its old order; and where each of the groups begins and ends.
-    pub fn grouped(group_of: &[u32], groups: usize) -> (Selection, Vec<usize>) {
+    pub fn grouped(group_of: &[u32], groups: usize) -> (RowSelection, Vec<usize>) {
         let mut offsets = vec![0; groups + 1];
         for &group in group_of {
             offsets[group as usize + 1] += 1;
@@ -43,7 +43,7 @@ impl Selection {
             rows[*place] = row;
             *place += 1;
         }
-        (Selection::new(rows, group_of.len()), offsets)
+        (RowSelection::new(rows, group_of.len()), offsets)
     }
 
     /// Whether every row stays where it is.
@@ -115,14 +115,14 @@ mod tests {
 
     #[test]
     fn grouping_keeps_the_order_within_a_group() {
-        let (selection, offsets) = Selection::grouped(&[2, 0, 2, 0], 3);
+        let (selection, offsets) = RowSelection::grouped(&[2, 0, 2, 0], 3);
         assert_eq!(selection.items(&['a', 'b', 'c', 'd']), ['b', 'd', 'a', 'c']);
         assert_eq!(offsets, [0, 2, 2, 4]);
     }
 
     #[test]
     fn sparse_values_move_with_their_rows() {
-        let (selection, _) = Selection::grouped(&[1, 0, 0], 2);
+        let (selection, _) = RowSelection::grouped(&[1, 0, 0], 2);
         let values = Values::Sparse { len: 3, rows: vec![0, 2], values: vec![5.0, 7.0] };
         assert_eq!(selection.values(&values), Values::Sparse { len: 3, rows: vec![1, 2], values: vec![7.0, 5.0] });
     }

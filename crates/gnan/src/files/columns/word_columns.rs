@@ -1,4 +1,4 @@
-//! Words of documents as columns: for each word the nodes that have it, and how strongly.
+//! WordColumns of documents as columns: for each word the nodes that have it, and how strongly.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,15 +12,15 @@ use crate::limits::Limits;
 pub const CLASS: &str = "class";
 
 /// The words of a set of documents.
-pub struct Words {
+pub struct WordColumns {
     nodes: usize,
     words: Vec<(Vec<u32>, Vec<f64>)>,
 }
 
-impl Words {
+impl WordColumns {
     /// No node has any of `words` words yet.
-    pub fn new(nodes: usize, words: usize) -> Words {
-        Words { nodes, words: vec![(Vec::new(), Vec::new()); words] }
+    pub fn new(nodes: usize, words: usize) -> WordColumns {
+        WordColumns { nodes, words: vec![(Vec::new(), Vec::new()); words] }
     }
 
     /// Gives a node a word. Nodes must come in ascending order, the word must be one of those announced.

@@ -7,15 +7,15 @@ use crate::files::columns::levels;
 use crate::files::table::Table;
 use crate::files::tables::{MISSING, Values};
 
-/// The words that say that there is no value. `Na` is not among them: it is sodium.
+/// The words for a missing value. `Na` is not among them: it is sodium.
 pub const MISSING_WORDS: [&str; 8] = ["", "NA", "N/A", "NaN", "nan", "null", "None", "?"];
 
 /// The cells of one column, trimmed.
 #[derive(Clone, Debug, Default)]
-pub struct Cells {
+pub struct TextColumn {
     /// The column's name.
     pub name: String,
-    /// Whether the file says that these are words, even where they look like numbers.
+    /// Whether the file declares these as words, even where they look like numbers.
     pub words: bool,
     /// The levels, where they are declared; every cell is one of them or missing.
     pub levels: Option<Vec<String>>,
@@ -23,10 +23,10 @@ pub struct Cells {
     ends: Vec<usize>,
 }
 
-impl Cells {
+impl TextColumn {
     /// A column without cells.
-    pub fn new(name: impl Into<String>) -> Cells {
-        Cells { name: name.into().trim().to_string(), ..Cells::default() }
+    pub fn new(name: impl Into<String>) -> TextColumn {
+        TextColumn { name: name.into().trim().to_string(), ..TextColumn::default() }
     }
 
     /// Adds a cell.
@@ -63,13 +63,13 @@ impl Cells {
     }
 }
 
-/// Whether a cell says that there is no value.
+/// Whether a cell is one of the words for a missing value.
 pub fn is_missing(cell: &str) -> bool {
     MISSING_WORDS.contains(&cell)
 }
 
 /// The cells as numbers if every one that is not missing is a number, and as categories otherwise.
-pub fn typed(cells: &Cells, table: &Table) -> Result<Values> {
+pub fn typed(cells: &TextColumn, table: &Table) -> Result<Values> {
     if let Some(levels) = &cells.levels {
         return of_levels(cells, levels, table);
     }
@@ -86,17 +86,17 @@ pub fn typed(cells: &Cells, table: &Table) -> Result<Values> {
 }
 
 /// The cells as categories, whatever they look like.
-pub fn categories(cells: &Cells) -> Values {
+pub fn categories(cells: &TextColumn) -> Values {
     levels::of_words(cells.iter().map(|cell| Some(cell).filter(|cell| !is_missing(cell))))
 }
 
 /// The cells as categories of these levels. A level may be a word that would otherwise mean a missing value.
-fn of_levels(cells: &Cells, levels: &[String], table: &Table) -> Result<Values> {
+fn of_levels(cells: &TextColumn, levels: &[String], table: &Table) -> Result<Values> {
     let mut code_of = HashMap::new();
     for (code, level) in (0..).zip(levels) {
         if code_of.insert(level.trim(), code).is_some() {
             let message = format!("column \"{}\" is declared to have \"{level}\" twice", cells.name);
-            return Err(table.complaint(message).in_column(&cells.name));
+            return Err(table.table_error(message).in_column(&cells.name));
         }
     }
     let mut codes = Vec::with_capacity(cells.len());
