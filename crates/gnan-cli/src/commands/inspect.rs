@@ -11,6 +11,7 @@ use gnan_report::words;
 use serde::Serialize;
 
 use super::data::{FIRST_ROWS, NAME_WIDTH, rest};
+use crate::args::arguments;
 use crate::args::heading::OUTPUT;
 use crate::cli::examples;
 use crate::exit::{Answer, Result};
@@ -49,6 +50,8 @@ struct Document<'a> {
     rho: Vec<RhoCurve>,
     /// The model's certificates, checked again.
     checked: &'a [Certificate],
+    /// The arguments of `gnan train` that request the same model.
+    options: Vec<String>,
     definition: &'a Definition,
 }
 
@@ -64,6 +67,7 @@ pub fn run(args: &InspectArgs, json: bool) -> Result<Answer> {
             outputs: definition.output_names(),
             rho: rho_curves(&model.canonical()),
             checked: &checked,
+            options: arguments(model.spec()),
             definition,
         })?;
     } else {
