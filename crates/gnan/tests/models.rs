@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gnan::bootstrap::Replicates;
+use gnan::model::BEFORE_READOUT;
 use gnan::{Dataset, Intervals, Model};
 use serde_json::{Value as Json, json};
 
@@ -66,6 +67,8 @@ fn compare(place: &str, expected: &Json, found: &Json) {
                 compare(&format!("{place}.{key}"), expected, found);
             }
         }
+        // The one name in tables that was changed: that of the sum that a readout takes.
+        (Json::String(before), Json::String(now)) if before == "heard" => assert_eq!(now, BEFORE_READOUT, "{place}"),
         _ => assert_eq!(expected, found, "{place}"),
     }
 }

@@ -353,22 +353,22 @@ fn settings_that_make_no_sense_are_refused_by_name() {
         assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
         assert!(error.to_string().contains(words), "{error}");
     };
-    refused(quick().epochs(0), "0 epochs");
+    refused(quick().epochs(0), "epochs cannot be 0");
     for rate in [0.0, -0.1, f64::NAN, f64::INFINITY, 1.5] {
-        refused(quick().learning_rate(rate), &format!("a learning rate of {rate}"));
+        refused(quick().learning_rate(rate), &format!("learning-rate cannot be {rate}"));
     }
     for hidden in [0, 10, 17, 1 << 40] {
-        refused(quick().hidden(hidden), &format!("a hidden width of {hidden}"));
+        refused(quick().hidden(hidden), &format!("hidden cannot be {hidden}"));
     }
     for layers in [0, 6, 9, usize::MAX] {
-        refused(quick().layers(layers), &format!("{layers} layers"));
+        refused(quick().layers(layers), &format!("layers cannot be {layers}"));
     }
-    refused(quick().batch(0), "a batch of 0");
+    refused(quick().batch(0), "batch cannot be 0");
     for dropout in [1.0, -0.1, f64::NAN] {
-        refused(quick().dropout(dropout), &format!("a dropout rate of {dropout}"));
+        refused(quick().dropout(dropout), &format!("dropout cannot be {dropout}"));
     }
     for decay in [-1.0, f64::NAN, f64::INFINITY] {
-        refused(quick().weight_decay(decay), &format!("a weight decay of {decay}"));
+        refused(quick().weight_decay(decay), &format!("weight-decay cannot be {decay}"));
     }
     refused(quick().loss(gnan::spec::Loss::Squared), "squared loss");
 }

@@ -13,6 +13,7 @@ use gnan_report::words;
 use serde::Serialize;
 
 use super::data::{FIRST_ROWS, NAME_WIDTH, rest};
+use crate::args::arguments;
 use crate::args::heading::OUTPUT;
 use crate::cli::examples;
 use crate::exit::{Completion, Result};
@@ -51,6 +52,8 @@ struct Document<'a> {
     rho: Vec<RhoByDistance>,
     /// The model's certificates, checked again.
     checked: &'a [Certificate],
+    /// The arguments of `gnan train` that request the same model.
+    options: Vec<String>,
     definition: &'a Definition,
 }
 
@@ -66,6 +69,7 @@ pub fn run(args: &InspectArgs, json: bool) -> Result<Completion> {
             outputs: definition.output_names(),
             rho: model.canonical().rhos_by_distance(),
             checked: &checked,
+            options: arguments(model.spec()),
             definition,
         })?;
     } else {

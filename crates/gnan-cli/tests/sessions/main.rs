@@ -18,6 +18,7 @@ mod hearing;
 mod large;
 mod links;
 mod memory;
+mod options;
 mod predict;
 mod search;
 mod walk;

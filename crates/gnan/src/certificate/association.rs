@@ -37,14 +37,14 @@ impl Model {
 /// The contributions of some features from distances that are not within their reach.
 fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<usize>, reach: Reach) -> Certificate {
     let (axis, rhos) = (canonical.axis(), canonical.rhos());
-    let silent: Vec<usize> = (0..axis.slots()).filter(|slot| !reach.includes(axis.distance(*slot))).collect();
+    let excluded: Vec<usize> = (0..axis.slots()).filter(|slot| !reach.includes(axis.distance(*slot))).collect();
     let mut largest = 0.0f64;
     for k in features {
         let feature = &canonical.definition().learned.features[k];
         let levels =
             if canonical.has_level_rhos(k) { feature.levels.len() + usize::from(feature.missing.is_some()) } else { 1 };
         for rho in (0..levels).map(|level| &rhos[canonical.rho_of(k, level)]) {
-            for value in silent.iter().flat_map(|slot| &rho.values[*slot]) {
+            for value in excluded.iter().flat_map(|slot| &rho.values[*slot]) {
                 largest = if value.is_nan() { f64::INFINITY } else { largest.max(value.abs()) };
             }
         }
@@ -55,7 +55,7 @@ fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<u
         evidence: format!(
             "rho is {} at every such distance ({} were looked at)",
             if largest == 0.0 { "exactly 0".to_owned() } else { format!("up to {}", number(largest)) },
-            silent.len()
+            excluded.len()
         ),
         holds: largest == 0.0,
     }
@@ -63,16 +63,16 @@ fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<u
 
 /// What a reach promises: "of another node never counts".
 fn promise(reach: Reach) -> String {
-    let mut silent = Vec::new();
+    let mut excluded = Vec::new();
     match (reach.from, reach.to) {
         (0, Some(0)) if !reach.unreachable => return "of another node never counts".to_owned(),
         (0, _) => {}
-        (1, _) => silent.push("of the node itself".to_owned()),
-        (from, _) => silent.push(format!("of a node nearer than {from} edges")),
+        (1, _) => excluded.push("of the node itself".to_owned()),
+        (from, _) => excluded.push(format!("of a node nearer than {from} edges")),
     }
-    silent.extend(reach.to.map(|to| format!("of a node farther than {to} edges")));
+    excluded.extend(reach.to.map(|to| format!("of a node farther than {to} edges")));
     if !reach.unreachable && reach.to.is_none() {
-        silent.push("of an unreachable node".to_owned());
+        excluded.push("of an unreachable node".to_owned());
     }
-    format!("{} never counts", silent.join(" or "))
+    format!("{} never counts", excluded.join(" or "))
 }
