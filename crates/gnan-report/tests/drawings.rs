@@ -218,7 +218,7 @@ fn graphs_of_every_size_are_drawn_and_the_rest_is_counted() {
     }
     let large = dataset(5_000, (1..5_000).map(|node| [node - 1, node]).collect(), false);
     let figure = drawing::neighbourhood(&large, 0, &[1.0; 5_000], labels());
-    assert_eq!(figure.notes, ["Not drawn: 4,993 nodes, farther or weaker, together +4993 mol."]);
+    assert_eq!(figure.notes, ["Not drawn: 4,993 nodes that are farther away or contribute less, together +4993 mol."]);
 }
 
 #[test]

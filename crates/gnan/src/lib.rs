@@ -18,8 +18,8 @@
 //!   what a model promises, checked on the finished model. [`bootstrap`]: how far its numbers can be trusted.
 //!   [`selftest`]: plants truths and recovers them.
 
-pub mod error;
 pub mod remedy;
+pub mod error;
 pub mod memory;
 pub mod limits;
 pub mod numbers;

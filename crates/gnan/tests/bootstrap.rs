@@ -168,7 +168,7 @@ fn files_that_lie_are_refused() {
     let end = bytes.len();
     let mut unasked = bytes.clone();
     unasked[end - 4..].copy_from_slice(&77u32.to_le_bytes());
-    assert!(Replicates::from_bytes(&unasked, &model).expect_err("unasked").to_string().contains("nobody asked for"));
+    assert!(Replicates::from_bytes(&unasked, &model).expect_err("unasked").to_string().contains("not wanted"));
     let mut infinite = bytes.clone();
     infinite[end - 16..end - 8].copy_from_slice(&f64::NAN.to_le_bytes());
     assert!(Replicates::from_bytes(&infinite, &model).expect_err("NaN").to_string().contains("not finite"));

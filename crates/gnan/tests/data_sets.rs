@@ -377,7 +377,7 @@ fn edge_labels_of_the_tu_sets() {
 #[test]
 fn the_attribute_of_proteins_is_a_quantity() {
     let Some(tables) = data_set("tu/PROTEINS.zip", &ReadOptions::default()) else { return };
-    assert!(tables.notes.iter().any(|note| note.contains("do not say what the node labels stand for")));
+    assert!(tables.notes.iter().any(|note| note.contains("do not name the node labels")));
     let data = Dataset::from_tables(tables, &DatasetOptions::default()).unwrap();
     let attribute = data.features().iter().find(|feature| feature.name == "attribute_1").unwrap();
     assert_eq!(attribute.kind, Kind::Continuous);

@@ -85,7 +85,7 @@ fn files_without_a_checksum_are_not_called_verified() {
 #[test]
 fn a_name_that_was_not_fetched_says_how() {
     let desk = Desk::new();
-    desk.with_data("data info cora").expect(3).says("Cora is not in").says("gnan data fetch cora downloads it");
+    desk.with_data("data info cora").expect(3).says("Cora is not in").says("run gnan data fetch cora");
     desk.with_data("train PROTEINS").expect(3).says("gnan data fetch proteins");
     // A path of that name comes first.
     desk.molecules("cora");

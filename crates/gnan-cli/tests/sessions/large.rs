@@ -9,7 +9,7 @@ fn a_model_trained_on_samples_says_so_and_predicts_exactly() {
     let desk = Desk::new();
     desk.people("people");
     desk.works(&format!("train people {QUICK} --shell-sample 2 --resample 2 -o sampled.gnan"));
-    desk.works("inspect sampled.gnan").shows("on samples of 2 sources of every shell").shows("predictions are exact");
+    desk.works("inspect sampled.gnan").shows("shell sample 2").shows("predictions are exact");
     assert_eq!(desk.json("inspect sampled.gnan")["definition"]["spec"]["statistics"]["shell-sample"], 2);
     desk.works("explain sampled.gnan people --all --verify -o ledgers.jsonl");
     desk.works(&format!("train people {QUICK} --shell-sample 2 --resample 2 --threads 1 -o again.gnan"));
@@ -58,7 +58,7 @@ fn a_cache_that_cannot_be_used_is_named_and_changes_nothing() {
     desk.write("people/nodes.csv", &nodes);
     desk.write("people/edges.csv", &edges);
     let train = |options: &str| {
-        let always = "train people --target label --rho shared --hidden 16 --epochs 1 --threads 2 --memory 64MB";
+        let always = "train people --target label --rho shared --hidden 16 --epochs 1 --threads 2 --memory 44MB";
         let session = desk.works(&format!("{always} {options} -o model.gnan --force"));
         (session.stderr, desk.read("model.gnan"))
     };

@@ -7,7 +7,7 @@ fn desk_with_model() -> Desk {
     let desk = Desk::new();
     desk.people("people");
     desk.works("train people --task link --test-share 0.2 --epochs 15 --hidden 16 --layers 1 -o links.gnan")
-        .shows("link of pairs of nodes")
+        .shows("link of node pairs")
         .shows("ROC-AUC")
         .shows("average precision");
     desk

@@ -35,7 +35,7 @@ fn what_does_not_fit_is_refused_before_it_starts() {
     let desk = Desk::new();
     crowd(&desk, "crowd", 60_000, 2000);
     let session = desk.gnan("train crowd --target label --memory 6MB").expect(3);
-    session.says("are needed").says("are in use and the limit of memory is 6.0 MB").says("--memory (at least");
+    session.says("are needed").says("are in use and the limit of memory is 6.0 MB").says("raise --memory to at least");
     assert!(!desk.exists("model.gnan"));
 }
 

@@ -15,7 +15,7 @@ fn pairs_are_ranked_trained_explained_and_drawn() {
     desk.works("predict m.gnan molecules");
     desk.works("explain m.gnan molecules --all --verify -o ledgers.jsonl");
     desk.works("report m.gnan molecules -o report.html");
-    assert!(String::from_utf8(desk.read("report.html")).unwrap().contains("value by value"));
+    assert!(String::from_utf8(desk.read("report.html")).unwrap().contains("Effect of the feature pair"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::journal::Outcome;
+use super::journal::RunOutcome;
 use crate::error::{Error, Result};
 use crate::metric::{Metric, Metrics};
 use crate::spec::Spec;
@@ -96,8 +96,8 @@ pub(super) struct Choice {
 }
 
 /// The best of some outcomes; of equal ones, the first.
-pub(super) fn best(outcomes: &[(usize, &Outcome)], criterion: Criterion) -> Option<usize> {
-    let key = |outcome: &Outcome| match criterion {
+pub(super) fn best(outcomes: &[(usize, &RunOutcome)], criterion: Criterion) -> Option<usize> {
+    let key = |outcome: &RunOutcome| match criterion {
         Criterion::Loss => (outcome.valid_loss, 0.0),
         Criterion::Metric(metric) => {
             let sign = if metric.smaller_is_better() { 1.0 } else { -1.0 };
@@ -105,7 +105,7 @@ pub(super) fn best(outcomes: &[(usize, &Outcome)], criterion: Criterion) -> Opti
             (value, outcome.valid_loss)
         }
     };
-    let better = |a: &(usize, &Outcome), b: &(usize, &Outcome)| {
+    let better = |a: &(usize, &RunOutcome), b: &(usize, &RunOutcome)| {
         let (a, b) = (key(a.1), key(b.1));
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
     };
@@ -116,9 +116,9 @@ pub(super) fn best(outcomes: &[(usize, &Outcome)], criterion: Criterion) -> Opti
 mod tests {
     use super::*;
 
-    fn outcome(loss: f64, accuracy: f64, mae: f64) -> Outcome {
+    fn outcome(loss: f64, accuracy: f64, mae: f64) -> RunOutcome {
         let valid = Metrics::from_iter([(Metric::Accuracy, accuracy), (Metric::Mae, mae)]);
-        Outcome { valid_loss: loss, valid, ..Outcome::default() }
+        RunOutcome { valid_loss: loss, valid, ..RunOutcome::default() }
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_criterion_decides_and_ties_go_to_the_lower_loss_and_then_to_the_first() {
         let found = [outcome(0.5, 0.7, 3.0), outcome(0.6, 0.9, 2.0), outcome(0.4, 0.9, 2.5), outcome(0.4, 0.8, 2.5)];
-        let found: Vec<(usize, &Outcome)> = found.iter().enumerate().collect();
+        let found: Vec<(usize, &RunOutcome)> = found.iter().enumerate().collect();
         assert_eq!(best(&found, Criterion::Loss), Some(2));
         assert_eq!(best(&found, Criterion::Metric(Metric::Accuracy)), Some(2));
         assert_eq!(best(&found, Criterion::Metric(Metric::Mae)), Some(1));

@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// What came of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Outcome {
+pub(super) struct RunOutcome {
     /// Loss on the validation items.
     pub valid_loss: f64,
     /// Metrics on the validation items.
@@ -40,7 +40,7 @@ pub(super) struct Outcome {
 struct Line {
     run: String,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: RunOutcome,
 }
 
 /// Runs that are done.
@@ -50,7 +50,7 @@ pub struct Journal {
 
 #[derive(Default)]
 struct State {
-    done: HashMap<String, Outcome>,
+    done: HashMap<String, RunOutcome>,
     file: Option<(PathBuf, File)>,
 }
 
@@ -94,11 +94,11 @@ impl Journal {
         self.len() == 0
     }
 
-    pub(super) fn find(&self, run: &str) -> Option<Outcome> {
+    pub(super) fn find(&self, run: &str) -> Option<RunOutcome> {
         self.state().done.get(run).cloned()
     }
 
-    pub(super) fn add(&self, run: &str, outcome: &Outcome) -> Result<()> {
+    pub(super) fn add(&self, run: &str, outcome: &RunOutcome) -> Result<()> {
         let mut state = self.state();
         state.done.insert(run.to_owned(), outcome.clone());
         let Some((path, file)) = &mut state.file else { return Ok(()) };
@@ -123,11 +123,11 @@ mod tests {
     fn a_journal_that_was_cut_short_keeps_its_whole_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/runs.jsonl");
-        let outcome = |loss| Outcome {
+        let outcome = |loss| RunOutcome {
             valid_loss: loss,
             valid: Metrics::from_iter([(Metric::Accuracy, 0.1 + 0.2)]),
             test: Some(Metrics::from_iter([(Metric::Mae, 0.3)])),
-            ..Outcome::default()
+            ..RunOutcome::default()
         };
         let journal = Journal::open(&path).unwrap();
         journal.add("one", &outcome(0.1)).unwrap();

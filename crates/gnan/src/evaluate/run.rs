@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use super::choice::{Choice, Trial, best};
-use super::journal::{Journal, Outcome};
+use super::journal::{Journal, RunOutcome};
 use super::protocol::{Protocol, Tuning};
 use super::space::{Search, words};
 use super::{EvaluationEvent, EvaluationMonitor, FoldResult};
@@ -55,7 +55,7 @@ struct DescribedData {
 type Descriptions = HashMap<Vec<NodeDescription>, DescribedData>;
 
 /// One run: a candidate on a split with a seed, tested or not.
-struct Run<'a> {
+struct PlannedRun<'a> {
     candidate: &'a Spec,
     split: usize,
     seed: u64,
@@ -125,9 +125,9 @@ impl<'a> Runs<'a> {
             notes.push("options were tuned on the first split and used for all of them".to_owned());
         }
         // All splits of a candidate before the next candidate: if time runs out, fewer candidates are compared on all.
-        let runs: Vec<Run<'_>> = (search.candidates.iter())
+        let runs: Vec<PlannedRun<'_>> = (search.candidates.iter())
             .flat_map(|candidate| {
-                (0..choosing).map(move |place| Run {
+                (0..choosing).map(move |place| PlannedRun {
                     candidate,
                     split: place,
                     seed: self.splits[place].seed,
@@ -141,7 +141,7 @@ impl<'a> Runs<'a> {
         let mut tried = Vec::new();
         let mut chosen = Vec::new();
         for place in 0..choosing {
-            let found: Vec<(usize, &Outcome)> = (0..search.candidates.len())
+            let found: Vec<(usize, &RunOutcome)> = (0..search.candidates.len())
                 .filter_map(|candidate| Some((candidate, outcomes[candidate * choosing + place].as_ref()?)))
                 .collect();
             let best = best(&found, search.criterion.unwrap_or_default())
@@ -158,7 +158,7 @@ impl<'a> Runs<'a> {
                 });
             }
             let candidate = &search.candidates[best];
-            chosen.push((candidate.clone(), Some(words(&candidate, &search.options))));
+            chosen.push((candidate.clone(), Some(words(candidate, &search.options))));
         }
         let skipped = outcomes.iter().filter(|outcome| outcome.is_none()).count();
         if skipped > 0 {
@@ -172,13 +172,13 @@ impl<'a> Runs<'a> {
 
     /// Tests what was chosen, once per split and seed.
     pub(super) fn test(&self, choice: &Choice) -> Result<Vec<FoldResult>> {
-        let run = |test: &Test| Run {
+        let run = |test: &Test| PlannedRun {
             candidate: &choice.chosen[test.split].0,
             split: test.split,
             seed: test.seed,
             tested: true,
         };
-        let runs: Vec<Run<'_>> = self.tests.iter().map(run).collect();
+        let runs: Vec<PlannedRun<'_>> = self.tests.iter().map(run).collect();
         let outcomes = self.do_all(&runs, |_| true)?;
         let results = runs.iter().zip(outcomes).map(|(run, outcome)| {
             let outcome = outcome.ok_or_else(|| Error::training("a test was not done"))?;
@@ -199,9 +199,13 @@ impl<'a> Runs<'a> {
     }
 
     /// Does all runs that are not in the journal; one that may not begin has no outcome.
-    fn do_all(&self, runs: &[Run<'_>], may_begin: impl Fn(usize) -> bool + Sync) -> Result<Vec<Option<Outcome>>> {
+    fn do_all(
+        &self,
+        runs: &[PlannedRun<'_>],
+        may_begin: impl Fn(usize) -> bool + Sync,
+    ) -> Result<Vec<Option<RunOutcome>>> {
         let names: Vec<String> = runs.iter().map(|run| self.name(run)).collect();
-        let mut outcomes: Vec<Option<Outcome>> = names.iter().map(|name| self.journal.find(name)).collect();
+        let mut outcomes: Vec<Option<RunOutcome>> = names.iter().map(|name| self.journal.find(name)).collect();
         let open: Vec<usize> = (0..runs.len()).filter(|run| outcomes[*run].is_none()).collect();
         let remembered = runs.len() - open.len();
         if (self.monitor)(EvaluationEvent::Planned { runs: runs.len(), remembered }).is_break() {
@@ -232,7 +236,7 @@ impl<'a> Runs<'a> {
         Ok(outcomes)
     }
 
-    fn do_one(&self, run: &Run<'_>, number: usize, descriptions: &Descriptions) -> Result<Outcome> {
+    fn do_one(&self, run: &PlannedRun<'_>, number: usize, descriptions: &Descriptions) -> Result<RunOutcome> {
         let DescribedData { data, cache } = &descriptions[&run.candidate.data.describe];
         let Split { train, valid, test } = &self.splits[run.split].split;
         let [train, valid, test] = [train, valid, test].map(|part| data.view_of(part));
@@ -249,7 +253,7 @@ impl<'a> Runs<'a> {
         }
         let record = fitted.model.record();
         let judged = |part: &Dataset| fitted.model.evaluate(part);
-        Ok(Outcome {
+        Ok(RunOutcome {
             valid_loss: fitted.valid_loss,
             valid: if valid.is_empty() || run.tested { Default::default() } else { judged(&valid)? },
             test: if run.tested { Some(judged(&test)?) } else { None },
@@ -278,7 +282,7 @@ impl<'a> Runs<'a> {
     }
 
     /// What a run is known by in the journal.
-    fn name(&self, run: &Run<'_>) -> String {
+    fn name(&self, run: &PlannedRun<'_>) -> String {
         let Split { train, valid, test } = &self.splits[run.split].split;
         let mut items = Checksum::default();
         let parts = if run.tested { vec![train, valid, test] } else { vec![train, valid] };

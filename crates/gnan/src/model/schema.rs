@@ -158,7 +158,7 @@ impl FeatureSchema {
                 }
             }
             Values::Numbers(values) => {
-                let mut spread = Spread::default();
+                let mut spread = RunningSpread::default();
                 for (node, value) in values.iter().enumerate().filter(|(node, _)| in_training(*node)) {
                     if value.is_nan() {
                         missing.count(graph_of_node[node]);
@@ -170,7 +170,7 @@ impl FeatureSchema {
                 scale = Some(spread.centred());
             }
             Values::Sparse { rows, values, .. } => {
-                let mut spread = Spread::default();
+                let mut spread = RunningSpread::default();
                 let entries = rows.iter().zip(values).filter(|(node, _)| in_training(**node as usize));
                 for (node, value) in entries {
                     if value.is_nan() {
@@ -352,7 +352,7 @@ impl Counter {
 
 /// Mean and spread of values as they come (Welford).
 #[derive(Default)]
-struct Spread {
+struct RunningSpread {
     count: f64,
     mean: f64,
     squares: f64,
@@ -360,7 +360,7 @@ struct Spread {
     max: Option<f64>,
 }
 
-impl Spread {
+impl RunningSpread {
     fn add(&mut self, value: f64) {
         self.count += 1.0;
         let before = value - self.mean;

@@ -51,7 +51,7 @@ pub const FORMAT_VERSION: u32 = 2;
 const KEY: &str = "gnan";
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct ModelFileHeader {
     version: u32,
     sha256: String,
     definition: Box<RawValue>,
@@ -69,7 +69,7 @@ impl Model {
         let broken = |error: String| Error::input(format!("the model cannot be written: {error}"));
         let json = serde_json::to_string(self.definition()).map_err(|error| broken(error.to_string()))?;
         let tensors = tensors_of(self);
-        let header = Header {
+        let header = ModelFileHeader {
             version: FORMAT_VERSION,
             sha256: checksum(&json, tensors.values().map(|(_, bytes)| bytes.as_slice())),
             definition: RawValue::from_string(json).map_err(|error| broken(error.to_string()))?,
@@ -126,7 +126,7 @@ impl Model {
             0 => return Err(broken("its format version is 0, which there never was")),
             1 => version1::definition(json)?,
             _ => {
-                let Header { sha256, definition, .. } = parse(json)?;
+                let ModelFileHeader { sha256, definition, .. } = parse(json)?;
                 let mut found = tensors.tensors();
                 found.sort_by(|a, b| a.0.cmp(&b.0));
                 if checksum(definition.get(), found.iter().map(|(_, tensor)| tensor.data())) != sha256 {

@@ -18,7 +18,7 @@ use crate::spec::{
 };
 
 #[derive(Deserialize)]
-struct Header {
+struct Version1Header {
     description: Description,
 }
 
@@ -103,7 +103,7 @@ struct TrainingRecord {
 
 /// The definition of the model in a file of version 1.
 pub(super) fn definition(json: &str) -> Result<Definition> {
-    let Header { description } = parse(json)?;
+    let Version1Header { description } = parse(json)?;
     let spec = description.spec()?;
     let slots = match description.slots.is_empty() {
         true => vec![description.receivers.len()],
@@ -158,8 +158,7 @@ pub(super) fn definition(json: &str) -> Result<Definition> {
 impl Description {
     fn spec(&self) -> Result<Spec> {
         let record = &self.record;
-        let mut spec = Spec::default();
-        spec.data = DataSpec {
+        let data = DataSpec {
             target: self.targets.iter().filter(|_| self.links.is_none()).map(|target| target.name.clone()).collect(),
             task: self.links.as_ref().map(|_| TaskChoice::Link),
             directed: Some(self.directed),
@@ -168,6 +167,7 @@ impl Description {
             describe: self.features.iter().filter_map(|feature| feature.description.clone()).collect(),
             ..DataSpec::default()
         };
+        let mut spec = Spec { data, ..Spec::default() };
         spec.distances.hop_cap = self.hop_cap;
         spec.distances.ignore_unreachable = self.silent_unreachable;
         self.fill_lenses(&mut spec);

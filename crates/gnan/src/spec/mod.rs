@@ -33,13 +33,23 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
+/// Names more alike than this are taken for a slip of the keyboard.
+const LIKE: f64 = 0.85;
+
 impl Spec {
     /// The option of that name.
     pub fn option(name: &str) -> Result<&'static SpecOption> {
         OPTIONS.iter().find(|option| option.name == name).ok_or_else(|| {
             let near = OPTIONS.iter().map(|option| (strsim::jaro_winkler(option.name, name), option.name));
-            let (_, near) = near.max_by(|a, b| a.0.total_cmp(&b.0)).expect("there are options");
-            Error::usage(format!("there is no option \"{name}\"")).with_remedy(format!("did you mean {near}?"))
+            let (likeness, near) = near.max_by(|a, b| a.0.total_cmp(&b.0)).expect("there are options");
+            let remedy = match likeness > LIKE {
+                true => format!("did you mean {near}?"),
+                false => {
+                    let names: Vec<&str> = OPTIONS.iter().map(|option| option.name).collect();
+                    format!("the options are {}", names.join(", "))
+                }
+            };
+            Error::usage(format!("there is no option \"{name}\"")).with_remedy(remedy)
         })
     }
 

@@ -85,10 +85,14 @@ impl SpecOption {
         (self.check)(spec)
     }
 
-    /// Its value in a specification for people: "32", "degree/ring", "default".
+    /// Its value in a specification for people: "32", "degree/ring", "default" where the data decide, "none".
     pub fn words(&self, spec: &Spec) -> String {
         let texts = (self.get)(spec);
-        if texts.is_empty() { DEFAULT.to_owned() } else { texts.join("/") }
+        match (texts.is_empty(), self.usual) {
+            (false, _) => texts.join("/"),
+            (true, Some(_)) => DEFAULT.to_owned(),
+            (true, None) => NONE.to_owned(),
+        }
     }
 
     /// Sets it from one text, in which several values are separated by slashes and `default` or `none` means the default.

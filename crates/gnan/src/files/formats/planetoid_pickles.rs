@@ -59,7 +59,7 @@ struct Files<'a> {
 impl Files<'_> {
     fn read<T>(&self, ending: &str, parse: impl FnOnce(&Pickle, &Path) -> Result<T>) -> Result<T> {
         let path = with_ending(&self.prefix, ending);
-        let bytes = read_file(&path, &self.limits)?;
+        let bytes = read_file(&path, self.limits)?;
         parse(&Pickle::parse(&bytes, &path)?, &path)
     }
 

@@ -36,10 +36,10 @@ pub struct Shells {
     source_count: usize,
     /// `[blocks, slots, receivers]`: what the sum over a shell is multiplied by; 0 for an empty shell.
     shares: Vec<f32>,
-    form: Form,
+    form: ShellForm,
 }
 
-enum Form {
+enum ShellForm {
     Rows(SlotRows),
     Lists(Lists, Arc<ShellCounts>, Arc<[u32]>, Pick),
 }
@@ -64,7 +64,7 @@ impl Shells {
             None => {
                 let storage =
                     DistanceStorage::choose(pairs, shell_counts.slots(), shell_counts.run().memory.left(), cache);
-                Form::Rows(SlotRows::new(shell_counts, &indices, &storage))
+                ShellForm::Rows(SlotRows::new(shell_counts, &indices, &storage))
             }
         };
         Shells::of(form)
@@ -73,7 +73,7 @@ impl Shells {
     /// The shells of receivers, their rows stored in a given way.
     pub fn stored(shell_counts: &Arc<ShellCounts>, receivers: &[usize], storage: &DistanceStorage) -> Shells {
         let indices: Vec<u32> = receivers.iter().map(|receiver| *receiver as u32).collect();
-        Shells::of(Form::Rows(SlotRows::new(shell_counts, &indices, storage)))
+        Shells::of(ShellForm::Rows(SlotRows::new(shell_counts, &indices, storage)))
     }
 
     /// Whether the shells of all receivers are listed, but for the largest of each, where no sample is requested.
@@ -87,10 +87,10 @@ impl Shells {
         Shells::of(listed(shell_counts, indices.into(), Pick::AllButLargest))
     }
 
-    fn of(form: Form) -> Shells {
+    fn of(form: ShellForm) -> Shells {
         let (shell_counts, indices, receiver_blocks, pick) = match &form {
-            Form::Rows(rows) => (rows.shell_counts(), rows.indices(), rows.receiver_blocks(), None),
-            Form::Lists(lists, shell_counts, indices, pick) => {
+            ShellForm::Rows(rows) => (rows.shell_counts(), rows.indices(), rows.receiver_blocks(), None),
+            ShellForm::Lists(lists, shell_counts, indices, pick) => {
                 (shell_counts, &indices[..], &lists.blocks[..], Some(*pick))
             }
         };
@@ -134,8 +134,8 @@ impl Shells {
     /// The receivers, eight at a time.
     pub fn receiver_blocks(&self) -> &[ReceiverBlock] {
         match &self.form {
-            Form::Rows(rows) => rows.receiver_blocks(),
-            Form::Lists(lists, ..) => &lists.blocks,
+            ShellForm::Rows(rows) => rows.receiver_blocks(),
+            ShellForm::Lists(lists, ..) => &lists.blocks,
         }
     }
 
@@ -147,18 +147,18 @@ impl Shells {
     /// The shells of some of the receivers, by their positions here.
     pub fn select(&self, positions: &[usize]) -> Shells {
         Shells::of(match &self.form {
-            Form::Rows(rows) => Form::Rows(rows.select(positions)),
-            Form::Lists(lists, shell_counts, indices, pick) => {
+            ShellForm::Rows(rows) => ShellForm::Rows(rows.select(positions)),
+            ShellForm::Lists(lists, shell_counts, indices, pick) => {
                 let indices: Arc<[u32]> = positions.iter().map(|position| indices[*position]).collect();
                 let lists = lists.select(shell_counts.receiver_blocks(&indices), positions);
-                Form::Lists(lists, Arc::clone(shell_counts), indices, *pick)
+                ShellForm::Lists(lists, Arc::clone(shell_counts), indices, *pick)
             }
         })
     }
 
     /// Draws another sample, where there is one.
     pub fn redraw(&mut self, draw: u64) {
-        if let Form::Lists(_, shell_counts, indices, Pick::Some(sample)) = &self.form {
+        if let ShellForm::Lists(_, shell_counts, indices, Pick::Some(sample)) = &self.form {
             let pick = Pick::Some(Sample { draw, ..*sample });
             self.form = listed(shell_counts, Arc::clone(indices), pick);
         }
@@ -178,8 +178,8 @@ impl Shells {
 
     fn means_of<const W: usize>(&self, values: &[f32], means: &mut [f32]) {
         match &self.form {
-            Form::Rows(rows) => sweep::sums::<W>(rows, self.slots, values, means),
-            Form::Lists(lists, ..) => lists.sums::<W>(values, means),
+            ShellForm::Rows(rows) => sweep::sums::<W>(rows, self.slots, values, means),
+            ShellForm::Lists(lists, ..) => lists.sums::<W>(values, means),
         }
         for (mean, share) in means.as_chunks_mut::<W>().0.iter_mut().zip(self.shares.iter().cycle()) {
             mean.iter_mut().for_each(|x| *x *= share);
@@ -200,14 +200,14 @@ impl Shells {
 
     fn gather_of<const W: usize>(&self, shell_gradient: &mut [f32], gradient: &mut [f32]) {
         match &self.form {
-            Form::Rows(rows) => sweep::gather::<W>(rows, self.slots, shell_gradient, gradient),
-            Form::Lists(lists, ..) => lists.gather::<W>(shell_gradient, gradient),
+            ShellForm::Rows(rows) => sweep::gather::<W>(rows, self.slots, shell_gradient, gradient),
+            ShellForm::Lists(lists, ..) => lists.gather::<W>(shell_gradient, gradient),
         }
     }
 }
 
-fn listed(shell_counts: &Arc<ShellCounts>, indices: Arc<[u32]>, pick: Pick) -> Form {
-    Form::Lists(listing::lists(shell_counts, &indices, pick), Arc::clone(shell_counts), indices, pick)
+fn listed(shell_counts: &Arc<ShellCounts>, indices: Arc<[u32]>, pick: Pick) -> ShellForm {
+    ShellForm::Lists(listing::lists(shell_counts, &indices, pick), Arc::clone(shell_counts), indices, pick)
 }
 
 /// Whether nearly all receiver-source pairs are in the largest shell of a receiver.
