@@ -1,28 +1,31 @@
 //! Graph neural additive networks: graph models that people can read.
 //!
-//! Data flow left to right, and a module uses only what stands to its left (and errors, limits, random numbers):
+//! Data flow left to right, and a module uses only what stands to its left:
 //!
 //! ```text
-//! files -> dataset -> graph -> distance -> lens -> statistics -> shape -> model -> predict, explain -> certificate -> train, plan
+//! spec (one table of options, read by all)
+//! files -> graph -> dataset -> distance -> lens -> statistics -> shape -> model -> predict, explain -> certificate -> train, plan
 //!       -> model file -> evaluate, bootstrap, selftest                    judged by: metric, score, confidence, baseline
 //! ```
 //!
-//! - [`files`] turn whatever is on disk into tables; [`dataset`] says what they mean: features, targets, splits.
-//! - [`catalogue`]: the data sets of the paper, where to get them and what the paper says of each.
-//! - [`graph`] and [`distance`]: who can hear whom, and from how far. [`lens`]: the ways of measuring it.
+//! - [`spec`]: what is requested, every option in one table. [`run`]: how work is done, never what comes out of it.
+//! - [`files`] turn whatever is on disk into tables; [`dataset`] gives them meaning: features, targets, splits.
+//! - [`catalogue`]: the data sets of the paper, where to get them and what the paper reports on each.
+//! - [`graph`] and [`distance`]: how far sources are from receivers. [`lens`]: the ways of measuring it.
 //!   [`statistics`]: everything training needs to know of that, summed up once.
-//! - [`shape`]: the univariate networks and splines, and their gradients. [`model`]: features, distances and functions
-//!   bound together by the engine. [`train`]: from a data set to a model. [`plan`]: what that would take. [`model_file`]: from a model to a file and back.
+//! - [`shape`]: functions of one number, networks and splines, with their gradients. [`model`]: a specification, what was
+//!   learned, parameters and a record, and the engine that computes it. [`train`]: from a specification and data to a model.
+//!   [`plan`]: what that would take. [`model_file`]: from a model to a file and back.
 //! - [`predict`] and [`evaluate`] use models; [`score`], [`confidence`] and [`baseline`] judge them by [`metric`]s.
-//! - [`explain`]: the canonical form of a model, and predictions taken apart into parts that add up. [`certificate`]:
+//! - [`explain`]: the canonical form of a model, and predictions as contributions that add up. [`certificate`]:
 //!   what a model promises, checked on the finished model. [`bootstrap`]: how far its numbers can be trusted.
 //!   [`selftest`]: plants truths and recovers them.
 
 pub mod remedy;
 pub mod error;
+pub mod numbers;
 pub mod memory;
 pub mod limits;
-pub mod numbers;
 pub mod random;
 pub mod output;
 pub mod checksum;

@@ -58,7 +58,7 @@ fn a_cache_that_cannot_be_used_is_named_and_changes_nothing() {
     desk.write("people/nodes.csv", &nodes);
     desk.write("people/edges.csv", &edges);
     let train = |options: &str| {
-        let always = "train people --target label --rho shared --hidden 16 --epochs 1 --threads 2 --memory 44MB";
+        let always = "train people --target label --rho shared --hidden 16 --epochs 1 --threads 2 --memory 52MB";
         let session = desk.works(&format!("{always} {options} -o model.gnan --force"));
         (session.stderr, desk.read("model.gnan"))
     };

@@ -1,7 +1,7 @@
 //! The specification of a model: everything that decides what a training run gives, except the data themselves.
 //!
 //! [`Spec`] is one struct per stage (data, distances, statistics, model, fit), made by the one table of options in
-//! [`table`]. Whoever needs to know about options reads that table: the command line and its TOML file, searches over options,
+//! `table`. Whoever needs to know about options reads that table: the command line and its TOML file, searches over options,
 //! JSON, the words of a report, the model file. A part of the program that depends on some options takes the struct
 //! that holds exactly those, so it cannot depend on another option by accident.
 //!

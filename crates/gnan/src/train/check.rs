@@ -7,7 +7,7 @@ use crate::lens::{Lens, Pool, View};
 use crate::model::model_reach;
 use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
-use crate::spec::{FeatureRules, LogitChoice, OPTIONS, Spec};
+use crate::spec::{FeatureRules, LogitChoice, OPTIONS, Spec, TaskChoice};
 
 fn refuse<T>(what: impl Into<String>, remedy: impl Into<Remedy>) -> Result<T> {
     Err(Error::usage(what).with_remedy(remedy))
@@ -34,7 +34,23 @@ impl Spec {
                 Remedy::LeaveOut(&["rho"]),
             );
         }
-        Lens::check(&self.lenses())
+        Lens::check(&self.lenses())?;
+        self.check_links()
+    }
+
+    /// Refuses options of links without links, and the other way round.
+    fn check_links(&self) -> Result<()> {
+        let data = &self.data;
+        match data.task == Some(TaskChoice::Link) {
+            true if !data.target.is_empty() || data.weight.is_some() => {
+                refuse("links are predicted, and no column", Remedy::LeaveOut(&["target", "weight"]))
+            }
+            false if data.negatives.is_some() || data.most_node_pairs.is_some() => refuse(
+                "negatives and the number of node pairs are for the prediction of links",
+                Remedy::Set("task", "link".to_owned()),
+            ),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses constraints that contradict other options, whatever the data.

@@ -1,8 +1,8 @@
 //! Training: from a specification and a data set to a model.
 //!
-//! A specification is checked ([`check`]) and resolved ([`resolve`]); what the data decide before the first step is the
-//! [`setup`]; one [`training_loop`] trains one or several models of it side by side, and [`finish`] makes models of their best
-//! weights. [`fit`] puts stages together: a plain fit, the removal of features, feature pairs. [`retraining`] runs the loop
+//! A specification is checked (`check`) and resolved (`resolve`); what the data decide before the first step is the
+//! `setup`; one `training_loop` trains one or several models of it side by side, and `finish` makes models of their best
+//! weights. `fit` puts stages together: a plain fit, the removal of features, feature pairs. `retraining` runs the loop
 //! on resamples.
 
 mod check;
