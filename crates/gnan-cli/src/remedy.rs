@@ -1,14 +1,18 @@
 //! Remedies of the library in the words of the command line: options with dashes, steps as commands.
 
-use gnan::Step;
 use gnan::remedy::Wording;
+use gnan::spec::Form;
+use gnan::{Spec, Step};
 
 /// The wording of the command line.
 pub struct CommandLine;
 
 impl Wording for CommandLine {
     fn option(&self, name: &str, value: Option<&str>) -> String {
+        // The value of an option that may stand alone must be joined to it.
+        let joined = Spec::option(name).is_ok_and(|option| matches!(option.form, Form::Switch | Form::OneOr(_)));
         match value {
+            Some(value) if joined => format!("--{name}={value}"),
             Some(value) => format!("--{name} {value}"),
             None => format!("--{name}"),
         }

@@ -101,7 +101,7 @@ impl Spec {
         if resolutions.len() > 1 {
             return refuse(
                 "a path of features for several models at once",
-                [Remedy::Use("rho"), Remedy::Use("logits")],
+                Remedy::LeaveOut(&["rho", "logits"]).to("train one model"),
             );
         }
         if self.model.readout || self.wants_pairs() || self.fit.batch.is_some() {
