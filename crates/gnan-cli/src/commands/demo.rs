@@ -214,7 +214,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     );
     text.push_str(&format!("\n{}\n", heading("1. Train")));
     let mut facts = Table::facts();
-    let sizes = format!("{} to train, {} to know when to stop", count(record.train_items), count(record.valid_items));
+    let sizes = format!("{} to train, {} to validate", count(record.train_items), count(record.valid_items));
     facts.fact("molecules", format!("{sizes}, {} set aside for the test", count(test.len())));
     facts.fact("model", words::architecture(definition));
     facts.fact("time", format!("{} epochs in {}", count(record.epochs), duration(outcome.seconds)));
@@ -227,7 +227,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     text.push_str(&metric_table(&columns).render());
     let mae = |metrics: &Metrics| metrics.get(Metric::Mae).unwrap_or(f64::NAN);
     text.push_str(&format!(
-        "  On molecules it has never seen it is off by {:.2} on average; always saying the mean is off by {:.2}.\n",
+        "  On molecules it has never seen it is off by {:.2} on average; always predicting the mean is off by {:.2}.\n",
         mae(&test_metrics),
         mae(&baseline)
     ));
@@ -238,7 +238,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     let mut files = Table::facts();
     files.fact(REPORT_FILE, "everything in figures: open it in a browser");
     files.fact(MODEL_FILE, "the model, ready for gnan predict and gnan inspect");
-    files.fact(PREDICTIONS_FILE, format!("what it says about the {} test molecules", count(test.len())));
+    files.fact(PREDICTIONS_FILE, format!("its predictions for the {} test molecules", count(test.len())));
     files.fact(DOCUMENT_FILE, "the figures above, for programs");
     text.push_str(&files.render());
     text.push_str(&format!("\n{}\n", heading("Try next")));
@@ -260,10 +260,10 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
 fn learned(canonical: &Canonical) -> String {
     let receivers = &canonical.definition().learned.receivers;
     let mut text = format!("\n{}\n", heading("3. What did it learn?"));
-    text.push_str("  How far an atom is heard (rho, by the number of bonds between two atoms):\n");
+    text.push_str("  Influence by distance (rho, by the number of bonds between two atoms):\n");
     text.push_str(&rho_table(&canonical.rhos_by_distance(), receivers, DISTANCES, "atom").render());
     if let Some(elements) = canonical.features().into_iter().find(|feature| feature.name == ELEMENT) {
-        text.push_str("\n  What an atom says about itself (+ dissolves better, - worse than the average atom):\n");
+        text.push_str("\n  Effect of the element of an atom (+ dissolves better, - worse than the average atom):\n");
         let (mut rows, _) =
             strongest(level_rows(&elements.levels, Task::Graph, NOUNS, |values| values.to_vec()), ATOMS);
         rows.sort_by(|a, b| b.values[0].total_cmp(&a.values[0]));
@@ -275,7 +275,7 @@ fn learned(canonical: &Canonical) -> String {
 /// One prediction as a ledger that adds up.
 fn reasons(why: &Explanation, measured: f64) -> String {
     let total = why.total(0);
-    let mut text = format!("\n{}\n", heading(format!("4. Why does it say {total:.2} for {}?", why.id)));
+    let mut text = format!("\n{}\n", heading(format!("4. Why does it predict {total:.2} for {}?", why.id)));
     let by_size = why.ledger(0, By::Feature).top(usize::MAX);
     let mut ledger = LedgerTable::new(&by_size, "its shape alone: how many atoms, how far apart", "prediction");
     ledger.compare(DIM, "measured", measured, "");

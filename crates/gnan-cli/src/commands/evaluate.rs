@@ -181,7 +181,7 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Completion> {
     allowed.fit.epochs = spec.fit.epochs;
     if *spec != allowed {
         return Err(Error::usage("the protocol of the paper sets the options of training")
-            .with_remedy("say what to choose from with --try, for example --try hidden=16,32")
+            .with_remedy("name what to choose from with --try, for example --try hidden=16,32")
             .into());
     }
     let Located { entry, place, folder } = locate(&args.data.data)?;

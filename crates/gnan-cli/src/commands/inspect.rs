@@ -188,7 +188,7 @@ fn rho_lines(model: &Model, shown: usize) -> String {
     let curves = model.canonical().rhos_by_distance();
     let receiver = if model.definition().learned.links.is_some() { "pair" } else { "node" };
     let table = rho_table(&curves, &model.definition().learned.receivers, shown, receiver);
-    let note = dim("how much is heard from each distance; 1 is the largest seen in training");
+    let note = dim("how much sources count at each distance; 1 is the largest seen in training");
     let cut = if curves.len() > 1 { rest(curves.len(), shown) } else { String::new() };
     format!("{}  {note}\n{}{cut}", heading("rho"), table.render())
 }

@@ -5,7 +5,7 @@ use crate::desk::Desk;
 #[test]
 fn the_demo_works_twice_and_leaves_usable_files() {
     let desk = Desk::new();
-    let session = desk.works("demo").shows("for caffeine?").shows("How far an atom is heard");
+    let session = desk.works("demo").shows("for caffeine?").shows("Influence by distance");
     let session =
         session.shows("1,282 molecules").shows("R2").shows("always the mean").shows("Try next").shows("gnan-demo");
     assert_ledger_adds_up(&session.stdout);

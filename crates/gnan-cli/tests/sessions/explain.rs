@@ -57,7 +57,7 @@ fn assert_adds_up(document: &Value, marginals: usize) {
     assert_eq!(document["adds_up"], true);
 }
 
-/// Every ledger in the text adds up as printed, and ends in what the model says; how many there are.
+/// Every ledger in the text adds up as printed, and ends in prediction of the model; how many there are.
 #[track_caller]
 fn assert_ledgers_add_up(text: &str) -> usize {
     let mut ledgers = 0;
@@ -77,7 +77,7 @@ fn assert_ledgers_add_up(text: &str) -> usize {
         }
         assert_eq!(hundredths(lines.next().expect("a total")), total, "{text}");
         let model = lines.next().expect("the model");
-        assert!(model.contains("what the model says") && hundredths(model) == total, "{text}");
+        assert!(model.contains("prediction of the model") && hundredths(model) == total, "{text}");
         ledgers += 1;
     }
     ledgers
@@ -149,7 +149,7 @@ fn predictions_as_ledgers() {
     let predicted = desk.works("predict model.gnan molecules --json").stdout;
     let predicted: Value = serde_json::from_str(predicted.lines().nth(7).unwrap()).unwrap();
     let percent = 100.0 * number(&predicted["probabilities"]["yes"]);
-    assert!(one.contains(&format!("what the model says, probability {percent:.1} %")), "{one}");
+    assert!(one.contains(&format!("prediction of the model, probability {percent:.1} %")), "{one}");
 }
 
 #[test]

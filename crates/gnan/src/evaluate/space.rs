@@ -36,7 +36,7 @@ impl Space {
     /// `weight-decay=1e-5..3e-2`.
     pub fn with(mut self, axis: &str) -> Result<Space> {
         let Some((option, values)) = axis.split_once('=') else {
-            return Err(Error::usage(format!("\"{axis}\" does not say which values to try"))
+            return Err(Error::usage(format!("\"{axis}\" does not list values to try"))
                 .with_remedy("write for example hidden=32,64"));
         };
         let option = tried_option(option.trim())?;

@@ -65,7 +65,7 @@ impl Spec {
             }
             if first == second {
                 return Err(Error::usage(format!("a pair of \"{first}\" with itself is no pair"))
-                    .with_remedy("its shape function says all that it can say alone"));
+                    .with_remedy("one feature has its shape function already"));
             }
             if !named.insert([first.min(second), first.max(second)]) {
                 return Err(Error::usage(format!("the pair of \"{first}\" and \"{second}\" is named twice")));

@@ -172,7 +172,7 @@ impl Global<'_> {
         };
         let curves: Vec<RhoByDistance> = self.canonical.rhos_by_distance().into_iter().filter(is_shown).collect();
         let table = rho_table(&curves, &definition.learned.receivers, self.top, self.receiver());
-        let words = "how much is heard from each distance; 1 is the largest seen in training";
+        let words = "how much sources count at each distance; 1 is the largest seen in training";
         let more = curves.len().saturating_sub(self.top);
         let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", " (--top)") } else { String::new() };
         let longest = self.canonical.axis().longest().into_iter().max().unwrap_or(0) + 1;

@@ -97,8 +97,8 @@ impl Ledgers<'_> {
         };
         let mut table = LedgerTable::named(&ledger, structure, "total", noun);
         let remark = match ledger.probability {
-            Some(p) => format!("what the model says{}", with_probability(Some(p))),
-            None => "what the model says".to_owned(),
+            Some(p) => format!("prediction of the model{}", with_probability(Some(p))),
+            None => "prediction of the model".to_owned(),
         };
         table.compare(BOLD, "model", ledger.prediction, &remark);
         format!("{title}{}", table.render())
@@ -127,7 +127,7 @@ impl Ledgers<'_> {
             By::FeatureAndDistance => "by feature and distance",
             By::NodeAndFeature if links => "by edge and feature",
             By::NodeAndFeature => "by node and feature",
-            By::Receiver => "by receiving node: what it heard",
+            By::Receiver => "by receiver: contributions of all sources to it",
         }
     }
 

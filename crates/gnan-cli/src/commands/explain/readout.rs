@@ -32,7 +32,7 @@ pub fn functions(model: &Model, top: usize) -> String {
             table.row(row);
         }
     }
-    let words = "what is added when so much is heard, in spreads over the training graphs; 0 on average";
+    let words = "value of the readout function at these inputs, in spreads over the training graphs; 0 on average";
     format!("\n{}  {}\n{}", heading("readout"), dim(words), table.render())
 }
 
@@ -71,7 +71,7 @@ pub fn predictions(
 fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     let mut columns = vec![Align::Left, Align::Right];
     columns.extend(vec![Align::Right; why.outputs.len()]);
-    let mut header = vec!["part".to_owned(), "heard".to_owned()];
+    let mut header = vec!["part".to_owned(), "input".to_owned()];
     header.extend(why.outputs.iter().map(|output| shorten(output, NAME_WIDTH)));
     let mut table = Table::new(&columns).header(header);
     let (largest, rest) = why.largest(top);
@@ -89,7 +89,7 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     let first = format!(
         "{}  {}\n{}",
         heading(shorten(&why.id, NAME_WIDTH)),
-        dim("first stage: what the readout functions make of what is heard"),
+        dim("first stage: the readout functions at their inputs"),
         table.render()
     );
     let Some(before) = model.before_readout() else { return first };
@@ -100,6 +100,6 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
         top,
     };
     let words =
-        dim("second stage: what is heard, by feature and distance and by source; in spreads, not in the units above");
+        dim("second stage: the inputs, by feature and distance and by source; in spreads, not in the units above");
     format!("{first}\n{words}\n{}", ledgers.text(&why.inputs, &[]))
 }
