@@ -225,3 +225,17 @@ fn blocks_are_contiguous_and_the_first_ones_longer() {
     assert_eq!(all, (0..GRAPHS as u32).collect::<Vec<_>>());
     assert!(data.blocks(1).is_err() && data.blocks(GRAPHS + 1).is_err());
 }
+
+/// Options name edge types, so a journal must not take data with other names for the same.
+#[test]
+fn names_of_edge_types_are_part_of_the_data() {
+    let checksum = |names: [&str; 2]| {
+        let mut tables = tables(false);
+        let codes = (0..tables.edges.len() as u32).map(|edge| edge % 2).collect();
+        let values = Values::Categories { codes, levels: names.map(str::to_owned).to_vec() };
+        tables.edge_labels = Some(Column::new("type", values));
+        Dataset::from_tables(tables, &DatasetOptions::default()).unwrap().content_checksum()
+    };
+    assert_eq!(checksum(["road", "rail"]), checksum(["road", "rail"]));
+    assert_ne!(checksum(["road", "rail"]), checksum(["rail", "road"]));
+}

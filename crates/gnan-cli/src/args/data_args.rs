@@ -46,7 +46,7 @@ impl ReadArgs {
         open(data, &self.options_for(model)?)
     }
 
-    /// Opens data in which predictions are asked for by id. Any node pair may be asked for of a model of links; rows (`#12`)
+    /// Opens data in which items are named by id. Any node pair may be named for a model of links; rows (`#12`)
     /// are those of its training.
     pub fn open_for_ids(&self, model: &Model, data: &str, ids: &[String]) -> Result<Dataset> {
         let rows = ids.iter().all(|id| id.starts_with('#'));

@@ -414,8 +414,8 @@ impl Dataset {
                 }
             };
         }
-        if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &content.edge_labels {
-            sum = sum.and_codes(codes);
+        if let Some(Column { values: Values::Categories { codes, levels }, .. }) = &content.edge_labels {
+            sum = levels.iter().fold(sum.and_codes(codes), |sum, level| sum.and(level.as_bytes()).and(b"\n"));
         }
         for column in &content.edge_numbers {
             if let Values::Numbers(numbers) = &column.values {

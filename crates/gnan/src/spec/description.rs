@@ -1,4 +1,4 @@
-//! Descriptions of nodes by the graph around them: what can be asked for, and how that is written.
+//! Descriptions of nodes by the graph around them: what there is, and how it is written.
 
 use std::fmt;
 use std::str::FromStr;

@@ -159,7 +159,9 @@ options! {
         /// JSON file of splits that replace those of the data
         "splits" splits: Option<PathBuf> = None, Form::One, "FILE";
         /// With task link: node pairs without a link for each pair with one, drawn with the seed
-        "negatives" negatives: Option<f64> = None, Form::One, "X", usual NEGATIVES;
+        "negatives" negatives: Option<f64> = None, Form::One, "X", usual NEGATIVES,
+            must |negatives| negatives.is_none_or(|negatives| negatives > 0.0 && negatives <= 1000.0),
+            "it must be above 0 and at most 1000; 1 is usual";
         /// With task link: most node pairs that are used, linked or not; all other edges still count as sources
         "most-node-pairs" most_node_pairs: Option<usize> = None, Form::One, "N",
             usual "as many as have 500 million distances";

@@ -5,7 +5,6 @@
 
 use std::ops::ControlFlow;
 
-use super::loss::LaneLoss;
 use super::report::{EpochReport, Fitted, Monitor};
 use super::resolve::ResolvedSpec;
 use super::setup::Setup;
@@ -143,18 +142,6 @@ impl TrainingLoop<'_> {
         let scored =
             Scored { outcome: self.setup.resolved.outcome, width: self.setup.resolved.outputs, outputs: &own_units };
         score(&scored, valid.data.targets(), valid.data.items()).chief()
-    }
-
-    /// What is reported of an epoch under the group penalty.
-    pub(super) fn penalty_report<'r>(
-        &self,
-        candidate: &'r str,
-        [epoch, epochs]: [usize; 2],
-        loss: LaneLoss,
-    ) -> EpochReport<'r> {
-        let LaneLoss { train: train_loss, left_out: valid_loss } = loss;
-        let metric = self.valid_metric();
-        EpochReport { candidate, epoch, epochs, train_loss, valid_loss, best_epoch: epoch, metric }
     }
 }
 

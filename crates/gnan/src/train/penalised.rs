@@ -1,6 +1,6 @@
 //! Training under the group penalty: features are switched off one after the other, and rho cannot make up for it.
 
-use super::report::Monitor;
+use super::report::{EpochReport, Monitor};
 use super::training_loop::TrainingLoop;
 use crate::error::{Error, Result};
 use crate::model::Rho;
@@ -28,7 +28,16 @@ impl TrainingLoop<'_> {
                 return Err(Error::training("the loss was not a finite number while features were selected")
                     .with_remedy("lower the learning rate"));
             }
-            if monitor(&self.penalty_report(&candidate, [epoch + 1, epochs], loss)).is_break() {
+            let report = EpochReport {
+                candidate: &candidate,
+                epoch: epoch + 1,
+                epochs,
+                train_loss: loss.train,
+                valid_loss: loss.left_out,
+                best_epoch: epoch + 1,
+                metric: self.valid_metric(),
+            };
+            if monitor(&report).is_break() {
                 return Ok(None);
             }
             self.balance_rhos();

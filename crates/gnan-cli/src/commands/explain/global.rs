@@ -1,4 +1,4 @@
-//! The whole model for people: what it predicts, what matters, how far nodes are heard, and every shape function.
+//! The whole model for people: what it predicts, what matters, influence by distance, and every shape function.
 
 use std::path::Path;
 
@@ -188,12 +188,12 @@ impl Global<'_> {
         let definition = self.canonical.definition();
         let slots = self.overview.structure.len();
         let row = |slot: usize| {
-            let heard = definition.learned.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
+            let receivers = definition.learned.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
             let values = self.outputs.iter().map(|output| output.of_shown(&self.overview.structure[slot])).collect();
             Row {
                 name: self.canonical.axis().name(slot),
                 values,
-                remark: format!("for {}", counted(heard, self.receiver())),
+                remark: format!("for {}", counted(receivers, self.receiver())),
                 is_sum: false,
             }
         };

@@ -1,4 +1,4 @@
-//! Models with a readout, for people and programs: what its functions make of what is heard, and what that is made of.
+//! Models with a readout, for people and programs: its functions at their inputs, and what the inputs are made of.
 
 use gnan::explain::{By, ReadoutExplanation, ReadoutVerification};
 use gnan::numbers::{counted, number, with_sign};
@@ -14,7 +14,7 @@ use crate::table::{Align, Table, shorten};
 
 /// Widest name of a part.
 const NAME_WIDTH: usize = 40;
-/// Where readout functions are shown, in spreads of what is heard.
+/// Where readout functions are shown, in spreads of their inputs.
 const SHOWN_AT: [f64; 5] = [-2.0, -1.0, 0.0, 1.0, 2.0];
 
 /// The readout functions of a model, a row each: what they add for little and for much.
@@ -75,8 +75,8 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     header.extend(why.outputs.iter().map(|output| shorten(output, NAME_WIDTH)));
     let mut table = Table::new(&columns).header(header);
     let (largest, rest) = why.largest(top);
-    let row = |name: String, heard: String, values: &[f64]| {
-        [name, heard].into_iter().chain(values.iter().map(|value| with_sign(*value, 2))).collect::<Vec<_>>()
+    let row = |name: String, input: String, values: &[f64]| {
+        [name, input].into_iter().chain(values.iter().map(|value| with_sign(*value, 2))).collect::<Vec<_>>()
     };
     for term in largest {
         table.row(row(shorten(&term.part, NAME_WIDTH), number(term.input), &term.values));
