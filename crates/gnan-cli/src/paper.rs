@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use gnan::catalogue::{self, Entry};
-use gnan::reproduce::{Reproduced, Variant};
 use gnan::{Error, Result};
+use gnan_paper::catalogue::{self, Entry};
+use gnan_paper::reproduce::{Reproduced, Variant};
 
 use crate::style::{BOLD, DIM};
 use crate::table::{Align, Table};

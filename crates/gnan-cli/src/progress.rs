@@ -9,8 +9,8 @@ use gnan::bootstrap::BootstrapEvent;
 use gnan::evaluate::EvaluationEvent;
 use gnan::numbers::{metric, number};
 use gnan::run::WorkDone;
-use gnan::selftest::Progress;
 use gnan::train::EpochReport;
+use gnan_paper::selftest::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt;

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use gnan::Graph;
 use gnan::files::{Molecule, ReadOptions};
-use gnan::graph::Graph;
 use gnan::{Dataset, DatasetOptions};
 use gnan_report::drawing::{self, DrawingLabels};
 use gnan_report::figure::graph::{GraphFigure, NodeRole};
@@ -91,7 +91,7 @@ fn neighbourhoods(drawings: &Drawings, folder: &Path) -> Outcome {
     if !drawings.is_requested("cora") {
         return Ok(());
     }
-    let read = ReadOptions { largest_component: true, ..ReadOptions::default() };
+    let read = ReadOptions { largest_component: true, ..gnan_paper::read_options() };
     let options = DatasetOptions { read, ..DatasetOptions::default() };
     let data = Dataset::open_with(folder.join("planetoid/cora.npz"), &options)?;
     for receiver in [0, 1, 1358, 2000] {

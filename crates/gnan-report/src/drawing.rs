@@ -1,8 +1,8 @@
 //! From a data set to the figure of one of its graphs: a molecule, a graph by its distances, or a neighbourhood.
 
 use gnan::Dataset;
+use gnan::Graph;
 use gnan::files::{BondOrder, Molecule};
-use gnan::graph::Graph;
 use gnan::numbers;
 
 use crate::figure::graph::{Edge, GraphFigure, Label, Node, NodeRole, Ring};

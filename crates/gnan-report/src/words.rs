@@ -2,12 +2,12 @@
 
 use gnan::dataset::Outcome;
 use gnan::files::Task;
-use gnan::lens::{Lens, Pool};
 use gnan::model::{Definition, PairRank, Rho, SelectionStep};
 use gnan::model_file::parameter_count;
 use gnan::numbers::{count, counted, metric, number, percent};
-use gnan::shape::ShapeKind;
+use gnan::spec::ShapeKind;
 use gnan::spec::{EdgeDirection, OPTIONS, Spec, SpecOption, Stage};
+use gnan::{Lens, Pool};
 
 use crate::text::one_line;
 

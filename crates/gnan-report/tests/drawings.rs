@@ -1,7 +1,7 @@
 //! Drawings of graphs: the same graph has the same places, nothing covers anything, and nothing is refused.
 
+use gnan::Graph;
 use gnan::files::{Molecule, Tables};
-use gnan::graph::Graph;
 use gnan::{Dataset, DatasetOptions};
 use gnan_report::drawing::{self, DrawingLabels};
 use gnan_report::figure::graph::{Edge, GraphFigure, Label, Node, NodeRole};

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use cpu_time::ProcessTime;
 use gnan::files::{Column, Kind, Tables, Task, Values};
-use gnan::random::Stream;
+use gnan::internals::random::Stream;
 use gnan::spec::BinChoice;
 use gnan::spec::RhoChoice;
 use gnan::{Dataset, DatasetOptions, Spec};

@@ -12,17 +12,17 @@ use std::sync::Arc;
 
 use cpu_time::ProcessTime;
 use gnan::dataset::OneHot;
-use gnan::files::{self, Column, Kind, ReadOptions, Tables, Task, Values};
-use gnan::lens::Lens;
-use gnan::memory::{self, MemoryLimit, Watch};
-use gnan::model::{
+use gnan::files::{self, Column, Kind, Tables, Task, Values};
+use gnan::internals::lens::Lens;
+use gnan::internals::model::{
     Engine, EngineModel, FeatureSchema, ItemRows, Layout, OptimiserState, Parameters, Rho, RhoScale, StepSettings,
 };
+use gnan::internals::random::Stream;
+use gnan::internals::shape::{Adam, Architecture, ShapeKind};
+use gnan::internals::statistics::{ChannelPlan, Sample, Statistics, StatisticsRequest, find_levels};
+use gnan::memory::{self, MemoryLimit, Watch};
 use gnan::numbers;
-use gnan::random::Stream;
-use gnan::shape::{Adam, Architecture, ShapeKind};
 use gnan::spec::BinChoice;
-use gnan::statistics::{ChannelPlan, Sample, Statistics, StatisticsRequest, find_levels};
 use gnan::{Dataset, DatasetOptions, Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
 fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
     let tables = match what.parse::<usize>() {
         Ok(nodes) => generated(nodes),
-        Err(_) => with_features(files::read(what, &ReadOptions::default())?, FEATURES[1]),
+        Err(_) => with_features(files::read(what, &gnan_paper::read_options())?, FEATURES[1]),
     };
     let run = gnan::Run::default().with_memory(memory);
     let options = DatasetOptions { one_hot: OneHot::Exactly(Vec::new()), run, ..DatasetOptions::default() };
@@ -221,11 +221,11 @@ impl Run {
             shape: ShapeKind::Network,
             rho_spline: None,
             smooth: 0.0,
-            reach: gnan::lens::Reach::ALL,
+            reach: gnan::internals::lens::Reach::ALL,
             pieces_above: None,
             shell_scale: &[],
         };
-        let layout = Layout::new(&features, Rho::Shared, gnan::lens::Reach::ALL, 1);
+        let layout = Layout::new(&features, Rho::Shared, gnan::internals::lens::Reach::ALL, 1);
         let parameters = Parameters::random(&layout, &model.bank_specs(&layout), classes, 1);
         let engine = Engine::new(model, statistics, 0.03);
         Run { state: OptimiserState::new(&parameters), engine, parameters, items: train.len(), outputs: classes }

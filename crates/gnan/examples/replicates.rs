@@ -10,7 +10,7 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 use gnan::bootstrap::{Bootstrap, Intervals};
 use gnan::dataset::OneHot;
-use gnan::files::{self, Column, Kind, ReadOptions, Values};
+use gnan::files::{self, Column, Kind, Values};
 use gnan::spec::{LogitChoice, RhoChoice};
 use gnan::{Dataset, DatasetOptions, Spec};
 
@@ -22,7 +22,7 @@ fn main() -> gnan::Result<()> {
         return Ok(());
     };
     let (resamples, epochs) = (number(1, 200), number(2, 1000));
-    let mut tables = files::read(path, &ReadOptions::default())?;
+    let mut tables = files::read(path, &gnan_paper::read_options())?;
     if arguments.iter().any(|argument| argument == "one-hot") {
         tables.node_columns = tables.node_columns.into_iter().flat_map(one_hot).collect();
     }

@@ -12,11 +12,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use gnan::model::{ItemRows, OptimiserState, StepSettings};
-use gnan::shape::Adam;
+use gnan::internals::model::{ItemRows, OptimiserState, StepSettings};
+use gnan::internals::shape::Adam;
+use gnan::internals::statistics::{Sample, Statistics, StatisticsRequest};
+use gnan::internals::train::{ItemTargets, LaneTargets};
 use gnan::spec::{Loss, RhoChoice};
-use gnan::statistics::{Sample, Statistics, StatisticsRequest};
-use gnan::train::{ItemTargets, LaneTargets};
 use gnan::{Dataset, Error, Model, Result, Spec};
 
 /// Sizes that are tried where none are given.

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use gnan::evaluate::{Division, Evaluation, EvaluationEvent, Journal, Protocol, Search};
-use gnan::{Dataset, Metric, Spec};
+use gnan::{Dataset, DatasetOptions, Metric, Spec};
 
 fn real(path: &str) -> Option<PathBuf> {
     match std::env::var_os("GNAN_DATA") {
@@ -38,20 +38,26 @@ fn solubility_is_explained_to_four_fifths() {
 #[test]
 fn mutagenicity_over_ten_folds() {
     let Some(path) = real("tu/Mutagenicity.zip") else { return };
-    let data = Dataset::open(path).unwrap();
+    let data =
+        Dataset::open_with(path, &DatasetOptions { read: gnan_paper::read_options(), ..DatasetOptions::default() })
+            .unwrap();
     assert!(mean(&data, Division::Folds(10), 1, Metric::Accuracy) >= 0.72);
 }
 
 #[test]
 fn proteins_over_ten_folds() {
     let Some(path) = real("tu/PROTEINS.zip") else { return };
-    let data = Dataset::open(path).unwrap();
+    let data =
+        Dataset::open_with(path, &DatasetOptions { read: gnan_paper::read_options(), ..DatasetOptions::default() })
+            .unwrap();
     assert!(mean(&data, Division::Folds(10), 1, Metric::Accuracy) >= 0.72);
 }
 
 #[test]
 fn cora_on_its_public_split() {
     let Some(path) = real("planetoid/cora.npz") else { return };
-    let data = Dataset::open(path).unwrap();
+    let data =
+        Dataset::open_with(path, &DatasetOptions { read: gnan_paper::read_options(), ..DatasetOptions::default() })
+            .unwrap();
     assert!(mean(&data, Division::GivenSplits, 3, Metric::Accuracy) >= 0.78);
 }

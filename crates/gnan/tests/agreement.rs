@@ -10,11 +10,11 @@ use common::{
     random_model_shape, random_plan,
 };
 use gnan::dataset::Outcome;
-use gnan::model::{Engine, Model, OptimiserState, Rho, StepSettings};
-use gnan::random::Stream;
-use gnan::shape::Adam;
+use gnan::internals::model::{Engine, Model, OptimiserState, Rho, StepSettings};
+use gnan::internals::random::Stream;
+use gnan::internals::shape::Adam;
+use gnan::internals::train::{ItemTargets, LaneTargets};
 use gnan::spec::Loss;
-use gnan::train::{ItemTargets, LaneTargets};
 use oracle::{Answer, Case, CaseFeature, CaseGraph, FileModel, LossKind, Masks, Receiver, Value, Wanted, deviation};
 
 /// Agreement of outputs, relative to `max(1, sum of |terms|)`: spec section 4.

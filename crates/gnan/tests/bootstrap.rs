@@ -11,9 +11,9 @@ use common::{CaseShape, dataset_for, random_case, random_model, random_model_sha
 use gnan::bootstrap::{Bootstrap, BootstrapEvent, Intervals, Replicates};
 use gnan::explain::Curves;
 use gnan::files::{Column, Kind, Tables, Task, Values};
-use gnan::model::{Engine, Model, OptimiserState, Parameters, StepSettings};
-use gnan::random::Stream;
-use gnan::shape::Adam;
+use gnan::internals::model::{Engine, Model, OptimiserState, Parameters, StepSettings};
+use gnan::internals::random::Stream;
+use gnan::internals::shape::Adam;
 use gnan::spec::{LogitChoice, RhoChoice};
 use gnan::{Dataset, DatasetOptions, Spec};
 

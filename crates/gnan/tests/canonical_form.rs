@@ -8,8 +8,8 @@ use common::{CaseShape, ModelShape, random_case, random_model, random_model_shap
 use gnan::Model;
 use gnan::explain::{Canonical, FeatureValue};
 use gnan::files::Kind;
-use gnan::model::{Layout, Rho};
-use gnan::random::Stream;
+use gnan::internals::model::{Layout, Rho};
+use gnan::internals::random::Stream;
 use proptest::prelude::*;
 
 /// Agreement of two tables, relative to the largest number of either (and 1). Parameters are f32: what rounding

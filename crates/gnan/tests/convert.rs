@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gnan::files::{
-    Column, Kind, MISSING, ReadOptions, SplitPart, TableFormat, Tables, Task, Values, read, write_tables,
-};
+use gnan::files::{Column, Kind, MISSING, SplitPart, TableFormat, Tables, Task, Values, read, write_tables};
 
 const FORMATS: [TableFormat; 2] = [TableFormat::Csv, TableFormat::Parquet];
 
@@ -14,7 +12,7 @@ fn sample(name: &str) -> PathBuf {
 }
 
 fn read_at(path: &Path) -> Tables {
-    read(path.to_str().unwrap(), &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    read(path.to_str().unwrap(), &gnan_paper::read_options()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[derive(Debug, PartialEq)]
@@ -92,7 +90,7 @@ fn every_sample_reads_back_the_same() {
         "qm9_arrays/qm9_graphs.npz",
     ];
     samples.iter().for_each(|name| round_trip(&read_at(&sample(name))));
-    round_trip(&read("solubility", &ReadOptions::default()).unwrap());
+    round_trip(&read("solubility", &gnan_paper::read_options()).unwrap());
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn expected(graphs: usize, nodes: &str, edges: &str) -> (usize, String, String) 
 #[test]
 fn mutagenicity() {
     for name in ["tu/Mutagenicity.zip", "tu/Mutagenicity"] {
-        let Some(tables) = data_set(name, &ReadOptions::default()) else { return };
+        let Some(tables) = data_set(name, &gnan_paper::read_options()) else { return };
         assert_eq!(means(&tables), expected(4337, "30.32", "30.77"));
         assert_eq!(counts(&tables.graph_columns, "label"), [("mutagen", 2401), ("nonmutagen", 1936)]);
         let atoms = [
@@ -94,7 +94,7 @@ fn mutagenicity() {
 
 #[test]
 fn proteins() {
-    let Some(tables) = data_set("tu/PROTEINS.zip", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("tu/PROTEINS.zip", &gnan_paper::read_options()) else { return };
     assert_eq!(means(&tables), expected(1113, "39.06", "72.82"));
     assert_eq!(counts(&tables.graph_columns, "label"), [("1", 663), ("2", 450)]);
     assert_eq!(sizes(&tables.node_columns, "label").len(), 3);
@@ -103,7 +103,7 @@ fn proteins() {
 
 #[test]
 fn nci1() {
-    let Some(tables) = data_set("tu/NCI1.zip", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("tu/NCI1.zip", &gnan_paper::read_options()) else { return };
     assert_eq!(means(&tables), expected(4110, "29.87", "32.30"));
     assert_eq!(counts(&tables.graph_columns, "label"), [("0", 2053), ("1", 2057)]);
     let labels = counts(&tables.node_columns, "label");
@@ -112,7 +112,7 @@ fn nci1() {
 
 #[test]
 fn ptc_mr() {
-    let Some(tables) = data_set("tu/PTC_MR.zip", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("tu/PTC_MR.zip", &gnan_paper::read_options()) else { return };
     assert_eq!(means(&tables), expected(344, "14.29", "14.69"));
     assert_eq!(counts(&tables.graph_columns, "label"), [("-1", 192), ("1", 152)]);
     let atoms: Vec<_> = counts(&tables.node_columns, "atom").into_iter().map(|(name, _)| name).collect();
@@ -122,7 +122,7 @@ fn ptc_mr() {
 
 #[test]
 fn cora() {
-    let Some(tables) = data_set("planetoid/cora.npz", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("planetoid/cora.npz", &gnan_paper::read_options()) else { return };
     assert_eq!((tables.nodes(), undirected_edges(&tables), tables.node_columns.len() - 1), (2708, 5278, 1433));
     let classes = [
         ("Theory", 351),
@@ -142,7 +142,7 @@ fn cora() {
 
 #[test]
 fn citeseer() {
-    let Some(tables) = data_set("planetoid/citeseer.npz", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("planetoid/citeseer.npz", &gnan_paper::read_options()) else { return };
     assert_eq!((tables.nodes(), undirected_edges(&tables), tables.node_columns.len() - 1), (3327, 4552, 3703));
     let classes = [("AI", 249), ("ML", 590), ("IR", 668), ("DB", 701), ("Agents", 596), ("HCI", 508)];
     assert_eq!(counts(&tables.node_columns, "class"), classes);
@@ -155,7 +155,7 @@ fn citeseer() {
 
 #[test]
 fn pubmed() {
-    let Some(tables) = data_set("planetoid/pubmed.npz", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("planetoid/pubmed.npz", &gnan_paper::read_options()) else { return };
     assert_eq!((tables.nodes(), undirected_edges(&tables), tables.node_columns.len() - 1), (19_717, 44_324, 500));
     assert_eq!(counts(&tables.node_columns, "class"), [("0", 4103), ("1", 7739), ("2", 7875)]);
     assert_eq!(part_sizes(&tables), [60, 500, 1000]);
@@ -170,8 +170,8 @@ fn planetoid_pickles_equal_the_arrays() {
     for (name, loops, repeated) in
         [("cora", 0, 10_858 - 10_556), ("citeseer", 248, 9464 - 248 - 9104), ("pubmed", 6, 22)]
     {
-        let Some(arrays) = data_set(&format!("planetoid/{name}.npz"), &ReadOptions::default()) else { return };
-        let Some(pickles) = data_set(&format!("planetoid/ind.{name}"), &ReadOptions::default()) else { return };
+        let Some(arrays) = data_set(&format!("planetoid/{name}.npz"), &gnan_paper::read_options()) else { return };
+        let Some(pickles) = data_set(&format!("planetoid/ind.{name}"), &gnan_paper::read_options()) else { return };
         assert_eq!((&pickles.name, &pickles.splits), (&arrays.name, &arrays.splits));
         assert!(pickles.node_columns == arrays.node_columns, "the features or classes of {name} differ");
         let edges = |tables: &Tables| tables.edges.iter().copied().collect::<HashSet<_>>();
@@ -179,7 +179,7 @@ fn planetoid_pickles_equal_the_arrays() {
         assert!(edges(&pickles) == edges(&arrays), "the edges of {name} differ");
         noted(&pickles, &format!("{loops} and {repeated} were found"));
     }
-    let Some(citeseer) = data_set("planetoid/ind.citeseer.graph", &ReadOptions::default()) else { return };
+    let Some(citeseer) = data_set("planetoid/ind.citeseer.graph", &gnan_paper::read_options()) else { return };
     noted(&citeseer, "15 nodes have neither words nor a class");
     check_largest("planetoid/ind.citeseer", 2120, 3679, [80, 328, 663]);
     check_largest("planetoid/ind.cora", 2485, 5069, [122, 459, 915]);
@@ -187,7 +187,7 @@ fn planetoid_pickles_equal_the_arrays() {
 
 #[test]
 fn tolokers() {
-    let Some(tables) = data_set("heterophilous/tolokers.npz", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("heterophilous/tolokers.npz", &gnan_paper::read_options()) else { return };
     assert_eq!((tables.nodes(), undirected_edges(&tables), tables.edges.len()), (11_758, 519_000, 519_000));
     assert_eq!(counts(&tables.node_columns, "class"), [("not banned", 9192), ("banned", 2566)]);
     assert_eq!(tables.splits.len(), 10);
@@ -210,7 +210,7 @@ fn tolokers() {
 
 #[test]
 fn cornell() {
-    let Some(tables) = data_set("geom/cornell", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("geom/cornell", &gnan_paper::read_options()) else { return };
     assert_eq!((tables.nodes(), tables.edges.len(), proper_edges(&tables)), (183, 298, 277));
     assert_eq!(tables.node_columns.len() - 1, 1703);
     assert_eq!(find(&tables.node_columns, "word_0").kind, Some(Kind::Binary));
@@ -222,20 +222,20 @@ fn cornell() {
 
 #[test]
 fn citation_arrays() {
-    let Some(cora) = data_set("citation_npz/cora.npz", &ReadOptions::default()) else { return };
+    let Some(cora) = data_set("citation_npz/cora.npz", &gnan_paper::read_options()) else { return };
     assert_eq!((cora.nodes(), cora.edges.len(), cora.node_columns.len() - 1), (2708, 5429, 1433));
     let mut classes = sizes(&cora.node_columns, "class");
     classes.sort_unstable();
     assert_eq!(classes, [180, 217, 298, 351, 418, 426, 818]);
     assert_eq!(non_zeros(&cora), 49_216);
-    let Some(citeseer) = data_set("citation_npz/citeseer.npz", &ReadOptions::default()) else { return };
+    let Some(citeseer) = data_set("citation_npz/citeseer.npz", &gnan_paper::read_options()) else { return };
     assert_eq!((citeseer.nodes(), non_zeros(&citeseer)), (3312, 105_165));
     assert!(citeseer.node_ids.is_some());
     for (name, nodes, edges, parts) in
         [("cora", 2485, 5069, [247, 249, 1988]), ("citeseer", 2110, 3668, [210, 211, 1688])]
     {
         let splits = real(&format!("citation_npz/{name}_prognn_splits.json"));
-        let options = ReadOptions { largest_component: true, splits, ..ReadOptions::default() };
+        let options = ReadOptions { largest_component: true, splits, ..gnan_paper::read_options() };
         let Some(tables) = data_set(&format!("citation_npz/{name}.npz"), &options) else { return };
         assert_eq!((tables.nodes(), proper_edges(&tables), part_sizes(&tables)), (nodes, edges, parts));
     }
@@ -244,21 +244,21 @@ fn citation_arrays() {
 #[test]
 fn linqs_cora() {
     for name in ["linqs/cora.content.gz", "linqs/cora.cites", "linqs"] {
-        let Some(tables) = data_set(name, &ReadOptions::default()) else { return };
+        let Some(tables) = data_set(name, &gnan_paper::read_options()) else { return };
         assert_eq!((tables.nodes(), tables.edges.len(), undirected_edges(&tables)), (2708, 5429, 5278));
         assert_eq!((tables.node_columns.len() - 1, non_zeros(&tables)), (1433, 49_216));
         let classes = counts(&tables.node_columns, "class");
         assert_eq!((classes.len(), classes[3]), (7, ("Probabilistic_Methods", 426)));
     }
     let Some(cites) = real("linqs/Pubmed-Diabetes.DIRECTED.cites.tab.gz") else { return };
-    let error = read(cites.to_str().unwrap(), &ReadOptions::default()).unwrap_err().to_string();
+    let error = read(cites.to_str().unwrap(), &gnan_paper::read_options()).unwrap_err().to_string();
     assert!(error.contains("Pubmed-Diabetes.NODE.paper.tab") && error.contains("missing"), "{error}");
 }
 
 #[test]
 fn arxiv() {
     let start = std::time::Instant::now();
-    let Some(tables) = data_set("ogb/arxiv", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("ogb/arxiv", &gnan_paper::read_options()) else { return };
     println!("arxiv read in {:?}", start.elapsed());
     assert_eq!((tables.nodes(), tables.edges.len()), (169_343, 1_166_243));
     assert_eq!(undirected_edges(&tables), 1_157_799);
@@ -276,7 +276,7 @@ fn arxiv() {
 #[test]
 fn errica_splits() {
     for (set, file, parts) in [("PROTEINS", "PROTEINS_full", [900, 101, 112]), ("NCI1", "NCI1", [3328, 370, 412])] {
-        let options = ReadOptions { splits: real(&format!("splits/{file}_splits.json")), ..ReadOptions::default() };
+        let options = ReadOptions { splits: real(&format!("splits/{file}_splits.json")), ..gnan_paper::read_options() };
         let Some(tables) = data_set(&format!("tu/{set}.zip"), &options) else { return };
         assert_eq!((tables.splits.len(), part_sizes(&tables)), (10, parts));
         let tested = |graph: usize| tables.splits.iter().filter(|split| split[graph] == SplitPart::Test).count();
@@ -298,7 +298,7 @@ fn non_zeros(tables: &Tables) -> usize {
 }
 
 fn check_largest(name: &str, nodes: usize, edges: usize, parts: [usize; 3]) {
-    let options = ReadOptions { largest_component: true, ..ReadOptions::default() };
+    let options = ReadOptions { largest_component: true, ..gnan_paper::read_options() };
     let Some(tables) = data_set(name, &options) else { return };
     assert_eq!((tables.nodes(), undirected_edges(&tables), part_sizes(&tables)), (nodes, edges, parts));
 }
@@ -310,7 +310,7 @@ fn a_folder_of_several_sets_lists_them() {
         return;
     };
     let path = PathBuf::from(folder).join("tu");
-    let error = read(path.to_str().unwrap(), &ReadOptions::default()).unwrap_err().to_string();
+    let error = read(path.to_str().unwrap(), &gnan_paper::read_options()).unwrap_err().to_string();
     assert!(["Mutagenicity.zip", "NCI1.zip", "PROTEINS.zip", "PTC_MR.zip"].iter().all(|name| error.contains(name)));
 }
 
@@ -324,7 +324,7 @@ fn spread(columns: &[Column], name: &str) -> String {
 
 #[test]
 fn qm9_as_smiles() {
-    let options = ReadOptions { explicit_hydrogens: true, ..ReadOptions::default() };
+    let options = ReadOptions { explicit_hydrogens: true, ..gnan_paper::read_options() };
     let start = std::time::Instant::now();
     let Some(tables) = data_set("qm9/qm9.csv.gz", &options) else { return };
     println!("QM9 as SMILES: {:.1} s", start.elapsed().as_secs_f64());
@@ -336,7 +336,7 @@ fn qm9_as_smiles() {
 #[test]
 fn qm9_as_arrays() {
     let start = std::time::Instant::now();
-    let Some(tables) = data_set("qm9/qm9_graphs.npz", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("qm9/qm9_graphs.npz", &gnan_paper::read_options()) else { return };
     println!("QM9 as arrays: {:.1} s", start.elapsed().as_secs_f64());
     assert_eq!((tables.graphs(), tables.nodes(), tables.edges.len()), (130_831, 2_359_210, 2_440_360));
     let sizes = tables.node_offsets.windows(2).map(|range| range[1] - range[0]);
@@ -361,7 +361,7 @@ fn edge_labels_of_the_tu_sets() {
         ("tu/PTC_MR.zip", 10_108, Some("triple")),
         ("tu/PROTEINS.zip", 162_088, None),
     ] {
-        let Some(tables) = data_set(name, &ReadOptions::default()) else { return };
+        let Some(tables) = data_set(name, &gnan_paper::read_options()) else { return };
         assert_eq!(tables.edges.len(), edges, "{name}");
         let labels = tables.edge_labels.as_ref().map(|labels| &labels.values);
         let Some(Values::Categories { codes, levels }) = labels else {
@@ -376,7 +376,7 @@ fn edge_labels_of_the_tu_sets() {
 
 #[test]
 fn the_attribute_of_proteins_is_a_quantity() {
-    let Some(tables) = data_set("tu/PROTEINS.zip", &ReadOptions::default()) else { return };
+    let Some(tables) = data_set("tu/PROTEINS.zip", &gnan_paper::read_options()) else { return };
     assert!(tables.notes.iter().any(|note| note.contains("do not name the node labels")));
     let data = Dataset::from_tables(tables, &DatasetOptions::default()).unwrap();
     let attribute = data.features().iter().find(|feature| feature.name == "attribute_1").unwrap();

@@ -10,11 +10,11 @@ use common::{
     random_model_shape, random_plan,
 };
 use gnan::files::{Column, Values};
-use gnan::model::{Engine, EngineModel, Model, OptimiserState, StepSettings};
-use gnan::random::Stream;
-use gnan::shape::{Adam, ShapeKind};
+use gnan::internals::model::{Engine, EngineModel, Model, OptimiserState, StepSettings};
+use gnan::internals::random::Stream;
+use gnan::internals::shape::{Adam, ShapeKind};
+use gnan::internals::statistics::{LevelValues, Levels, Statistics};
 use gnan::spec::{BinChoice, RhoChoice};
-use gnan::statistics::{LevelValues, Levels, Statistics};
 use gnan::{Dataset, Spec};
 use oracle::{Case, FileModel, Value, deviation};
 

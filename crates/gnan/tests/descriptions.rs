@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case, random_values, relabelled, tables};
 use gnan::dataset::Feature;
 use gnan::files::{Tables, Values};
-use gnan::random::Stream;
+use gnan::internals::random::Stream;
 use gnan::spec::{LEAST_SUPPORT, NodeDescription, RARE};
 use gnan::{Dataset, Model, Spec};
 use oracle::{Case, CaseFeature, CaseGraph, Value};

@@ -5,7 +5,7 @@ mod oracle;
 
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case};
 use gnan::files::{Column, Values};
-use gnan::random::Stream;
+use gnan::internals::random::Stream;
 use gnan::spec::RhoChoice;
 use gnan::{Dataset, Model, Spec};
 

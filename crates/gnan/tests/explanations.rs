@@ -7,8 +7,8 @@ mod oracle;
 use common::{CaseShape, dataset_for, model_and_new_case, random_case, random_model, random_model_shape, random_plan};
 use gnan::Model;
 use gnan::files::Kind;
+use gnan::internals::random::Stream;
 use gnan::model::Rho;
-use gnan::random::Stream;
 
 #[test]
 fn every_explanation_adds_up() {

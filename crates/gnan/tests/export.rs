@@ -10,8 +10,8 @@ use common::{
     random_values,
 };
 use gnan::files::Values;
+use gnan::internals::random::Stream;
 use gnan::predict::Outputs;
-use gnan::random::Stream;
 use gnan::{Model, Spec};
 use oracle::{Case, CaseFeature, FileLens, FileModel, Receiver, Value};
 use serde_json::Value as Json;

@@ -146,7 +146,8 @@ fn damaged_samples_are_refused_or_read() {
         copy(&sample, folder.path());
         let source = if path.is_empty() { folder.path().to_path_buf() } else { folder.path().join(path) };
         // Some samples do not say what is to be predicted.
-        let options = DatasetOptions { targets_optional: true, ..DatasetOptions::default() };
+        let options =
+            DatasetOptions { targets_optional: true, read: gnan_paper::read_options(), ..DatasetOptions::default() };
         Dataset::open_with(&source, &options).unwrap_or_else(|error| panic!("{}: {error}", sample.display()));
         attack(&folder.path().join(file), &source, &options);
     });
@@ -157,7 +158,7 @@ fn damaged_splits_are_refused_or_read() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("errica.json");
     fs::copy(samples::folder().join("splits/errica.json"), &file).unwrap();
-    let read = ReadOptions { splits: Some(file.clone()), ..ReadOptions::default() };
+    let read = ReadOptions { splits: Some(file.clone()), ..gnan_paper::read_options() };
     let options = DatasetOptions { read, ..DatasetOptions::default() };
     let source = samples::folder().join("csv_tables");
     assert_eq!(Dataset::open_with(&source, &options).unwrap().given_splits(), 1);

@@ -7,13 +7,13 @@ use common::{
     CaseShape, Hearing, ModelShape, dataset_for, random_case, random_graph, random_model, random_model_shape,
     random_plan,
 };
-use gnan::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, distances_to};
+use gnan::Graph;
 use gnan::files::Kind;
-use gnan::graph::Graph;
-use gnan::lens::Lens;
+use gnan::internals::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, distances_to};
+use gnan::internals::lens::Lens;
+use gnan::internals::random::Stream;
+use gnan::internals::statistics::{BIAS_UNIT, ChannelPlan, Statistics, StatisticsRequest};
 use gnan::model::{Model, Rho};
-use gnan::random::Stream;
-use gnan::statistics::{BIAS_UNIT, ChannelPlan, Statistics, StatisticsRequest};
 use oracle::{Answer, Case, CaseGraph, FileModel, Term, Value, floyd_warshall, queue_search};
 use proptest::prelude::*;
 

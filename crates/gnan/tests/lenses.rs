@@ -8,9 +8,9 @@ use common::{
     random_model_through, random_plan, random_values, tables,
 };
 use gnan::files::{Column, Kind, Values};
-use gnan::lens::{Lens, Pool};
+use gnan::internals::lens::{Lens, Pool};
+use gnan::internals::random::Stream;
 use gnan::model::{Model, Rho};
-use gnan::random::Stream;
 use gnan::spec::{EdgeDirection, EdgeTypes, FeatureHopCap, PoolChoice, RhoChoice, RhoGroup, WeightBins};
 use gnan::{Dataset, Spec};
 use oracle::{Case, FileModel, Receiver};

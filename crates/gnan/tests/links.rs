@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use gnan::Graph;
 use gnan::dataset::{LinkDivision, LinkOptions, LinkPairs, QueriedPair};
-use gnan::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, line_distances_to};
 use gnan::files::{Column, Kind, MISSING, Tables, Values};
-use gnan::graph::Graph;
-use gnan::model::{Engine, OptimiserState, Parameters, StepSettings};
-use gnan::random::Stream;
-use gnan::shape::Adam;
+use gnan::internals::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, line_distances_to};
+use gnan::internals::model::{Engine, OptimiserState, Parameters, StepSettings};
+use gnan::internals::random::Stream;
+use gnan::internals::shape::Adam;
 use gnan::spec::{LogitChoice, RhoChoice};
 use gnan::{Dataset, DatasetOptions, Model, Spec};
 use oracle::{Answer, Case, CaseFeature, CaseGraph, FileModel, Receiver, Value};

@@ -29,7 +29,7 @@ fn open(path: &Path, read: ReadOptions) -> Result<Dataset> {
 }
 
 fn open_files(files: &[(&str, &str)]) -> Result<Dataset> {
-    open(folder(files).path(), ReadOptions::default())
+    open(folder(files).path(), gnan_paper::read_options())
 }
 
 fn tu_with(name: &'static str, content: &'static str) -> Vec<(&'static str, &'static str)> {
@@ -46,13 +46,13 @@ fn described(molecule: &Molecule) -> (Vec<String>, Vec<([u32; 2], BondOrder)>) {
 fn molecules_of_smiles_are_those_that_were_read() {
     let files = folder(&[("set.csv", SMILES)]);
     let path = files.path().join("set.csv");
-    let data = open(&path, ReadOptions::default()).unwrap();
+    let data = open(&path, gnan_paper::read_options()).unwrap();
     for (graph, smiles) in ["CC(=O)[O-].[Na+]", "c1ccncc1O", "C"].into_iter().enumerate() {
         let read = Molecule::parse(smiles).unwrap();
         let found = data.molecule(graph).unwrap();
         assert_eq!((found.atoms, found.bonds), (read.atoms, read.bonds));
     }
-    let hydrogens = open(&path, ReadOptions { explicit_hydrogens: true, ..ReadOptions::default() }).unwrap();
+    let hydrogens = open(&path, ReadOptions { explicit_hydrogens: true, ..gnan_paper::read_options() }).unwrap();
     let methane = hydrogens.molecule(2).unwrap();
     assert_eq!((methane.atoms.len(), methane.bonds.len(), methane.atoms[0].hydrogens), (5, 4, 0));
 }
@@ -60,7 +60,7 @@ fn molecules_of_smiles_are_those_that_were_read() {
 #[test]
 fn bonds_stay_with_their_edges_when_fragments_are_dropped() {
     let files = folder(&[("set.csv", "smiles,y\n[Na+].CC(=O)[O-],1\nC.N.O=CC#N,0\n")]);
-    let options = ReadOptions { largest_component: true, ..ReadOptions::default() };
+    let options = ReadOptions { largest_component: true, ..gnan_paper::read_options() };
     let data = open(&files.path().join("set.csv"), options).unwrap();
     let (atoms, bonds) = described(&data.molecule(0).unwrap());
     assert_eq!(atoms, ["C3+0", "C0+0", "O0+0", "O0-1"]);
@@ -102,7 +102,7 @@ fn other_graphs_are_no_molecules() {
     let readme = "Node labels:\n\n  0  I\n  1  V\n  2  W\n";
     assert!(open_files(&tu_with("README.txt", readme)).unwrap().molecule(0).is_none());
     assert!(open_files(&tu_with("T_node_labels.txt", "0\n0\n9\n0\n2\n")).unwrap().molecule(0).is_none());
-    let directed = ReadOptions { directed: Some(true), ..ReadOptions::default() };
+    let directed = ReadOptions { directed: Some(true), ..gnan_paper::read_options() };
     assert!(open(folder(&TU).path(), directed).unwrap().molecule(0).is_none());
 }
 

@@ -14,7 +14,7 @@ fn read_at(path: &Path, options: &ReadOptions) -> Result<Tables> {
 }
 
 fn sample(path: &str) -> Tables {
-    let tables = read_at(&samples::folder().join(path), &ReadOptions::default());
+    let tables = read_at(&samples::folder().join(path), &gnan_paper::read_options());
     tables.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -28,7 +28,7 @@ fn copy(sample: &str, files: &[&str]) -> TempDir {
 }
 
 fn refused(path: &Path, words: &[&str]) {
-    let message = read_at(path, &ReadOptions::default()).expect_err("this should be refused").to_string();
+    let message = read_at(path, &gnan_paper::read_options()).expect_err("this should be refused").to_string();
     for word in words {
         assert!(message.contains(word), "\"{word}\" is not in: {message}");
     }
@@ -80,7 +80,8 @@ fn noted(tables: &Tables, words: &str) -> bool {
 fn every_sample_is_read() {
     for (folder, path) in samples::SAMPLES {
         // Some name no target, as tables may.
-        let options = DatasetOptions { targets_optional: true, ..DatasetOptions::default() };
+        let options =
+            DatasetOptions { targets_optional: true, read: gnan_paper::read_options(), ..DatasetOptions::default() };
         let data = Dataset::open_with(samples::folder().join(folder).join(path), &options);
         assert!(!data.unwrap_or_else(|error| panic!("{folder}: {error}")).is_empty());
     }
@@ -128,13 +129,13 @@ fn a_vocabulary_beside_the_matrix_names_its_columns() {
     let header =
         "NODE\tpaper\ncat=1,2:label\tnumeric:w-rat:0.0\tnumeric:w-a:b:0.0\tnumeric:w-class:0.0\tstring:summary\n";
     fs::write(folder.path().join("Any.NODE.paper.tab"), header).unwrap();
-    let tables = read_at(&folder.path().join("ind.tiny"), &ReadOptions::default()).unwrap();
+    let tables = read_at(&folder.path().join("ind.tiny"), &gnan_paper::read_options()).unwrap();
     assert_eq!(names(&tables), ["rat", "a:b", "word_2", "class"]);
     fs::copy(samples::folder().join("planetoid/tiny.npz"), folder.path().join("tiny.npz")).unwrap();
-    let tables = read_at(&folder.path().join("tiny.npz"), &ReadOptions::default()).unwrap();
+    let tables = read_at(&folder.path().join("tiny.npz"), &gnan_paper::read_options()).unwrap();
     assert_eq!(names(&tables)[0], "rat");
     fs::write(folder.path().join("Any.NODE.paper.tab"), "NODE\nnumeric:w-rat:0.0\n").unwrap();
-    let tables = read_at(&folder.path().join("tiny.npz"), &ReadOptions::default()).unwrap();
+    let tables = read_at(&folder.path().join("tiny.npz"), &gnan_paper::read_options()).unwrap();
     assert_eq!(names(&tables)[0], "word_0");
 }
 
@@ -145,14 +146,18 @@ fn heterophilous_arrays() {
     assert_eq!(classes(&tables), ["not banned", "banned", "not banned"]);
     assert_eq!(tables.splits.iter().map(|split| parts(split)).collect::<Vec<_>>(), ["tvT", "Ttv"]);
     assert_eq!(tables.edges, [[0, 1], [1, 2]]);
-    let data = Dataset::open(samples::folder().join("heterophilous")).unwrap();
+    let data = Dataset::open_with(
+        samples::folder().join("heterophilous"),
+        &DatasetOptions { read: gnan_paper::read_options(), ..DatasetOptions::default() },
+    )
+    .unwrap();
     let kinds: Vec<_> = data.features().iter().map(|feature| (feature.name.as_str(), feature.kind)).collect();
     assert_eq!(kinds, [("rate", Kind::Continuous), ("education", Kind::Categorical)]);
 
     let folder = copy("heterophilous", &["tolokers.npz"]);
-    assert_eq!(names(&read_at(folder.path(), &ReadOptions::default()).unwrap())[0], "feature_0");
+    assert_eq!(names(&read_at(folder.path(), &gnan_paper::read_options()).unwrap())[0], "feature_0");
     fs::write(folder.path().join("tolokers_feature_names.txt"), "one\n").unwrap();
-    assert!(noted(&read_at(folder.path(), &ReadOptions::default()).unwrap(), "names 1 features of 3"));
+    assert!(noted(&read_at(folder.path(), &gnan_paper::read_options()).unwrap(), "names 1 features of 3"));
 }
 
 #[test]
@@ -166,7 +171,7 @@ fn geom_folder() {
     // Split 2 comes before split 10, and bytes are marks like truth values.
     assert_eq!(tables.splits.iter().map(|split| parts(split)).collect::<Vec<_>>(), ["tvT", "Tvt"]);
     assert!(noted(&tables, "the option directed") && noted(&tables, "1 and 0 were found"));
-    let directed = ReadOptions { directed: Some(true), ..ReadOptions::default() };
+    let directed = ReadOptions { directed: Some(true), ..gnan_paper::read_options() };
     let tables = read_at(&samples::folder().join("geom"), &directed).unwrap();
     assert!(tables.directed && !noted(&tables, "the option directed"));
 }
@@ -230,12 +235,14 @@ fn an_archive_that_is_not_a_data_set() {
 fn a_model_remembers_that_only_the_largest_component_was_kept() {
     let source = samples::folder().join("planetoid/tiny.npz");
     for largest_component in [false, true] {
-        let read = ReadOptions { largest_component, ..ReadOptions::default() };
+        let read = ReadOptions { largest_component, ..gnan_paper::read_options() };
         let data = Dataset::open_with(&source, &DatasetOptions { read, ..DatasetOptions::default() }).unwrap();
         let training = Spec::default().hidden(16).epochs(1);
         let model = Model::from_bytes(&training.fit(&data).unwrap().to_bytes().unwrap()).unwrap();
         assert_eq!(model.definition().spec.data.largest_component, largest_component);
-        let again = Dataset::open_with(&source, &model.data_options()).unwrap();
+        let mut options = model.data_options();
+        options.read.formats = gnan_paper::FORMATS;
+        let again = Dataset::open_with(&source, &options).unwrap();
         assert_eq!((again.len(), again.spec().largest_component), (data.len(), largest_component));
     }
 }
@@ -244,7 +251,7 @@ fn with_splits(source: &str, splits: &str, largest_component: bool) -> Result<Ta
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("splits.json");
     fs::write(&file, splits).unwrap();
-    let options = ReadOptions { splits: Some(file), largest_component, ..ReadOptions::default() };
+    let options = ReadOptions { splits: Some(file), largest_component, ..gnan_paper::read_options() };
     read_at(&samples::folder().join(source), &options)
 }
 

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gnan::dataset::Split;
 use gnan::evaluate::{Division, Evaluation, EvaluationEvent, Journal, Protocol, Search};
 use gnan::files::{Column, SplitPart, Tables, Task, Values};
-use gnan::random::Stream;
+use gnan::internals::random::Stream;
+use gnan::internals::train::StatisticsCache;
 use gnan::spec::{NodeDescription, OPTIONS, SpecOption};
-use gnan::train::{EpochReport, StatisticsCache};
+use gnan::train::EpochReport;
 use gnan::{Dataset, DatasetOptions, Model, Spec};
 
 /// Small data on which an option makes a difference.

@@ -1,10 +1,10 @@
 //! Pairs of features: new data are cut as the file says, explanations add up, the ranking finds what was planted, and what
 //! makes no sense is refused. (Outputs and gradients against the oracle: `agreement`, whose random models have pairs.)
 
-use gnan::dataset::pair::MOST_BINS;
 use gnan::dataset::{FeatureBins, FeaturePair, PairMember};
 use gnan::files::{Column, Kind, Tables, Task, Values};
-use gnan::random::Stream;
+use gnan::internals::dataset::MOST_BINS;
+use gnan::internals::random::Stream;
 use gnan::spec::FeaturePairName;
 use gnan::{Dataset, DatasetOptions, Model, Spec};
 

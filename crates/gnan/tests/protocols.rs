@@ -9,7 +9,7 @@ use gnan::evaluate::{
     Criterion, Division, Evaluation, EvaluationEvent, Journal, Protocol, Search, Space, Strategy, Tuning,
 };
 use gnan::files::{Column, SplitPart, Tables, Task, Values};
-use gnan::random::Stream;
+use gnan::internals::random::Stream;
 use gnan::{Dataset, DatasetOptions, Metric, Spec};
 
 const GRAPHS: usize = 60;

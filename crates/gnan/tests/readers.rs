@@ -26,7 +26,7 @@ fn read_at(path: &Path, options: &ReadOptions) -> Result<Tables> {
 
 /// Reads a folder of files.
 fn read_files(files: Files) -> Result<Tables> {
-    read_at(folder(files).path(), &ReadOptions::default())
+    read_at(folder(files).path(), &gnan_paper::read_options())
 }
 
 /// Reads a single file of a given name.
@@ -176,7 +176,7 @@ fn csv_mistakes_are_named_with_file_and_line() {
 fn text_that_is_not_utf_8_is_refused_with_its_line() {
     let folder = folder(&[]);
     fs::write(folder.path().join("nodes.csv"), b"node_id,x\na,caf\xe9\n").unwrap();
-    refused(read_at(folder.path(), &ReadOptions::default()), &["nodes.csv:2", "UTF-8"]);
+    refused(read_at(folder.path(), &gnan_paper::read_options()), &["nodes.csv:2", "UTF-8"]);
 }
 
 #[test]
@@ -281,13 +281,13 @@ fn a_tu_subfolder_is_found() {
     for (name, content) in TU {
         fs::write(outer.path().join("T").join(name), content).unwrap();
     }
-    check_tu(&read_at(outer.path(), &ReadOptions::default()).unwrap());
+    check_tu(&read_at(outer.path(), &gnan_paper::read_options()).unwrap());
 }
 
 #[test]
 fn a_tu_zip_is_read_whatever_its_folders_look_like() {
     for prefix in ["", "T/", "T//", "./a/b/T/"] {
-        check_tu(&read_one("T.zip", &zipped_tu(prefix), &ReadOptions::default()).unwrap());
+        check_tu(&read_one("T.zip", &zipped_tu(prefix), &gnan_paper::read_options()).unwrap());
     }
 }
 
@@ -355,22 +355,22 @@ fn an_empty_tu_set_is_refused() {
 #[test]
 fn mistakes_inside_a_zip_name_archive_and_member() {
     let files: &[(&str, &[u8])] = &[("T/T_A.txt", b"1, 9\n"), ("T/T_graph_indicator.txt", b"1\n")];
-    refused(read_one("T.zip", &zipped(files), &ReadOptions::default()), &["T.zip/T/T_A.txt:1", "9"]);
+    refused(read_one("T.zip", &zipped(files), &gnan_paper::read_options()), &["T.zip/T/T_A.txt:1", "9"]);
     let stranger: &[(&str, &[u8])] = &[("readme.txt", b"hello")];
-    refused(read_one("x.zip", &zipped(stranger), &ReadOptions::default()), &["x.zip", "no data set"]);
+    refused(read_one("x.zip", &zipped(stranger), &gnan_paper::read_options()), &["x.zip", "no data set"]);
 }
 
 #[test]
 fn a_damaged_zip_is_refused() {
     let bytes = zipped_tu("T/");
-    let cut = read_one("T.zip", &bytes[..bytes.len() - 30], &ReadOptions::default());
+    let cut = read_one("T.zip", &bytes[..bytes.len() - 30], &gnan_paper::read_options());
     refused(cut, &["T.zip", "zip archive cannot be read", "again"]);
-    refused(read_one("T.zip", b"not a zip", &ReadOptions::default()), &["T.zip", "cannot be read"]);
-    refused(read_one("T.zip", b"", &ReadOptions::default()), &["T.zip", "cannot be read"]);
+    refused(read_one("T.zip", b"not a zip", &gnan_paper::read_options()), &["T.zip", "cannot be read"]);
+    refused(read_one("T.zip", b"", &gnan_paper::read_options()), &["T.zip", "cannot be read"]);
     let mut corrupt = bytes;
     // Behind the 30 bytes of the first local header and its name.
     corrupt[40..45].fill(0xff);
-    refused(read_one("T.zip", &corrupt, &ReadOptions::default()), &["T.zip/T/T_A.txt", "cannot be read"]);
+    refused(read_one("T.zip", &corrupt, &gnan_paper::read_options()), &["T.zip/T/T_A.txt", "cannot be read"]);
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn a_zip_bomb_stops_at_the_limit() {
     let zeros = vec![b'0'; 64 << 20];
     let bomb = zipped(&[("T_A.txt", &zeros), ("T_graph_indicator.txt", b"1\n")]);
     assert!(bomb.len() < 1 << 20);
-    let options = ReadOptions { limits: Limits { bytes: 1 << 20, ..Limits::default() }, ..ReadOptions::default() };
+    let options = ReadOptions { limits: Limits { bytes: 1 << 20, ..Limits::default() }, ..gnan_paper::read_options() };
     let result = read_one("T.zip", &bomb, &options);
     assert_eq!(result.as_ref().map(|_| ()).map_err(|error| error.kind()), Err(ErrorKind::Limit));
     refused(result, &["T.zip/T_A.txt", "1048576 bytes"]);
@@ -389,7 +389,7 @@ fn a_zip_bomb_stops_at_the_limit() {
 #[test]
 fn molecules_are_described_atom_by_atom() {
     let table = "Name,SMILES,y\nethanol,CCO,1.5\nbenzoate,[O-]C(=O)c1ccccc1,2\n";
-    let tables = read_one("set.csv", table.as_bytes(), &ReadOptions::default()).unwrap();
+    let tables = read_one("set.csv", table.as_bytes(), &gnan_paper::read_options()).unwrap();
     assert_eq!(tables.format, "SMILES table");
     assert_eq!(tables.graph_ids, ["ethanol", "benzoate"]);
     assert_eq!(tables.node_offsets, [0, 3, 12]);
@@ -410,7 +410,8 @@ fn molecules_are_described_atom_by_atom() {
 #[test]
 fn the_way_a_molecule_is_written_does_not_matter() {
     let describe = |smiles: &str| {
-        let tables = read_one("set.csv", format!("smiles\n{smiles}\n").as_bytes(), &ReadOptions::default()).unwrap();
+        let tables =
+            read_one("set.csv", format!("smiles\n{smiles}\n").as_bytes(), &gnan_paper::read_options()).unwrap();
         (tables.node_columns, tables.edges)
     };
     assert_eq!(describe("C1=CC=CC=C1O"), describe("c1ccccc1O"));
@@ -420,7 +421,7 @@ fn the_way_a_molecule_is_written_does_not_matter() {
 
 #[test]
 fn hydrogens_become_atoms_on_request() {
-    let options = ReadOptions { explicit_hydrogens: true, ..ReadOptions::default() };
+    let options = ReadOptions { explicit_hydrogens: true, ..gnan_paper::read_options() };
     let tables = read_one("set.csv", b"smiles\nCO\n", &options).unwrap();
     assert_eq!(tables.nodes(), 6);
     assert_eq!(tables.node_ids.as_ref().unwrap()[5], "H6");
@@ -431,7 +432,7 @@ fn hydrogens_become_atoms_on_request() {
 #[test]
 fn molecules_without_a_name_are_called_by_row() {
     let tables =
-        read_one("set.tsv", b"canonical_smiles\tsplit\tp\tq\nC\tval\t1\tx\n*\t\t2\ty\n", &ReadOptions::default())
+        read_one("set.tsv", b"canonical_smiles\tsplit\tp\tq\nC\tval\t1\tx\n*\t\t2\ty\n", &gnan_paper::read_options())
             .unwrap();
     assert_eq!(tables.graph_ids, ["row 1", "row 2"]);
     assert_eq!(words(&tables.node_columns, "element"), ["C", "*"]);
@@ -439,21 +440,21 @@ fn molecules_without_a_name_are_called_by_row() {
     assert_eq!(names(&tables.graph_columns), ["p", "q"]);
     assert!(tables.targets.is_empty());
     let twins = b"id,smiles\na,C\na,CC\n,O\na (2),N\na,P\n";
-    let tables = read_one("set.csv", twins, &ReadOptions::default()).unwrap();
+    let tables = read_one("set.csv", twins, &gnan_paper::read_options()).unwrap();
     assert_eq!(tables.graph_ids, ["a", "a (3)", "row 3", "a (2)", "a (4)"]);
     assert!(tables.notes.iter().any(|note| note.contains("2 molecule(s) share a name")));
 }
 
 #[test]
 fn mistakes_in_a_table_of_molecules_are_named() {
-    let plain = |table: &str| read_one("set.csv", table.as_bytes(), &ReadOptions::default());
+    let plain = |table: &str| read_one("set.csv", table.as_bytes(), &gnan_paper::read_options());
     refused(plain("name,smiles\na,C\nb,C(C\n"), &["set.csv:3", "\"b\"", "C(C", "correct or remove"]);
     refused(plain("name,smiles\na,Xx\n"), &["set.csv:2", "Xx"]);
     refused(plain("name,smiles\na,C\nb,\n"), &["set.csv:3", "\"b\"", "no SMILES"]);
     refused(plain("name,y\na,1\n"), &["set.csv:1", "\"name\", \"y\"", "the option smiles-column"]);
     refused(plain(""), &["set.csv", "empty"]);
     refused(plain("smiles\n"), &["empty"]);
-    let options = ReadOptions { smiles_column: Some("structure".to_string()), ..ReadOptions::default() };
+    let options = ReadOptions { smiles_column: Some("structure".to_string()), ..gnan_paper::read_options() };
     refused(read_one("set.csv", b"smiles\nC\n", &options), &["set.csv", "\"structure\"", "\"smiles\""]);
     assert!(read_one("set.csv", b"structure\nC\n", &options).is_ok());
 }
@@ -461,13 +462,13 @@ fn mistakes_in_a_table_of_molecules_are_named() {
 #[test]
 fn long_and_deep_molecules_do_no_harm() {
     let read_smiles =
-        |smiles: &str| read_one("set.csv", format!("smiles\n{smiles}\n").as_bytes(), &ReadOptions::default());
+        |smiles: &str| read_one("set.csv", format!("smiles\n{smiles}\n").as_bytes(), &gnan_paper::read_options());
     assert_eq!(read_smiles(&"C".repeat(100_000)).unwrap().nodes(), 100_000);
     for deep in ["C(".repeat(50_000), "[".repeat(100_000), "(".repeat(100_000), format!("C{}", "(C)".repeat(30_000))] {
         drop(read_smiles(&deep));
     }
     let limits = Limits { nodes: 10, ..Limits::default() };
-    let result = read_one("set.csv", b"smiles\nCCCCCCCCCCCC\n", &ReadOptions { limits, ..ReadOptions::default() });
+    let result = read_one("set.csv", b"smiles\nCCCCCCCCCCCC\n", &ReadOptions { limits, ..gnan_paper::read_options() });
     refused(result, &["set.csv", "12 nodes", "limit of 10"]);
 }
 
@@ -519,7 +520,7 @@ fn npz(replaced: Option<(&str, Option<Vec<u8>>)>) -> Vec<u8> {
 }
 
 fn read_npz(bytes: &[u8]) -> Result<Tables> {
-    read_one("cora.npz", bytes, &ReadOptions::default())
+    read_one("cora.npz", bytes, &gnan_paper::read_options())
 }
 
 #[test]
@@ -573,7 +574,7 @@ fn arrays_that_lie_are_refused() {
 
 #[test]
 fn the_largest_component_can_be_kept() {
-    let options = ReadOptions { largest_component: true, ..ReadOptions::default() };
+    let options = ReadOptions { largest_component: true, ..gnan_paper::read_options() };
     let tables = read_one("cora.npz", &npz(None), &options).unwrap();
     assert_eq!(tables.node_offsets, [0, 3]);
     assert_eq!(tables.node_ids.unwrap(), ["0", "1", "2"]);
@@ -598,20 +599,20 @@ fn the_largest_component_can_be_kept() {
 fn direction_can_be_overruled() {
     let files = folder(&[("nodes.csv", "node_id\na\n"), ("gnan.toml", "directed = true\n")]);
     let read_with =
-        |directed| read_at(files.path(), &ReadOptions { directed, ..ReadOptions::default() }).unwrap().directed;
+        |directed| read_at(files.path(), &ReadOptions { directed, ..gnan_paper::read_options() }).unwrap().directed;
     assert_eq!([None, Some(false), Some(true)].map(read_with), [true, false, true]);
 }
 
 #[test]
 fn limits_hold_for_every_format() {
-    let with = |limits| read_at(folder(TU).path(), &ReadOptions { limits, ..ReadOptions::default() });
+    let with = |limits| read_at(folder(TU).path(), &ReadOptions { limits, ..gnan_paper::read_options() });
     refused(with(Limits { bytes: 8, ..Limits::default() }), &["bytes", "limit of 8"]);
     refused(with(Limits { graphs: 2, ..Limits::default() }), &["3 graphs"]);
     refused(with(Limits { nodes: 4, ..Limits::default() }), &["5 nodes"]);
     refused(with(Limits { edges: 3, ..Limits::default() }), &["4 edges"]);
     refused(with(Limits { features: 2, ..Limits::default() }), &["3 columns"]);
     let csv = folder(&[("nodes.csv", NODES), ("edges.csv", EDGES)]);
-    let with = |limits| read_at(csv.path(), &ReadOptions { limits, ..ReadOptions::default() });
+    let with = |limits| read_at(csv.path(), &ReadOptions { limits, ..gnan_paper::read_options() });
     refused(with(Limits { bytes: 8, ..Limits::default() }), &["nodes.csv", "limit of 8"]);
     refused(with(Limits { nodes: 2, ..Limits::default() }), &["nodes.csv", "3 nodes"]);
     refused(with(Limits { edges: 0, ..Limits::default() }), &["edges.csv", "1 edges"]);
@@ -621,20 +622,23 @@ fn limits_hold_for_every_format() {
 #[test]
 fn what_cannot_be_recognised_is_answered_with_what_can() {
     refused(
-        read("no/such/place", &ReadOptions::default()),
+        read("no/such/place", &gnan_paper::read_options()),
         &["no/such/place", "solubility", "CSV tables", "TU", "SMILES"],
     );
-    refused(read_one("photo.png", b"...", &ReadOptions::default()), &["photo.png", "not a data set", "CSV tables"]);
+    refused(read_one("photo.png", b"...", &gnan_paper::read_options()), &["photo.png", "not a data set", "CSV tables"]);
     refused(read_files(&[("notes.txt", "")]), &["not a data set", "CSV tables"]);
     refused(read_files(&[("a.csv", "smiles\nC\n"), ("b.csv", "smiles\nC\n")]), &["2 data sets", "a.csv", "b.csv"]);
     assert_eq!(read_files(&[("a.csv", "smiles\nC\n"), ("notes.txt", "")]).unwrap().name, "a");
     let other = zipped(&[("adjacency.npy", b"")]);
-    refused(read_one("other.npz", &other, &ReadOptions::default()), &["other.npz", "not a data set", "feat_indptr"]);
+    refused(
+        read_one("other.npz", &other, &gnan_paper::read_options()),
+        &["other.npz", "not a data set", "feat_indptr"],
+    );
 }
 
 #[test]
 fn the_built_in_set_is_there() {
-    let tables = read("solubility", &ReadOptions::default()).unwrap();
+    let tables = read("solubility", &gnan_paper::read_options()).unwrap();
     // 1,282 molecules, 1,025 of them for training: crates/gnan/data/README.md.
     assert_eq!(tables.graphs(), 1282);
     assert_eq!(tables.splits[0].iter().filter(|part| **part == SplitPart::Train).count(), 1025);
@@ -646,7 +650,7 @@ fn the_built_in_set_is_there() {
 
 #[test]
 fn every_prefix_of_every_format_is_read_or_refused() {
-    let options = ReadOptions { largest_component: true, ..ReadOptions::default() };
+    let options = ReadOptions { largest_component: true, ..gnan_paper::read_options() };
     let tables: Files = &[
         ("nodes.csv", NODES),
         ("edges.csv", EDGES),
@@ -687,7 +691,7 @@ fn any_changed_byte_is_read_or_refused() {
             let mut changed = bytes.clone();
             changed[place] ^= 1 << (place % 8);
             fs::write(&path, &changed).unwrap();
-            drop(read_at(&path, &ReadOptions::default()));
+            drop(read_at(&path, &gnan_paper::read_options()));
         }
     }
 }

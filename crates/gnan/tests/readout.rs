@@ -7,7 +7,7 @@ use common::{
     CaseShape, ModelShape, class_column, dataset, dataset_for, random_case, random_model, random_model_shape,
     random_plan,
 };
-use gnan::random::Stream;
+use gnan::internals::random::Stream;
 use gnan::{Dataset, Model, Spec};
 
 /// Graphs of two classes with every kind of feature.
@@ -115,6 +115,7 @@ fn a_readout_of_nodes_or_beside_a_promise_is_refused() {
     let error = rule.fit(&graphs(1)).expect_err("refused").to_string();
     assert!(error.contains("stands between"), "{error}");
     let data = graphs(1);
-    let error = gnan::train::Retraining::new(&trained(&quick(), &data), &data).err().expect("refused").to_string();
+    let error =
+        gnan::internals::train::Retraining::new(&trained(&quick(), &data), &data).err().expect("refused").to_string();
     assert!(error.contains("resamples"), "{error}");
 }

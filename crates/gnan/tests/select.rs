@@ -4,7 +4,7 @@ mod common;
 mod oracle;
 
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case, random_graph, random_values};
-use gnan::random::Stream;
+use gnan::internals::random::Stream;
 use gnan::spec::Selection;
 use gnan::{Dataset, Model, Spec};
 use oracle::{Case, Value};

@@ -6,13 +6,13 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gnan::distance::{DistanceSearch, Far, RECEIVERS_PER_BLOCK, ReorderedGraph};
-use gnan::graph::Graph;
-use gnan::lens::Lens;
-use gnan::random::Stream;
+use gnan::Graph;
+use gnan::internals::distance::{DistanceSearch, Far, RECEIVERS_PER_BLOCK, ReorderedGraph};
+use gnan::internals::lens::Lens;
+use gnan::internals::random::Stream;
+use gnan::internals::statistics::{DistanceStorage, Sample, ShellCounts, Shells};
 use gnan::run::DistanceCache;
 use gnan::spec::RhoChoice;
-use gnan::statistics::{DistanceStorage, Sample, ShellCounts, Shells};
 use gnan::{Dataset, DatasetOptions, Spec};
 
 use oracle::{CaseGraph, queue_search};

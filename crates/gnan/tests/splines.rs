@@ -8,11 +8,11 @@ use std::ops::ControlFlow;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case};
 use gnan::explain::{Explainer, FeatureValue};
 use gnan::files::{Column, Values};
+use gnan::internals::random::Stream;
+use gnan::internals::shape::ShapeKind;
+use gnan::internals::train::Retraining;
 use gnan::model::Definition;
-use gnan::random::Stream;
-use gnan::shape::ShapeKind;
 use gnan::spec::{Curvature, LogitChoice, PoolChoice, RhoChoice, Trend};
-use gnan::train::Retraining;
 use gnan::{Dataset, Model, Spec};
 use oracle::{Case, FileModel};
 
@@ -261,7 +261,7 @@ fn threads_change_nothing() {
 fn a_tampered_file_is_found_out() {
     let (_, data) = data(50, true, Labels::Number);
     let model = ruled(RhoChoice::Shared).rho_monotone(true).fit(&data).unwrap();
-    let reread = |definition: Definition, change: &dyn Fn(&mut gnan::model::Parameters)| {
+    let reread = |definition: Definition, change: &dyn Fn(&mut gnan::internals::model::Parameters)| {
         let mut parameters = model.parameters().clone();
         // Whatever noise made of rho, it is heard here.
         let rho = parameters.rhos.block_mut(0);

@@ -11,7 +11,7 @@ fn sample(name: &str) -> PathBuf {
 }
 
 fn read_at(path: &Path) -> Result<Tables> {
-    read(path.to_str().unwrap(), &ReadOptions::default())
+    read(path.to_str().unwrap(), &gnan_paper::read_options())
 }
 
 fn read_sample(name: &str) -> Tables {
@@ -115,7 +115,7 @@ fn many_attributes_of_few_nodes_stop_at_a_limit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("graph.json");
     fs::write(&path, format!("{{\"nodes\": [{}], \"links\": []}}", nodes.join(","))).unwrap();
-    let options = ReadOptions { limits: Limits { bytes: 1 << 20, ..Limits::default() }, ..ReadOptions::default() };
+    let options = ReadOptions { limits: Limits { bytes: 1 << 20, ..Limits::default() }, ..gnan_paper::read_options() };
     refused(read(path.to_str().unwrap(), &options), &["cells: more than the limit"]);
 }
 

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gnan::catalogue;
 use gnan::dataset::{LinkPairs, Links, QueriedPair};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
 use gnan::run::DistanceCache;
 use gnan::spec::TaskChoice;
 use gnan::{Dataset, DatasetOptions, Error, Model, Spec};
+use gnan_paper::{FORMATS, catalogue, read_options};
 
 use super::general_args::run;
 use super::heading::GENERAL;
@@ -43,7 +43,7 @@ impl ReadArgs {
 
     /// Opens data for a model, which knows how its data were read; links are divided as they were for training.
     pub fn open_for(&self, model: &Model, data: &str) -> Result<Dataset> {
-        open(data, &self.options_for(model)?)
+        open(data, self.options_for(model)?)
     }
 
     /// Opens data in which items are named by id. Any node pair may be named for a model of links; rows (`#12`)
@@ -64,7 +64,7 @@ impl ReadArgs {
             Some(links) => links.pairs = LinkPairs::Queried(pairs),
             None => return Err(Error::usage("the model predicts no links, and node pairs were given").into()),
         }
-        open(data, &options)
+        open(data, options)
     }
 
     fn options_for(&self, model: &Model) -> Result<DatasetOptions> {
@@ -78,9 +78,10 @@ impl ReadArgs {
 }
 
 /// Opens the data set at a path, a built-in one, or one of the catalogue that was fetched.
-fn open(data: &str, options: &DatasetOptions) -> Result<Dataset> {
+fn open(data: &str, mut options: DatasetOptions) -> Result<Dataset> {
+    options.read.formats = FORMATS;
     let place = fetched(data)?;
-    Ok(working("reading the data", || Dataset::open_with(place.as_deref().unwrap_or(data), options))?)
+    Ok(working("reading the data", || Dataset::open_with(place.as_deref().unwrap_or(data), &options))?)
 }
 
 /// Where the data set of that name was fetched to; `None` if it is a path, built in, or not in the catalogue.
@@ -97,7 +98,7 @@ pub fn fetched(name: &str) -> Result<Option<String>> {
 
 /// What may be given as data.
 fn data_help() -> String {
-    let formats: Vec<_> = known_formats().into_iter().map(|(name, _)| name).collect();
+    let formats: Vec<_> = known_formats(&read_options()).into_iter().map(|(name, _)| name).collect();
     format!(
         "A path, whose format is recognised ({}), the built-in set `{}`, or a fetched set of `gnan data list`",
         formats.join(", "),
@@ -160,7 +161,7 @@ impl DataArgs {
             None => run(),
         };
         let options = DatasetOptions { run, ..DatasetOptions::of(&spec.data, seed, test_share) };
-        let data = open(&self.data, &options)?;
+        let data = open(&self.data, options)?;
         if let Some(sample) = data.links().and_then(Links::sample) {
             eprint_line(format!("{}: {sample}", warning("note")));
         }
@@ -189,6 +190,6 @@ impl LookArgs {
             run: run(),
             ..DatasetOptions::of(spec, 0, None)
         };
-        open(&self.data, &options)
+        open(&self.data, options)
     }
 }

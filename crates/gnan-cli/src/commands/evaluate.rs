@@ -8,8 +8,9 @@ use gnan::baseline::{self, mean_baseline};
 use gnan::evaluate::{Division, Evaluation, Journal, Protocol, Tuning};
 use gnan::metric::{Metric, Metrics};
 use gnan::numbers::{count, counted, duration, metric};
-use gnan::reproduce::{PaperProtocol, Variant};
-use gnan::{Dataset, Error, Spec, catalogue};
+use gnan::{Dataset, Error, Spec};
+use gnan_paper::catalogue;
+use gnan_paper::reproduce::{DataFolder, PaperProtocol, Variant};
 use serde::Serialize;
 
 use crate::args::heading::{SEARCH, TRAINING};
@@ -197,6 +198,8 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Completion> {
     interrupt::listen("stopping the evaluation")?;
     let variant = if spec.data.describe.is_empty() { Variant::Plain } else { Variant::Described };
     let mut results = Vec::new();
+    let run = crate::args::run();
+    let data_folder = DataFolder { path: &folder, run: &run };
     for protocol in protocols {
         let progress = EvaluationProgress::titled(protocol.task);
         let prepare = |base: &mut Spec| {
@@ -205,7 +208,7 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Completion> {
         };
         let tries = |base: &Spec| args.search.search(base, base.fit.seed);
         let search = protocol.search(variant, &prepare, args.search.is_wanted().then_some(&tries))?;
-        let result = protocol.run(&place, &folder, variant, search, &journal, &|event| progress.show(event));
+        let result = protocol.run(&place, data_folder, variant, search, &journal, &|event| progress.show(event));
         progress.finish();
         if interrupt::asked() && result.is_err() {
             return Err(args.interrupted(&progress));

@@ -7,8 +7,9 @@ use clap::{Args, ValueEnum};
 use gnan::evaluate::Journal;
 use gnan::numbers::{duration, mean_and_std};
 use gnan::output::write_atomically;
-use gnan::reproduce::{PaperProtocol, Reproduced, Variant, markdown};
-use gnan::{Error, Spec, catalogue};
+use gnan::{Error, Spec};
+use gnan_paper::catalogue;
+use gnan_paper::reproduce::{DataFolder, PaperProtocol, Reproduced, Variant, markdown};
 use serde::Serialize;
 
 use crate::args::SearchArgs;
@@ -171,7 +172,8 @@ fn reproduce(
     let prepare = |base: &mut Spec| base.fit.epochs = args.epochs.or(base.fit.epochs);
     let tries = |base: &Spec| args.search.search(base, base.fit.seed);
     let search = protocol.search(variant, &prepare, args.search.is_wanted().then_some(&tries))?;
-    let result = protocol.run(place, folder, variant, search, journal, &monitor);
+    let result =
+        protocol.run(place, DataFolder { path: folder, run: &crate::args::run() }, variant, search, journal, &monitor);
     progress.finish();
     result
 }

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use clap::Args;
 use gnan::numbers::{count, counted, duration, fixed, metric, percent};
-use gnan::selftest::{
+use gnan::spec::ShapeKind;
+use gnan_paper::selftest::{
     COVERAGE_DATA_SETS, CoverageReport, CoverageVerdict, CurveRow, CurveSort, LEAST_CORRELATION, Selftest,
     SelftestReport, Verdict,
 };
-use gnan::spec::ShapeKind;
 use serde::Serialize;
 
 use crate::args::heading::TRAINING;

@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gnan::catalogue::{RemoteFile, unpack};
 use gnan::{Error, ErrorKind};
+use gnan_paper::catalogue::{RemoteFile, unpack};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use gnan::catalogue::RemoteFile;
 use gnan::{Error, Result};
+use gnan_paper::catalogue::RemoteFile;
 
 /// Where files come from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::io::Read;
 use std::time::Duration;
 
 use gnan::Error;
-use gnan::catalogue::RemoteFile;
+use gnan_paper::catalogue::RemoteFile;
 use ureq::http::{HeaderMap, StatusCode, header};
 use ureq::{Agent, Body};
 

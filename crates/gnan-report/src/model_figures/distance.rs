@@ -1,8 +1,8 @@
 //! Curves over distance: the influence by distance (rho) and the structure term.
 
+use gnan::Lens;
 use gnan::explain::{Canonical, LITTLE_SUPPORT};
 use gnan::files::Task;
-use gnan::lens::Lens;
 use gnan::model::Rho;
 
 use super::{Figure, MOST_PANELS, ModelFigures, estimate};

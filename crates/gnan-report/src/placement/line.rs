@@ -3,7 +3,7 @@
 //! Only the nearest and strongest are taken, so that a line graph is small however large the graph is.
 
 use gnan::Dataset;
-use gnan::graph::Graph;
+use gnan::Graph;
 
 use super::part::{MOST_NODES, strength};
 

@@ -5,8 +5,8 @@
 
 use chematic_core::{Atom, AtomIdx, BondOrder as DrawnOrder, Element, Molecule as Drawn, MoleculeBuilder, kekulize};
 use chematic_depict::layout::{BOND_LEN, compute_layout};
+use gnan::Graph;
 use gnan::files::{BondOrder, Molecule};
-use gnan::graph::Graph;
 
 use super::part::subgraph;
 use super::{Point, apart, bounds, closest, pack, stress, turned};

@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use gnan::graph::Graph;
+use gnan::Graph;
 
 /// A graph of more nodes is drawn in part: more could not be distinguished, and distances need memory by the square.
 pub const MOST_NODES: usize = 600;

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use gnan::graph::Graph;
+use gnan::Graph;
 
 use super::Point;
 use super::part::{edges_between, strength};

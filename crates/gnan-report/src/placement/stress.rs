@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use gnan::graph::Graph;
+use gnan::Graph;
 
 use super::part::MOST_NODES;
 use super::{Point, apart, pack, turned};

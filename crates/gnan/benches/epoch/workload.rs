@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use gnan::dataset::OneHot;
-use gnan::files::{self, Column, Kind, ReadOptions, SplitPart, Tables, Task, Values};
-use gnan::lens::Lens;
-use gnan::model::{
+use gnan::files::{self, Column, Kind, SplitPart, Tables, Task, Values};
+use gnan::internals::lens::Lens;
+use gnan::internals::model::{
     Definition, Engine, FeatureSchema, ItemRows, Learned, Model, OptimiserState, Parameters, Record, Rho, RhoScale,
     StepSettings, TargetSchema, output_count,
 };
-use gnan::random::Stream;
-use gnan::shape::{Adam, ShapeKind};
+use gnan::internals::random::Stream;
+use gnan::internals::shape::{Adam, ShapeKind};
+use gnan::internals::statistics::{ChannelPlan, Statistics, StatisticsRequest};
+use gnan::internals::train::{ItemTargets, LaneTargets};
 use gnan::spec::{Loss, Spec};
-use gnan::statistics::{ChannelPlan, Statistics, StatisticsRequest};
-use gnan::train::{ItemTargets, LaneTargets};
 use gnan::{Dataset, DatasetOptions};
 
 use super::dense;
@@ -36,7 +36,7 @@ pub fn all() -> Vec<Workload> {
     let folder = std::env::var_os("GNAN_DATA").map(std::path::PathBuf::from);
     let real = |path: &str| {
         let path = folder.as_ref()?.join(path);
-        files::read(path.to_str()?, &ReadOptions::default()).ok()
+        files::read(path.to_str()?, &gnan_paper::read_options()).ok()
     };
     let (molecules, molecules_name) = match real("tu/Mutagenicity.zip") {
         Some(tables) => (tables, "Mutagenicity"),

@@ -8,10 +8,10 @@
 mod describe;
 mod feature;
 mod ids;
-pub mod links;
+pub(crate) mod links;
 mod molecule;
 mod options;
-pub mod pair;
+pub(crate) mod pair;
 mod roles;
 mod split;
 mod summary;

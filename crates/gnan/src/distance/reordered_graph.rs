@@ -58,17 +58,6 @@ impl ReorderedGraph {
         self.graph.len()
     }
 
-    /// Whether there are no nodes.
-    pub fn is_empty(&self) -> bool {
-        self.graph.is_empty()
-    }
-
-    /// Bytes that it takes.
-    pub fn bytes(&self) -> u64 {
-        let directions = if self.graph.is_directed() { 2 } else { 1 };
-        (4 * self.graph.arc_count() * directions + 16 * self.len()) as u64
-    }
-
     /// Whether edges have a direction.
     pub fn is_directed(&self) -> bool {
         self.graph.is_directed()

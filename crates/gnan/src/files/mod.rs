@@ -2,39 +2,43 @@
 //!
 //! [`read`] finds out which format a path holds, lets the reader of that format turn it into [`Tables`], and
 //! then checks and trims the result once for all formats. The readers stand in `formats`; what they are built of stands
-//! in modules by what it reads: `text`, `arrays`, `table` (named columns, from CSV, JSON, XML or `parquet`), `columns`.
+//! in modules by what it reads: `text`, `table` (named columns, from CSV, JSON, XML or `parquet`), `columns`.
 
-mod arrays;
+#[cfg(feature = "smiles")]
 mod builtin;
-mod bundle;
+pub(crate) mod bundle;
 mod check;
-mod columns;
+pub(crate) mod columns;
 mod component;
-mod edge_notes;
 mod formats;
 mod molecule;
-mod naming;
+pub(crate) mod naming;
 mod pairs_file;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod row_selection;
+#[cfg(feature = "smiles")]
+mod smiles_parser;
 mod split_file;
-mod table;
+pub(crate) mod table;
 mod tables;
-mod text;
+pub(crate) mod text;
 mod write;
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use formats::{Format, data_sets_inside, detect};
+use formats::{data_sets_inside, detect};
 
+#[cfg(feature = "smiles")]
 pub use builtin::NAMES as BUILT_IN;
 pub(crate) use check::check;
-pub use formats::known_formats;
+pub use formats::{Format, itself, known_formats};
 pub(crate) use molecule::element_symbol;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub(crate) use pairs_file::read_pairs;
+#[cfg(feature = "parquet")]
 pub use parquet::PARQUET_THREAD;
 pub use tables::{Column, Kind, MISSING, SplitPart, Tables, Task, Values};
 pub use write::{TableFormat, check_place, write_tables};
@@ -54,6 +58,8 @@ pub struct ReadOptions {
     pub directed: Option<bool>,
     /// A file of splits that replace those of the data; they count what is left of it.
     pub splits: Option<PathBuf>,
+    /// Formats that are recognised besides gnan's own.
+    pub formats: &'static [Format],
 }
 
 /// Reads the data set at `source`: a path whose format is detected, or the name of a built-in set.
@@ -63,11 +69,10 @@ pub struct ReadOptions {
 pub fn read(source: &str, options: &ReadOptions) -> Result<Tables> {
     let path = Path::new(source);
     // What several files begin with is the path of a data set, though no file has that name.
-    let found = path.exists() || detect(path).is_some();
-    let mut tables = match (found, builtin::find(source)) {
-        (false, Some(set)) => set.read(options)?,
-        (false, None) => return Err(nothing_at(source)),
-        (true, _) => read_path(path, options)?,
+    let found = path.exists() || detect(path, options).is_some();
+    let mut tables = match found {
+        true => read_path(path, options)?,
+        false => built_in(source, options).unwrap_or_else(|| Err(nothing_at(source, options)))?,
     };
     if let Some(directed) = options.directed {
         tables.directed = directed;
@@ -85,15 +90,30 @@ pub fn read(source: &str, options: &ReadOptions) -> Result<Tables> {
     Ok(tables)
 }
 
+/// The built-in data set of that name.
+#[cfg(feature = "smiles")]
+fn built_in(name: &str, options: &ReadOptions) -> Option<Result<Tables>> {
+    builtin::find(name).map(|set| set.read(options))
+}
+
+/// Names of the built-in data sets: they are tables of molecules, which this build does not read.
+#[cfg(not(feature = "smiles"))]
+pub const BUILT_IN: &[&str] = &[];
+
+#[cfg(not(feature = "smiles"))]
+fn built_in(_: &str, _: &ReadOptions) -> Option<Result<Tables>> {
+    None
+}
+
 fn read_path(path: &Path, options: &ReadOptions) -> Result<Tables> {
-    if let Some(format) = detect(path) {
+    if let Some(format) = detect(path, options) {
         return read_as(format, path, options);
     }
-    let inside = data_sets_inside(path)?;
+    let inside = data_sets_inside(path, options)?;
     match inside.as_slice() {
         [] => Err(Error::input("this is not a data set in a format that gnan knows")
             .in_file(path)
-            .with_remedy(format!("gnan reads{}", recognised()))),
+            .with_remedy(format!("gnan reads{}", recognised(options)))),
         [(format, only)] => read_as(format, only, options),
         several => {
             let names: Vec<_> =
@@ -111,12 +131,12 @@ fn read_as(format: &Format, path: &Path, options: &ReadOptions) -> Result<Tables
     Ok(tables)
 }
 
-fn nothing_at(source: &str) -> Error {
+fn nothing_at(source: &str, options: &ReadOptions) -> Error {
     Error::input(format!("there is no file or folder \"{source}\", and no built-in data set of that name"))
-        .with_remedy(format!("built in: {}; gnan reads{}", BUILT_IN.join(", "), recognised()))
+        .with_remedy(format!("built in: {}; gnan reads{}", BUILT_IN.join(", "), recognised(options)))
 }
 
 /// The formats, a line each.
-fn recognised() -> String {
-    known_formats().into_iter().map(|(name, appearance)| format!("\n    {name}: {appearance}")).collect()
+fn recognised(options: &ReadOptions) -> String {
+    known_formats(options).into_iter().map(|(name, appearance)| format!("\n    {name}: {appearance}")).collect()
 }

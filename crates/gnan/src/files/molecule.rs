@@ -1,15 +1,8 @@
 //! Molecules as graphs: atoms with what they are, bonds with their order.
-//!
-//! A [`Molecule`] is read from SMILES. The chematic crates do the chemistry (grammar, valences, aromaticity as RDKit
-//! perceives it); nothing of them shows outside this file.
 
-use chematic_core::{AtomIdx, BondOrder as ParsedOrder, Element, implicit_hcount};
-use chematic_smiles::{parse, rdkit_sanitized_model};
+use chematic_core::Element;
 
 use crate::files::component::find;
-
-/// Perceiving rings and aromaticity takes more than linear time, so larger molecules are taken as written.
-const MOST_ATOMS_PERCEIVED: usize = 2_000;
 
 /// An atom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,37 +58,6 @@ pub struct Molecule {
 }
 
 impl Molecule {
-    /// Reads a SMILES. The error is a sentence without a place.
-    pub fn parse(smiles: &str) -> Result<Molecule, String> {
-        let parsed = parse(smiles).map_err(|error| error.to_string())?;
-        let small = parsed.atom_count() <= MOST_ATOMS_PERCEIVED;
-        let perceived = if small { rdkit_sanitized_model(&parsed).ok() } else { None };
-        let mut place = vec![None; parsed.atom_count()];
-        let mut molecule = Molecule { perceived: perceived.is_some(), ..Molecule::default() };
-        for (index, atom) in parsed.atoms() {
-            let AtomIdx(row) = index;
-            let as_written = (atom.aromatic, atom.charge, implicit_hcount(&parsed, index));
-            let described = match &perceived {
-                Some(model) => model.atoms.get(row as usize).copied().flatten(),
-                None => Some(as_written),
-            };
-            // Perception counts plain hydrogens with the atom they hang on.
-            let Some((aromatic, charge, hydrogens)) = described else { continue };
-            place[row as usize] = Some(molecule.atoms.len() as u32);
-            let element = if atom.wildcard { "*" } else { atom.element.symbol() };
-            molecule.atoms.push(Atom { element, charge, hydrogens, aromatic, ring: false });
-        }
-        for (row, (_, bond)) in parsed.bonds().enumerate() {
-            let [Some(one), Some(other)] = [bond.atom1, bond.atom2].map(|AtomIdx(row)| place[row as usize]) else {
-                continue;
-            };
-            let order = perceived.as_ref().and_then(|model| *model.bonds.get(row)?).unwrap_or(bond.order);
-            molecule.bonds.push(Bond { atoms: [one, other], order: order.into() });
-        }
-        molecule.find_rings();
-        Ok(molecule)
-    }
-
     /// A molecule of these atoms and bonds, taken as they are; only the rings are found.
     pub(crate) fn of_parts(atoms: Vec<Atom>, bonds: Vec<Bond>) -> Molecule {
         let mut molecule = Molecule { atoms, bonds, perceived: false };
@@ -129,7 +91,7 @@ impl Molecule {
     ///
     /// A bond outside a spanning forest closes a ring with the tree paths from its ends up to where they meet. Bonds of
     /// the forest that were walked are contracted (`top` leads past them), so each is walked once.
-    fn find_rings(&mut self) {
+    pub(super) fn find_rings(&mut self) {
         let (parent, depth, closing) = self.spanning_forest();
         let mut top: Vec<u32> = (0..).take(self.atoms.len()).collect();
         for [mut one, mut other] in closing {
@@ -221,66 +183,5 @@ impl BondOrder {
             "other" => Some(BondOrder::Other),
             _ => None,
         }
-    }
-}
-
-impl From<ParsedOrder> for BondOrder {
-    fn from(order: ParsedOrder) -> BondOrder {
-        match order {
-            ParsedOrder::Single | ParsedOrder::Up | ParsedOrder::Down => BondOrder::Single,
-            ParsedOrder::Double => BondOrder::Double,
-            ParsedOrder::Triple => BondOrder::Triple,
-            ParsedOrder::Quadruple => BondOrder::Quadruple,
-            ParsedOrder::Aromatic => BondOrder::Aromatic,
-            _ => BondOrder::Other,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn described(smiles: &str) -> Vec<(&'static str, u8, bool, bool)> {
-        let molecule = Molecule::parse(smiles).unwrap();
-        molecule.atoms.iter().map(|atom| (atom.element, atom.hydrogens, atom.aromatic, atom.ring)).collect()
-    }
-
-    #[test]
-    fn both_ways_to_write_benzene_are_the_same_molecule() {
-        assert_eq!(Molecule::parse("C1=CC=CC=C1"), Molecule::parse("c1ccccc1"));
-        assert_eq!(described("c1ccccc1"), [("C", 1, true, true); 6]);
-    }
-
-    #[test]
-    fn written_hydrogens_are_counted_not_kept() {
-        assert_eq!(described("[H]C([H])([H])[H]"), [("C", 4, false, false)]);
-        assert_eq!(described("[NH4+]"), [("N", 4, false, false)]);
-    }
-
-    #[test]
-    fn explicit_hydrogens_become_atoms() {
-        let methane = Molecule::parse("C").unwrap().with_hydrogens();
-        assert_eq!(methane.atoms.iter().map(|atom| atom.element).collect::<String>(), "CHHHH");
-        assert_eq!(methane.degrees(), [4, 1, 1, 1, 1]);
-    }
-
-    #[test]
-    fn only_atoms_on_a_cycle_are_in_a_ring() {
-        let ring = |smiles| Molecule::parse(smiles).unwrap().atoms.iter().map(|atom| atom.ring).collect::<Vec<_>>();
-        assert_eq!(ring("CC1CC1C"), [false, true, true, true, false]);
-        // Two rings joined by a bond: the bond is no ring, its ends are in rings.
-        assert_eq!(ring("C1CC1CC1CC1"), [true, true, true, false, true, true, true]);
-        // Fused rings share a bond.
-        assert_eq!(ring("C1CC2CC2C1"), [true; 6]);
-    }
-
-    #[test]
-    fn long_and_deep_strings_do_no_harm() {
-        assert!(Molecule::parse(&"C".repeat(100_000)).is_ok_and(|molecule| molecule.atoms.len() == 100_000));
-        assert!(Molecule::parse(&format!("C{}{}", "(C".repeat(50_000), ")".repeat(50_000))).is_err());
-        assert!(Molecule::parse(&"[".repeat(100_000)).is_err());
-        assert!(Molecule::parse(&"(".repeat(100_000)).is_err());
-        assert!(Molecule::parse(&"C1CC1".repeat(20_000)).is_ok());
     }
 }

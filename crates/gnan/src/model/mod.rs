@@ -1,27 +1,28 @@
 //! The model: its definition, and the parameters that training found.
 
-mod bank_specs;
+pub(crate) mod bank_specs;
 mod certificate;
 mod definition;
-mod engine;
+pub(crate) mod engine;
 pub(crate) mod levels;
 mod novelty;
-mod parameters;
+pub(crate) mod parameters;
 mod record;
-mod schema;
+pub(crate) mod schema;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-pub use bank_specs::BankSpecs;
 pub use certificate::Certificate;
 pub use definition::{Definition, Learned};
 pub(crate) use definition::{channel_plan, model_reach};
-pub use engine::{Engine, EngineModel, ItemRows, OptimiserState, StepSettings};
+pub(crate) use engine::{Engine, EngineModel, ItemRows, OptimiserState, StepSettings};
 pub use novelty::Novelty;
-pub use parameters::{FeatureLayout, Layout, Parameters, Rho, RhoRow, RhoScale, shell_factor};
+pub use parameters::Rho;
+pub(crate) use parameters::{FeatureLayout, Layout, Parameters, RhoScale, shell_factor};
 pub use record::{Ended, PairRank, Record, SelectionStep};
-pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema, output_count};
+pub(crate) use schema::output_count;
+pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema};
 
 use crate::checksum::Checksum;
 use crate::dataset::{Dataset, Feature, Outcome};

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 pub use cells::{CellList, CellRows};
 pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
-pub use shells::{DistanceStorage, ReceiverBlock, Sample, ShellCounts, Shells};
+pub use shells::{DistanceStorage, Sample, ShellCounts, Shells};
 
 use crate::dataset::{Dataset, Feature};
 use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};

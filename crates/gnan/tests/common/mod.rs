@@ -6,12 +6,12 @@ pub mod model_file;
 
 use gnan::dataset::{Feature, FeaturePair, Outcome, PairMember};
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
-use gnan::lens::{Lens, Pool, Reach};
-use gnan::model::{
+use gnan::internals::lens::{Lens, Pool, Reach};
+use gnan::internals::model::{
     Definition, FeatureSchema, Learned, Model, Parameters, Record, Rho, RhoScale, TargetSchema, output_count,
 };
-use gnan::random::Stream;
-use gnan::shape::{Basis, ShapeKind};
+use gnan::internals::random::Stream;
+use gnan::internals::shape::{Basis, ShapeKind};
 use gnan::spec::EdgeDirection;
 use gnan::{Dataset, DatasetOptions, Spec};
 

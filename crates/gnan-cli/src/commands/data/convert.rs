@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gnan::files::{ReadOptions, TableFormat, check_place, read, write_tables};
+use gnan::files::{TableFormat, check_place, read, write_tables};
 use gnan::numbers::{count, counted};
 use serde::Serialize;
 
@@ -72,7 +72,7 @@ struct Written<'a> {
 /// Runs `gnan data convert`.
 pub fn run(args: &ConvertArgs, json: bool) -> Result<Completion> {
     check_place(&args.output, args.force.force)?;
-    let mut options = ReadOptions::default();
+    let mut options = gnan_paper::read_options();
     args.read.apply(&mut options);
     let place = fetched(&args.data)?;
     let tables = working("reading the data", || read(place.as_deref().unwrap_or(&args.data), &options))?;

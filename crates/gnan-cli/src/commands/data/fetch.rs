@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gnan::Error;
-use gnan::catalogue::{self, Entry};
+use gnan_paper::catalogue::{self, Entry};
 use indicatif::DecimalBytes;
 use serde::Serialize;
 

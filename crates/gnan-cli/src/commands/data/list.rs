@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use clap::Args;
-use gnan::catalogue::{self, Entry};
 use gnan::files::Task;
 use gnan::numbers::count;
+use gnan_paper::catalogue::{self, Entry};
 use indicatif::DecimalBytes;
 use serde::Serialize;
 

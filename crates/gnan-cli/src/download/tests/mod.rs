@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use gnan::catalogue::RemoteFile;
+use gnan_paper::catalogue::RemoteFile;
 use tempfile::TempDir;
 
 use super::part::PartialFile;
@@ -374,12 +374,12 @@ fn two_at_once_do_not_mix() {
 /// The catalogue's checksums are those of real files: checked where they are at hand.
 #[test]
 fn real_files_have_the_checksums_of_the_catalogue() {
-    let Some(data) = std::env::var_os(gnan::catalogue::FOLDER_VARIABLE) else {
+    let Some(data) = std::env::var_os(gnan_paper::catalogue::FOLDER_VARIABLE) else {
         eprintln!("skipped: set GNAN_DATA to a folder of data sets to check their checksums");
         return;
     };
     let mut checked = 0;
-    for file in gnan::catalogue::entries().flat_map(|entry| entry.files) {
+    for file in gnan_paper::catalogue::entries().flat_map(|entry| entry.files) {
         let place = file.place_in(Path::new(&data)).unwrap();
         let Some(expected) = file.sha256.filter(|_| place.exists()) else { continue };
         assert_eq!(super::checksum(&place).unwrap(), (file.bytes, expected.to_owned()), "{}", file.path);

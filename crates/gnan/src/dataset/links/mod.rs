@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use division::{LinkDivision, MOST_DISTANCES};
+pub use division::LinkDivision;
 pub use queried::QueriedPair;
 
 use super::{Content, Dataset, Feature, Target};

@@ -1,7 +1,7 @@
-//! Columns from what formats hold instead of tables with a header: bare numbers, numbers that stand for something, and
-//! words of documents.
+//! Columns from what formats hold instead of tables with a header: bare numbers, and numbers that stand for something.
 
 pub mod label_map;
 pub mod levels;
 pub mod number_table;
-pub mod word_columns;
+#[cfg(any(feature = "smiles", feature = "internals"))]
+pub mod units;

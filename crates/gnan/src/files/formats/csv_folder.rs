@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::bundle::Bundle;
-use crate::files::formats::Format;
+use crate::files::formats::{Format, itself};
 use crate::files::naming::name_of;
 use crate::files::table::assembly::Assembly;
 use crate::files::table::overrides::Overrides;
@@ -33,6 +33,7 @@ pub const FORMAT: Format = Format {
         path.is_dir() && names.into_iter().any(|name| path.join(name).is_file())
     },
     read,
+    set_of: itself,
 };
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {

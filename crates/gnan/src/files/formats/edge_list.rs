@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
-use crate::files::formats::Format;
+use crate::files::formats::{Format, itself};
 use crate::files::naming::{has_ending, name_of};
 use crate::files::table::assembly::Assembly;
 use crate::files::table::overrides::Overrides;
@@ -24,6 +24,7 @@ pub const FORMAT: Format = Format {
     appearance: "an .edgelist file, or a folder with edges.txt or edges.tsv, with nodes.csv or nodes.tsv beside it",
     detect: |path| if path.is_dir() { list_inside(path).is_some() } else { path.is_file() && is_list(path) },
     read,
+    set_of: itself,
 };
 
 const NODE_TABLES: [&str; 4] = ["nodes.csv", "nodes.tsv", "nodes.csv.gz", "nodes.tsv.gz"];

@@ -13,7 +13,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
-use crate::files::formats::Format;
+use crate::files::formats::{Format, itself};
 use crate::files::naming::{has_ending, name_of};
 use crate::files::table::assembly::Assembly;
 use crate::files::table::overrides::Overrides;
@@ -29,6 +29,7 @@ pub const FORMAT: Format = Format {
     appearance: "a .graphml file",
     detect: |path| path.is_file() && has_ending(path, "graphml"),
     read,
+    set_of: itself,
 };
 
 const INVALID: &str = "this is not valid XML";

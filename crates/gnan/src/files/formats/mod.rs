@@ -1,19 +1,13 @@
 //! The formats: one file each, with a constant `FORMAT`, and one line each in `FORMATS`.
 
-mod citation;
 pub mod csv_folder;
 mod edge_list;
-mod geom;
+#[cfg(feature = "graphml")]
 mod graphml;
-mod heterophilous;
-mod linqs;
 mod node_link;
-mod ogb;
+#[cfg(feature = "parquet")]
 pub mod parquet_folder;
-mod planetoid;
-mod planetoid_pickles;
-mod pubmed;
-mod qm9;
+#[cfg(feature = "smiles")]
 pub mod smiles;
 mod tu;
 
@@ -21,10 +15,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::files::text::{self, gzip};
-use crate::files::{ReadOptions, Tables};
+use crate::files::{ReadOptions, Tables, text};
 
-/// A format: how to recognise it and how to read it.
+/// A format: how to recognise it and how to read it. Other crates have formats of their own: [`ReadOptions::formats`].
+#[derive(Debug)]
 pub struct Format {
     /// Its name, as messages show it.
     pub name: &'static str,
@@ -34,62 +28,57 @@ pub struct Format {
     pub detect: fn(&Path) -> bool,
     /// Reads it.
     pub read: fn(&Path, &ReadOptions) -> Result<Tables>,
+    /// The path of the data set that a file of this format belongs to, which the files of one set share; `None` for a file
+    /// that is no set without another that is not there. Where a set is one file or folder, this is [`itself`].
+    pub set_of: fn(&Path) -> Option<PathBuf>,
+}
+
+/// For a format in which a data set is one file or folder.
+pub fn itself(path: &Path) -> Option<PathBuf> {
+    Some(path.to_path_buf())
 }
 
 const FORMATS: &[Format] = &[
     edge_list::FORMAT,
     csv_folder::FORMAT,
     tu::FORMAT,
+    #[cfg(feature = "smiles")]
     smiles::FORMAT,
-    planetoid::FORMAT,
-    planetoid_pickles::FORMAT,
-    heterophilous::FORMAT,
-    citation::FORMAT,
-    geom::FORMAT,
-    linqs::FORMAT,
-    pubmed::FORMAT,
-    ogb::FORMAT,
-    qm9::FORMAT,
+    #[cfg(feature = "parquet")]
     parquet_folder::FORMAT,
     node_link::FORMAT,
+    #[cfg(feature = "graphml")]
     graphml::FORMAT,
 ];
 
+/// The formats that are tried, one after the other: gnan's own, then those that were added.
+fn tried(options: &ReadOptions) -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().chain(options.formats)
+}
+
 /// The format that a path looks like.
-pub fn detect(path: &Path) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| (format.detect)(path))
+pub fn detect(path: &Path, options: &ReadOptions) -> Option<&'static Format> {
+    tried(options).find(|format| (format.detect)(path))
 }
 
 /// The data sets directly inside a folder, by name.
-pub fn data_sets_inside(path: &Path) -> Result<Vec<(&'static Format, PathBuf)>> {
+pub fn data_sets_inside(path: &Path, options: &ReadOptions) -> Result<Vec<(&'static Format, PathBuf)>> {
     if !path.is_dir() {
         return Ok(Vec::new());
     }
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for child in text::children(path)? {
-        let Some(format) = detect(&child) else { continue };
-        let Some(set) = set_of(child).filter(|set| seen.insert(set.clone())) else { continue };
+        let Some(format) = detect(&child, options) else { continue };
+        let Some(set) = (format.set_of)(&child).filter(|set| seen.insert(set.clone())) else { continue };
         found.push((format, set));
     }
     Ok(found)
 }
 
-/// The path of the data set that a file belongs to, which files of one set share; `None` for a file that is no set
-/// without another that is not there.
-fn set_of(file: PathBuf) -> Option<PathBuf> {
-    if let Some(prefix) = planetoid_pickles::prefix_of(&file) {
-        return Some(prefix);
-    }
-    match linqs::content_of(&file).or_else(|| pubmed::papers_of(&file)) {
-        Some(main) => gzip::find(&main),
-        None => Some(file),
-    }
-}
-
 /// The formats that can be read, by name: what each is called, and what it looks like on disk.
-pub fn known_formats() -> Vec<(&'static str, &'static str)> {
-    let mut known: Vec<_> = FORMATS.iter().map(|format| (format.name, format.appearance)).collect();
+pub fn known_formats(options: &ReadOptions) -> Vec<(&'static str, &'static str)> {
+    let mut known: Vec<_> = tried(options).map(|format| (format.name, format.appearance)).collect();
     known.sort_by_key(|(name, _)| name.to_lowercase());
     known
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
-use crate::files::formats::Format;
+use crate::files::formats::{Format, itself};
 use crate::files::naming::{has_extension, name_of};
 use crate::files::table::assembly::Assembly;
 use crate::files::table::overrides::Overrides;
@@ -26,6 +26,7 @@ pub const FORMAT: Format = Format {
     appearance: "a .json file of NetworkX with nodes and links",
     detect: |path| has_extension(path, "json") && looks_like_graphs(path),
     read,
+    set_of: itself,
 };
 
 type Object = Map<String, Value>;

@@ -8,7 +8,9 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::files::bundle::Bundle;
 use crate::files::formats::csv_folder::read_overrides;
-use crate::files::formats::{Format, smiles};
+#[cfg(feature = "smiles")]
+use crate::files::formats::smiles;
+use crate::files::formats::{Format, itself};
 use crate::files::naming::{has_extension, name_of};
 use crate::files::table::assembly::Assembly;
 use crate::files::tables::Tables;
@@ -28,13 +30,16 @@ pub const FORMAT: Format = Format {
         has_extension(path, "parquet") || [NODES, EDGES, GRAPHS].iter().any(|name| path.join(name).is_file())
     },
     read,
+    set_of: itself,
 };
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let limits = &options.limits;
     if !path.is_dir() {
-        let table = parquet::parse(limits.read(path, "bytes")?, path, limits)?;
-        return smiles::read_table(table, name_of(path), options);
+        #[cfg(feature = "smiles")]
+        return smiles::read_table(parquet::parse(limits.read(path, "bytes")?, path, limits)?, name_of(path), options);
+        #[cfg(not(feature = "smiles"))]
+        return Err(Error::input("a Parquet file alone is a table of molecules, which this build does not read"));
     }
     let mut folder = Bundle::open(path, limits)?;
     let overrides = read_overrides(&mut folder)?;

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::columns::levels;
-use crate::files::formats::{Format, qm9};
+use crate::files::columns::units::units;
+use crate::files::formats::{Format, itself};
 use crate::files::molecule::Molecule;
 use crate::files::naming::{has_ending, name_of};
 use crate::files::table::text_column::TextColumn;
@@ -32,6 +33,7 @@ pub const FORMAT: Format = Format {
     appearance: "a .csv or .tsv file (or .csv.gz) with a column smiles",
     detect: |path| path.is_file() && (has_ending(path, "csv") || has_ending(path, "tsv")),
     read: |path, options| read_text(&Text::open(path, &options.limits)?, name_of(path), options),
+    set_of: itself,
 };
 
 /// Reads the text of a table; its path tells the delimiter.
@@ -45,7 +47,7 @@ pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Resu
     let place = table.path().to_path_buf();
     let too_many = |error: Error| error.in_file(&place);
     options.limits.check_graphs(table.rows() as u64).map_err(too_many)?;
-    let units = qm9::units(table.names());
+    let units = units(table.names());
     let smiles = take_smiles(&mut table, options.smiles_column.as_deref())?;
     let letters: usize = smiles.iter().map(str::len).sum();
     options

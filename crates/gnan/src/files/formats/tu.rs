@@ -14,7 +14,7 @@ use crate::files::ReadOptions;
 use crate::files::bundle::Bundle;
 use crate::files::columns::label_map::{LabelMap, names_elements};
 use crate::files::columns::number_table::NumberTable;
-use crate::files::formats::Format;
+use crate::files::formats::{Format, itself};
 use crate::files::molecule::BondOrder;
 use crate::files::naming::has_extension;
 use crate::files::row_selection::RowSelection;
@@ -36,6 +36,7 @@ pub const FORMAT: Format = Format {
     appearance: "a folder or .zip with <name>_A.txt and <name>_graph_indicator.txt",
     detect: |path| has_extension(path, "zip") || is_folder(path),
     read,
+    set_of: itself,
 };
 
 fn is_folder(path: &Path) -> bool {

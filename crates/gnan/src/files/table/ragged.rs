@@ -36,6 +36,7 @@ impl Ragged {
     }
 
     /// Whether the row has a cell of this name.
+    #[cfg(feature = "graphml")]
     pub fn has(&self, name: &str) -> bool {
         self.place.get(name.trim()).is_some_and(|&place| self.columns[place].len() == self.rows)
     }

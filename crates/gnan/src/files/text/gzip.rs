@@ -1,12 +1,12 @@
 //! Files that are compressed with gzip, by their content rather than their name.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Result};
-use crate::files::text::{Text, read_at_most};
+use crate::files::text::read_at_most;
 use crate::limits::Limits;
 
 /// The first two bytes of every gzip file.
@@ -26,28 +26,6 @@ pub fn expand(bytes: Vec<u8>, path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     };
     let too_long = || Error::limit(format!("the file expands to more than the limit of {limit} bytes")).in_file(path);
     read_at_most(MultiGzDecoder::new(bytes.as_slice()), limit, limits.memory).map_err(damaged)?.ok_or_else(too_long)
-}
-
-/// The text of a file that must be there, itself or compressed.
-pub fn open_either(path: &Path, limits: &Limits) -> Result<Text> {
-    let found = find(path).ok_or_else(|| Error::input("this file of the data set is missing").in_file(path))?;
-    Text::open(&found, limits)
-}
-
-/// The file itself, or its compressed form `<file>.gz`, whichever there is.
-pub fn find(path: &Path) -> Option<PathBuf> {
-    let mut compressed = path.as_os_str().to_owned();
-    compressed.push(".gz");
-    [path.to_path_buf(), PathBuf::from(compressed)].into_iter().find(|path| path.is_file())
-}
-
-/// The path of the main file `<name><main>` of the set of two that a file belongs to, without the ending of a
-/// compressed file.
-pub fn main_of(path: &Path, main: &str, other: &str) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    let name = name.strip_suffix(".gz").unwrap_or(name);
-    let stem = name.strip_suffix(main).or_else(|| name.strip_suffix(other)).filter(|stem| !stem.is_empty())?;
-    (path.is_file() || find(path).is_some()).then(|| path.with_file_name(format!("{stem}{main}")))
 }
 
 #[cfg(test)]

@@ -5,14 +5,16 @@
 
 mod csv;
 mod declarations;
-mod written_table;
+#[cfg(feature = "parquet")]
 mod parquet;
+mod written_table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::files::formats::csv_folder::{self, DECLARATIONS};
+#[cfg(feature = "parquet")]
 use crate::files::formats::parquet_folder;
 use crate::files::tables::Tables;
 use crate::files::text;
@@ -25,7 +27,26 @@ pub enum TableFormat {
     /// `nodes.csv`, `edges.csv`, `graphs.csv`.
     Csv,
     /// `nodes.parquet`, `edges.parquet`, `graphs.parquet`.
+    #[cfg(feature = "parquet")]
     Parquet,
+}
+
+impl TableFormat {
+    /// Every format.
+    const ALL: &[TableFormat] = &[
+        TableFormat::Csv,
+        #[cfg(feature = "parquet")]
+        TableFormat::Parquet,
+    ];
+
+    /// The files of nodes, edges and graphs.
+    fn names(self) -> [&'static str; 3] {
+        match self {
+            TableFormat::Csv => [csv_folder::NODES, csv_folder::EDGES, csv_folder::GRAPHS],
+            #[cfg(feature = "parquet")]
+            TableFormat::Parquet => [parquet_folder::NODES, parquet_folder::EDGES, parquet_folder::GRAPHS],
+        }
+    }
 }
 
 /// Writes a data set as a new folder, whole or not at all; with `replace`, what is there is replaced.
@@ -39,15 +60,12 @@ pub fn write_tables(tables: &Tables, folder: &Path, format: TableFormat, replace
     let grids = [Some(WrittenTable::nodes(tables)?), Some(WrittenTable::edges(tables)), WrittenTable::graphs(tables)?];
     let declarations = declarations::of(tables)?;
     let fresh = tempfile::Builder::new().prefix(".gnan-").tempdir_in(parent).map_err(io)?;
-    let names = match format {
-        TableFormat::Csv => [csv_folder::NODES, csv_folder::EDGES, csv_folder::GRAPHS],
-        TableFormat::Parquet => [parquet_folder::NODES, parquet_folder::EDGES, parquet_folder::GRAPHS],
-    };
-    for (name, grid) in names.into_iter().zip(grids) {
+    for (name, grid) in format.names().into_iter().zip(grids) {
         let Some(grid) = grid else { continue };
         let place = fresh.path().join(name);
         match format {
             TableFormat::Csv => csv::write(&grid, &place)?,
+            #[cfg(feature = "parquet")]
             TableFormat::Parquet => parquet::write(&grid, &place)?,
         }
     }
@@ -91,8 +109,7 @@ pub fn check_place(folder: &Path, replace: bool) -> Result<()> {
 
 /// Whether a folder holds nothing but what is written here: nothing else may be lost.
 fn is_ours(folder: &Path) -> Result<bool> {
-    let ours = [csv_folder::NODES, csv_folder::EDGES, csv_folder::GRAPHS, DECLARATIONS].into_iter();
-    let ours: Vec<_> = ours.chain([parquet_folder::NODES, parquet_folder::EDGES, parquet_folder::GRAPHS]).collect();
+    let ours: Vec<_> = TableFormat::ALL.iter().flat_map(|format| format.names()).chain([DECLARATIONS]).collect();
     let children = text::children(folder)?;
     Ok(children.iter().all(|path| path.file_name().is_some_and(|name| ours.iter().any(|ours| name == *ours))))
 }
