@@ -11,6 +11,12 @@ use std::path::{Path, PathBuf};
 use crate::remedy::{Plain, Remedy, Wording};
 
 /// What sort of problem an [`Error`] reports.
+///
+/// ```
+/// use gnan::{Dataset, ErrorKind};
+/// let error = Dataset::open("no/such/file.csv").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Input);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -41,6 +47,13 @@ pub enum ErrorColumn {
 }
 
 /// An error: what was wrong, in which file, line and column, and what to do.
+///
+/// ```
+/// use gnan::Dataset;
+/// let error = Dataset::open("no/such/file.csv").unwrap_err();
+/// println!("{error}");
+/// assert!(error.remedy().is_some());
+/// ```
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 

@@ -1,6 +1,13 @@
 //! Graphs in compressed sparse rows: for every node the nodes that can send to it, and those it can send to.
 
 /// The structure of one graph. Self-loops and repeated edges are dropped: they change no distance.
+///
+/// ```
+/// use gnan::Graph;
+/// let path = Graph::new(3, [[0, 1], [1, 2]].into_iter(), false);
+/// assert_eq!(path.successors(1), [0, 2]);
+/// assert_eq!(path.components().1, 1);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     offsets: Vec<usize>,

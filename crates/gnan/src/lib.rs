@@ -1,25 +1,30 @@
 //! Graph neural additive networks: graph models that people can read.
 //!
+//! ```
+//! use gnan::{Dataset, Spec};
+//! let (train, test) = Dataset::open("solubility")?.split(0.8, 42)?;
+//! let model = Spec::default().epochs(20).fit(&train)?;
+//! println!("{}", model.evaluate(&test)?);
+//! assert!(model.explain(&test, 3)?.adds_up());
+//! # Ok::<(), gnan::Error>(())
+//! ```
+//!
+//! - Data: [`Dataset`] opens files ([`ReadOptions`], [`Format`]) or [`Tables`] in memory; a [`Split`] divides it.
+//! - What is requested: a [`Spec`], made of [`SpecOption`]s. How work is done, never what comes out of it: a [`Run`].
+//! - A [`Model`] comes from [`Spec::fit`] or a file; [`Plan`] estimates what training would take.
+//! - Predictions: [`Model::predict`], judged by [`Metrics`]; [`Evaluation`] repeats all of it by a [`Protocol`].
+//! - Explanations: an [`Explainer`] gives an [`Explanation`] of a prediction, which a [`Ledger`] lists by whichever
+//!   marginal, and an [`Overview`] of the model; [`Bootstrap`] tells how far its numbers can be trusted; a [`Certificate`]
+//!   is a promise that was checked on the finished model.
+//! - Errors: an [`Error`] knows its file, line and column, and a [`Remedy`].
+//!
 //! Data flow left to right, and a module uses only what stands to its left:
 //!
 //! ```text
 //! spec (one table of options, read by all)
 //! files -> graph -> dataset -> distance -> lens -> statistics -> shape -> model -> predict, explain -> certificate -> train, plan
-//!       -> model file -> evaluate, bootstrap, selftest                    judged by: metric, score, confidence, baseline
+//!       -> model file -> evaluate, bootstrap                              judged by: metric, score, confidence, baseline
 //! ```
-//!
-//! - [`spec`]: what is requested, every option in one table. [`run`]: how work is done, never what comes out of it.
-//! - [`files`] turn whatever is on disk into tables; [`dataset`] gives them meaning: features, targets, splits.
-//! - [`catalogue`]: the data sets of the paper, where to get them and what the paper reports on each.
-//! - [`graph`] and [`distance`]: how far sources are from receivers. [`lens`]: the ways of measuring it.
-//!   [`statistics`]: everything training needs to know of that, summed up once.
-//! - [`shape`]: functions of one number, networks and splines, with their gradients. [`model`]: a specification, what was
-//!   learned, parameters and a record, and the engine that computes it. [`train`]: from a specification and data to a model.
-//!   [`plan`]: what that would take. [`model_file`]: from a model to a file and back.
-//! - [`predict`] and [`evaluate`] use models; [`score`], [`confidence`] and [`baseline`] judge them by [`metric`]s.
-//! - [`explain`]: the canonical form of a model, and predictions as contributions that add up. [`certificate`]:
-//!   what a model promises, checked on the finished model. [`bootstrap`]: how far its numbers can be trusted.
-//!   [`selftest`]: plants truths and recovers them.
 
 pub mod remedy;
 pub mod error;
@@ -56,21 +61,27 @@ pub mod model_file;
 pub mod evaluate;
 pub mod bootstrap;
 #[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod internals;
 
-pub use bootstrap::{Bootstrap, Intervals};
-pub use dataset::{Dataset, DatasetOptions};
-pub use error::{Error, ErrorColumn, ErrorKind, Result};
-pub use explain::Explanation;
-pub use files::ReadOptions;
+// The public interface: about fifty types, each with an example; what they are made of stands in the modules.
+pub use bootstrap::{Bootstrap, Intervals, Replicates};
+pub use dataset::{Dataset, DatasetOptions, Outcome, Split};
+pub use error::{Error, ErrorKind, Result};
+pub use evaluate::{Evaluation, Journal, Protocol, Search, Space};
+pub use explain::{By, Canonical, Explainer, Explanation, Importance, Ledger, Overview, Verification};
+pub use files::{Column, Format, Kind, Molecule, ReadOptions, Tables, Task, Values};
 pub use graph::Graph;
-pub use lens::{Lens, Pool};
+pub use lens::Lens;
 pub use limits::Limits;
+pub use memory::MemoryLimit;
 pub use metric::{Metric, Metrics};
-pub use model::Model;
+pub use model::{Certificate, Definition, Model, Record};
+pub use plan::Plan;
+pub use predict::{Prediction, Predictions};
 pub use remedy::{Remedy, Step};
-pub use run::Run;
-pub use spec::Spec;
+pub use run::{Cancel, DistanceCache, Run, WorkDone};
+pub use spec::{Spec, SpecOption};
 
 /// The examples of the README, compiled and run.
 #[cfg(doctest)]

@@ -10,6 +10,13 @@ use crate::memory::MemoryLimit;
 const NUMBERED: u64 = u32::MAX as u64;
 
 /// Upper bounds on what a reader accepts; the defaults fit a laptop.
+///
+/// ```
+/// use gnan::{Limits, ReadOptions, files};
+/// let limits = Limits { graphs: 100, ..Limits::default() };
+/// let error = files::read("solubility", &ReadOptions { limits, ..ReadOptions::default() }).unwrap_err();
+/// println!("{error}");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one file, or of everything an archive expands to.

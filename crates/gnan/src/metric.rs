@@ -11,6 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::error::{Error, Result};
 
 /// A measure of how good outputs are; declared, and so ordered in files, by name.
+///
+/// ```
+/// use gnan::Metric;
+/// let metric: Metric = "rmse".parse()?;
+/// assert!(metric.smaller_is_better());
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
     /// The share of items whose most probable class is the actual one.
@@ -128,6 +135,17 @@ impl<'de> Deserialize<'de> for Metric {
 }
 
 /// Values of metrics; one that cannot be computed (ROC-AUC of one class) is absent.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use gnan::Metric;
+/// let metrics = model.evaluate(&test)?;
+/// assert!(metrics.get(Metric::R2).is_some());
+/// println!("{metrics}");
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Metrics(BTreeMap<Metric, f64>);

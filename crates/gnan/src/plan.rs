@@ -34,6 +34,14 @@ const USUAL_SAMPLE: u32 = 16;
 const FILE_BYTES: u64 = 64 << 20;
 
 /// What training would take.
+///
+/// ```
+/// use gnan::{Dataset, Plan, Spec};
+/// let (train, valid) = Dataset::open("solubility")?.split(0.9, 1)?;
+/// let plan: Plan = Spec::default().plan(&train, &valid)?;
+/// println!("{}", plan.why);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
     /// Name of the data set.

@@ -22,6 +22,15 @@ const BYTES_AT_ONCE: u64 = 64 << 20;
 const USUAL_SLOTS: usize = 32;
 
 /// The prediction of one item.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// let predictions = model.predict(&test)?;
+/// println!("{}: {}", predictions.items[0].id, predictions.items[0].outputs[0]);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// Id of the graph or node.
@@ -35,6 +44,15 @@ pub struct Prediction {
 }
 
 /// The predictions of all items of a data set.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// let predictions = model.predict(&test)?;
+/// assert_eq!(predictions.items.len(), test.len());
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     /// One per item, in the order of the data set.

@@ -7,6 +7,12 @@
 use std::fmt;
 
 /// What to do about an error.
+///
+/// ```
+/// use gnan::{Error, Remedy};
+/// let error = Error::usage("two folds of one item").with_remedy(Remedy::Lower("folds"));
+/// assert!(error.to_string().contains("folds"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -31,6 +37,12 @@ pub enum Remedy {
 }
 
 /// Something the library can do that a remedy may ask for.
+///
+/// ```
+/// use gnan::{Remedy, Step};
+/// let remedy = Remedy::Run(Step::Fetch("cora".to_owned())).to("have its files");
+/// println!("{remedy}");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {

@@ -110,3 +110,42 @@ fn a_type_name_is_defined_once() {
     let twice: Vec<_> = defined.iter().filter(|(_, places)| places.len() > 1).collect();
     assert!(twice.is_empty(), "{twice:#?}");
 }
+
+#[test]
+fn every_type_at_the_root_has_an_example() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let lib = std::fs::read_to_string(root.join("lib.rs")).expect("lib.rs");
+    let exported = lib.lines().filter_map(|line| line.strip_prefix("pub use ")?.strip_suffix(';')?.split_once("::"));
+    let names: Vec<&str> = exported
+        .flat_map(|(_, names)| names.trim_matches(['{', '}']).split(", "))
+        .filter(|name| *name != "Result")
+        .collect();
+    assert!((40..=60).contains(&names.len()), "{} types at the root", names.len());
+    let texts: Vec<String> =
+        sources(&root).iter().map(|path| std::fs::read_to_string(path).expect("a source file")).collect();
+    for name in names {
+        let has_example = texts.iter().any(|text| {
+            let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+            let is_definition = |line: &&str| {
+                ["pub struct ", "pub enum "].iter().any(|kind| {
+                    let rest = line.strip_prefix(kind).and_then(|rest| rest.strip_prefix(name));
+                    rest.is_some_and(|rest| !rest.starts_with(is_name))
+                })
+            };
+            let Some(place) = lines.iter().position(|line| is_definition(&line)) else { return false };
+            let above = lines[..place].iter().rev().take_while(|line| line.starts_with("///") || line.starts_with('#'));
+            above.filter(|line| **line == "/// ```").count() >= 2
+        });
+        assert!(has_example, "{name} stands at the root and has no example");
+    }
+}
+
+#[test]
+fn the_doors_use_no_internals() {
+    for door in ["gnan-report", "gnan-cli"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(door).join("src");
+        for path in sources(&folder) {
+            assert!(!code(&path).contains("gnan::internals"), "{} uses what is private", path.display());
+        }
+    }
+}

@@ -20,6 +20,19 @@ use super::verdict;
 const MOST_ABSENT: f64 = 0.05;
 
 /// 95 % bands around the numbers of a model, and what follows from them in words.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use std::ops::ControlFlow;
+/// use gnan::{Bootstrap, Intervals};
+/// let bootstrap = Bootstrap { resamples: 4, ..Bootstrap::default() };
+/// let replicates = bootstrap.run(&model, &train, None, &|_| ControlFlow::Continue(()))?;
+/// let intervals = Intervals::new(&model, &replicates)?;
+/// println!("{}", intervals.rho_verdicts[0][0]);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Intervals {
     /// Number of replicates behind them.

@@ -40,6 +40,18 @@ pub struct ReplicatesHeader {
 }
 
 /// Models trained on resamples, in canonical form.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use std::ops::ControlFlow;
+/// use gnan::{Bootstrap, Replicates};
+/// let bootstrap = Bootstrap { resamples: 4, ..Bootstrap::default() };
+/// let replicates: Replicates = bootstrap.run(&model, &train, None, &|_| ControlFlow::Continue(()))?;
+/// assert!(replicates.is_complete() && replicates.len() == 4);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicates {
     pub(super) header: ReplicatesHeader,

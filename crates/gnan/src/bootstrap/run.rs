@@ -24,6 +24,19 @@ pub const RESAMPLES: usize = 200;
 const MOST_RESAMPLES: usize = 100_000;
 
 /// How a model is to be bootstrapped.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use std::ops::ControlFlow;
+/// use gnan::{Bootstrap, Intervals};
+/// let bootstrap = Bootstrap { resamples: 4, ..Bootstrap::default() };
+/// let replicates = bootstrap.run(&model, &train, None, &|_| ControlFlow::Continue(()))?;
+/// let intervals = Intervals::new(&model, &replicates)?;
+/// assert_eq!(intervals.resamples, 4);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
     /// Number of resamples.

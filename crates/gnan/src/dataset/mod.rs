@@ -66,6 +66,15 @@ struct Content {
 const OFFSETS: &str = "offsets of nodes begin with 0: the tables were checked";
 
 /// Graphs with named features and targets, or a view of some of them.
+///
+/// ```
+/// use gnan::Dataset;
+/// let data = Dataset::open("solubility")?;
+/// assert_eq!((data.len(), data.graph_count()), (1282, 1282));
+/// let (train, test) = data.split(0.8, 42)?;
+/// assert_eq!(train.len() + test.len(), data.len());
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Dataset {
     content: Arc<Content>,

@@ -7,6 +7,16 @@ use crate::run::Run;
 use crate::spec::{DataSpec, NEGATIVES, NodeDescription, TaskChoice};
 
 /// How a data set is to be understood.
+///
+/// ```
+/// use gnan::{Dataset, DatasetOptions};
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let path = folder.path().join("molecules.csv");
+/// std::fs::write(&path, "smiles,toxic,weight\nCCO,no,46.1\nc1ccccc1,yes,78.1\n").expect("a file");
+/// let options = DatasetOptions { targets: vec!["toxic".to_owned()], ..DatasetOptions::default() };
+/// assert_eq!(Dataset::open_with(&path, &options)?.targets().len(), 1);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct DatasetOptions {
     /// How to read the files.

@@ -13,6 +13,14 @@ pub const VALIDATION_SHARE: f64 = 0.1;
 const LEAST_TO_HOLD_OUT: usize = 10;
 
 /// Three views of one data set.
+///
+/// ```
+/// use gnan::Dataset;
+/// let (split, origin) = Dataset::open("solubility")?.parts(Some(0.2), 42)?;
+/// assert!(split.test.len() < split.train.len());
+/// println!("{origin}");
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Split {
     /// Fitted on.

@@ -21,6 +21,13 @@ pub enum Problem {
 }
 
 /// What is predicted, which follows from the targets.
+///
+/// ```
+/// use gnan::{Dataset, Outcome};
+/// let data = Dataset::open("solubility")?;
+/// assert_eq!(data.outcome()?, Outcome::Regression);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {

@@ -44,6 +44,14 @@ struct Line {
 }
 
 /// Runs that are done.
+///
+/// ```
+/// use gnan::Journal;
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let journal = Journal::open(&folder.path().join("runs.journal"))?;
+/// assert!(journal.is_empty());
+/// # Ok::<(), gnan::Error>(())
+/// ```
 pub struct Journal {
     state: Mutex<State>,
 }

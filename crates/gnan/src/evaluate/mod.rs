@@ -66,6 +66,19 @@ pub struct Spread {
 }
 
 /// The result of a whole evaluation.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use gnan::evaluate::Division;
+/// use gnan::{Dataset, Evaluation, Journal, Metric, Protocol, Search, Spec};
+/// let data = Dataset::open("solubility")?;
+/// let search = Search::of(Spec::default().epochs(5));
+/// let protocol = Protocol::new(Division::Folds(3), 1);
+/// let result = Evaluation::run(&data, &search, &protocol, &Journal::in_memory(), &|_| ControlFlow::Continue(()))?;
+/// assert_eq!(result.folds.len(), 3);
+/// println!("{:.2}", result.metrics[&Metric::R2].mean);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Evaluation {
     /// Mean and spread by metric.

@@ -33,6 +33,15 @@ pub enum Tuning {
 }
 
 /// A way to evaluate.
+///
+/// ```
+/// use gnan::evaluate::Division;
+/// use gnan::{Dataset, Protocol};
+/// let protocol = Protocol::new(Division::Folds(10), 1);
+/// let splits = protocol.splits(&Dataset::open("solubility")?, 1)?;
+/// assert_eq!(splits.len(), 10);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Protocol {
     /// How the data are divided.

@@ -26,6 +26,13 @@ enum AxisValues {
 }
 
 /// For every option the values to try.
+///
+/// ```
+/// use gnan::Space;
+/// let space = Space::default().with("hidden=16,32")?.with("rho=shared,per-feature")?;
+/// assert_eq!(space.options(), ["hidden", "rho"]);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Space {
     axes: Vec<SearchAxis>,
@@ -178,6 +185,15 @@ pub enum Strategy {
 }
 
 /// What to try, and how to compare.
+///
+/// ```
+/// use gnan::evaluate::Strategy;
+/// use gnan::{Search, Space, Spec};
+/// let space = Space::default().with("hidden=16,32")?;
+/// let search = Search::new(&Spec::default(), &space, Strategy::Grid, 1)?;
+/// assert_eq!(search.candidates.len(), 2);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The candidates, in the order in which they are tried.

@@ -52,6 +52,16 @@ pub struct CanonicalFeature {
 }
 
 /// A model in canonical form.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// let canonical = model.canonical();
+/// let features = canonical.features();
+/// assert_eq!(features.len(), train.features().len());
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Canonical {
     pub(super) model: Model,
@@ -97,6 +107,7 @@ impl Model {
 
 impl Canonical {
     /// The canonical form for the slots of an axis, which may be more than training has seen.
+    #[doc(hidden)]
     pub fn new(model: &Model, axis: DistanceAxis) -> Canonical {
         let definition = model.definition();
         let layout = definition.layout();
@@ -131,6 +142,7 @@ impl Canonical {
     }
 
     /// The same model for other slots of the same lenses.
+    #[doc(hidden)]
     pub fn with_axis(&self, axis: &DistanceAxis) -> Canonical {
         Canonical { curves: self.curves.clone(), ..Canonical::new(&self.model, axis.clone()) }
     }

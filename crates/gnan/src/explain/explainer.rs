@@ -28,6 +28,17 @@ const BYTES_OF_A_SOURCE: u64 = 128;
 const AT_A_TIME: u64 = 16 << 20;
 
 /// Explains predictions of a model on a data set.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use gnan::Explainer;
+/// let explainer = Explainer::new(&model, &test)?;
+/// let first_two = explainer.explain(&[0, 1])?;
+/// assert!(first_two.iter().all(|explanation| explanation.adds_up()));
+/// # Ok::<(), gnan::Error>(())
+/// ```
 pub struct Explainer<'a> {
     model: &'a Model,
     data: &'a Dataset,

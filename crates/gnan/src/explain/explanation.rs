@@ -24,6 +24,16 @@ pub struct Contribution {
 }
 
 /// The parts of the prediction of one item.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// let why = model.explain(&test, 3)?;
+/// let sum = why.base[0] + why.structure(0) + why.by_feature(0).iter().sum::<f64>();
+/// assert!((sum - why.prediction[0]).abs() < 1e-4);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
     /// Id of the item.

@@ -11,6 +11,16 @@ use super::explainer::Explainer;
 const ITEMS_PER_TASK: usize = 64;
 
 /// Mean absolute contributions, for the outputs as they are shown.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use gnan::Explainer;
+/// let importance = Explainer::new(&model, &test)?.importance()?;
+/// assert_eq!(importance.items, test.len());
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Importance {
     /// Number of predictions.

@@ -5,6 +5,17 @@ use serde::Serialize;
 use super::explanation::Explanation;
 
 /// What the terms of a ledger are.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use gnan::By;
+/// let why = model.explain(&test, 3)?;
+/// let sums = [By::Feature, By::Node, By::Distance].map(|by| why.ledger(0, by).total);
+/// assert!(sums.iter().all(|sum| (sum - sums[0]).abs() < 1e-9));
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
@@ -32,6 +43,19 @@ pub struct Term {
 }
 
 /// Terms that, with base and structure term, add up to an output.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use gnan::By;
+/// let ledger = model.explain(&test, 3)?.ledger(0, By::Feature).top(3);
+/// for term in &ledger.terms {
+///     println!("{} {:+.2}", term.name, term.amount);
+/// }
+/// assert!(ledger.terms.len() <= 3);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ledger {
     /// Id of the item.

@@ -19,6 +19,7 @@ mod source_terms;
 mod tables;
 mod verification;
 
+pub use crate::lens::DistanceAxis;
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, FeatureValue, RhoCurve};
 pub use curves::{Curves, Point, Points};
 pub use document::ExplanationWriter;

@@ -16,6 +16,17 @@ use super::importance::Importance;
 const MOST_BINS: usize = 24;
 
 /// The whole model, as tables and figures show it.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use gnan::Explainer;
+/// let overview = Explainer::new(&model, &train)?.overview()?;
+/// let strongest = overview.by_importance(None)[0];
+/// println!("{} matters most", overview.features[strongest].name);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Overview {
     /// The model's own outputs, which rho and shape functions have.

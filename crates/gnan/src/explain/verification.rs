@@ -14,6 +14,18 @@ use super::readout::ReadoutExplanation;
 use crate::error::{Error, Result};
 
 /// What came out.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// use gnan::Verification;
+/// let line = serde_json::to_vec(&model.explain(&test, 0)?).expect("JSON");
+/// let mut all = Verification::new();
+/// all.merge(Verification::of_line(&line)?);
+/// assert!(all.adds_up && all.predictions == 1);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Verification {
     /// Explanations that were added up.

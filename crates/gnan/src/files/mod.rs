@@ -44,6 +44,14 @@ pub use tables::{Column, Kind, MISSING, SplitPart, Tables, Task, Values};
 pub use write::{TableFormat, check_place, write_tables};
 
 /// How to read: options that belong to the files rather than the data set.
+///
+/// ```
+/// use gnan::{ReadOptions, files};
+/// let options = ReadOptions { explicit_hydrogens: true, ..ReadOptions::default() };
+/// let tables = files::read("solubility", &options)?;
+/// assert!(tables.nodes() > files::read("solubility", &ReadOptions::default())?.nodes());
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// How large an input may be.

@@ -46,6 +46,13 @@ pub struct Bond {
 }
 
 /// A molecule (or several, not bonded to each other).
+///
+/// ```
+/// use gnan::Molecule;
+/// let ethanol = Molecule::parse("CCO").expect("a SMILES");
+/// assert_eq!(ethanol.atoms.iter().map(|atom| atom.element).collect::<String>(), "CCO");
+/// assert_eq!(ethanol.with_hydrogens().atoms.len(), 9);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Molecule {
     /// Atoms, in the order of the SMILES.

@@ -11,6 +11,14 @@ use crate::files::molecule::BondOrder;
 pub const MISSING: u32 = u32::MAX;
 
 /// How a feature is shown and what its shape function looks like.
+///
+/// ```
+/// use gnan::{Dataset, Kind};
+/// let data = Dataset::open("solubility")?;
+/// let element = data.features().iter().find(|feature| feature.name == "element").expect("atoms have an element");
+/// assert_eq!(element.kind, Kind::Categorical);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -37,6 +45,13 @@ impl Kind {
 }
 
 /// The values of one column, one per row.
+///
+/// ```
+/// use gnan::Values;
+/// // 1,000 rows, of which two are not zero.
+/// let words = Values::Sparse { len: 1000, rows: vec![3, 70], values: vec![1.0, 2.0] };
+/// assert_eq!(words.len(), 1000);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// One number per row; NaN is a missing value.
@@ -76,6 +91,12 @@ impl Values {
 }
 
 /// A named column of a table.
+///
+/// ```
+/// use gnan::{Column, Kind, Values};
+/// let column = Column::new("aromatic", Values::Numbers(vec![0.0, 1.0, 1.0])).with_kind(Kind::Binary);
+/// assert_eq!(column.values.len(), 3);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its name, as the file or the format gives it.
@@ -129,6 +150,12 @@ impl SplitPart {
 }
 
 /// Whether the targets belong to graphs or to nodes.
+///
+/// ```
+/// use gnan::{Dataset, Task};
+/// assert_eq!(Dataset::open("solubility")?.task(), Task::Graph);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
@@ -139,6 +166,24 @@ pub enum Task {
 }
 
 /// Everything a reader found in the files of one data set.
+///
+/// ```
+/// use gnan::{Column, Dataset, DatasetOptions, Tables, Task, Values};
+/// // Two graphs: three nodes in a row, and one node alone.
+/// let tables = Tables {
+///     graph_ids: vec!["row".to_owned(), "alone".to_owned()],
+///     node_offsets: vec![0, 3, 4],
+///     edges: vec![[0, 1], [1, 2]],
+///     node_columns: vec![Column::new("size", Values::Numbers(vec![1.0, 2.0, 3.0, 4.0]))],
+///     graph_columns: vec![Column::new("value", Values::Numbers(vec![0.5, 1.5]))],
+///     task: Some(Task::Graph),
+///     targets: vec!["value".to_owned()],
+///     ..Tables::default()
+/// };
+/// let data = Dataset::from_tables(tables, &DatasetOptions::default())?;
+/// assert_eq!(data.graph(0).edge_count(), 2);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
     /// Name of the set, for messages and the model file.

@@ -56,6 +56,12 @@ impl WeightBins {
 }
 
 /// A way of measuring distance.
+///
+/// ```
+/// use gnan::{Lens, Spec};
+/// let lenses = Lens::of(&Spec::default().distances);
+/// assert!(Lens::is_plain(&lenses));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lens {
     /// Which way edges are followed.

@@ -22,6 +22,15 @@ const LITTLE: u64 = 1 << 18;
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// How much memory may be in use. By default three quarters of what is free at each moment may be taken.
+///
+/// ```
+/// use gnan::{Dataset, ErrorKind, MemoryLimit, Run, Spec};
+/// let run = Run::default().with_memory(MemoryLimit::of(1));
+/// let data = Dataset::open("solubility")?.with_run(&run);
+/// let error = Spec::default().fit(&data).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Limit);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryLimit {
     bytes: Option<u64>,

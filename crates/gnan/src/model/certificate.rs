@@ -3,6 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 /// A promise about a model, checked on its exact curves.
+///
+/// ```
+/// use gnan::{Certificate, Dataset, Spec};
+/// let data = Dataset::open("solubility")?;
+/// let mut spec = Spec::default().epochs(20);
+/// spec.set("own-only", &["aromatic".to_owned()])?;
+/// let model = spec.fit(&data)?;
+/// let certificates: &[Certificate] = &model.record().certificates;
+/// assert!(certificates.iter().all(|certificate| certificate.holds));
+/// println!("{}", certificates[0].sentence());
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// What it is about: a feature, or "rho".

@@ -62,6 +62,16 @@ pub struct Learned {
 }
 
 /// Everything about a model except its parameters.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// let definition = model.definition();
+/// assert_eq!(definition.learned.features.len(), train.features().len());
+/// assert_eq!(definition.shown_unit(), "log10 mol/L");
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
@@ -108,6 +118,7 @@ pub(crate) fn channel_plan<'a>(
 
 impl Definition {
     /// The parts that the engine needs.
+    #[doc(hidden)]
     pub fn engine_model(&self) -> EngineModel<'_> {
         let Learned { features, rho, rho_scale, shape, rho_spline, shell_scale, uncentred, .. } = &self.learned;
         let readout = self.spec.model.readout;
@@ -128,6 +139,7 @@ impl Definition {
     }
 
     /// Size of the shape networks.
+    #[doc(hidden)]
     pub fn architecture(&self) -> Architecture {
         let model = &self.spec.model;
         Architecture { layers: model.layers, hidden: model.hidden, outputs: self.learned.outputs }
@@ -144,22 +156,26 @@ impl Definition {
     }
 
     /// The distances from which anything counts.
+    #[doc(hidden)]
     pub fn reach(&self) -> Reach {
         model_reach(&self.spec, self.learned.links.is_some())
     }
 
     /// Where the parameters of every feature are.
+    #[doc(hidden)]
     pub fn layout(&self) -> Layout {
         Layout::new(&self.learned.features, self.learned.rho, self.reach(), self.learned.lenses.len())
     }
 
     /// The distances that occurred in training.
+    #[doc(hidden)]
     pub fn axis(&self) -> DistanceAxis {
         let longest: Vec<usize> = self.learned.slots.iter().map(|slots| slots.saturating_sub(2)).collect();
         DistanceAxis::new(&self.learned.lenses, &longest)
     }
 
     /// Which statistics the model needs.
+    #[doc(hidden)]
     pub fn statistics_request(&self) -> StatisticsRequest {
         let features = self.learned.features.iter().map(|feature| (feature.rho_group.as_deref(), feature.reach));
         StatisticsRequest {
@@ -171,6 +187,7 @@ impl Definition {
     }
 
     /// What the banks of the model hold.
+    #[doc(hidden)]
     pub fn bank_specs(&self) -> BankSpecs {
         self.engine_model().bank_specs(&self.layout())
     }

@@ -35,6 +35,15 @@ use crate::statistics::Statistics;
 pub const BEFORE_READOUT: &str = "before the readout";
 
 /// A trained model.
+///
+/// ```
+/// use gnan::{Dataset, Model, Spec};
+/// let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// let model: Model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// let again = Model::from_bytes(&model.to_bytes()?)?;
+/// assert_eq!(again.predict(&test)?.items, model.predict(&test)?.items);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Model {
     definition: Definition,
@@ -45,6 +54,7 @@ pub struct Model {
 
 impl Model {
     /// A model from its parts, which must fit each other.
+    #[doc(hidden)]
     pub fn from_parts(definition: Definition, parameters: Parameters) -> Model {
         Model { definition, parameters, version1: None }
     }
@@ -105,6 +115,7 @@ impl Model {
     }
 
     /// The numbers that training found.
+    #[doc(hidden)]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
@@ -135,12 +146,14 @@ impl Model {
     }
 
     /// The statistics of `data` that the model needs.
+    #[doc(hidden)]
     pub fn statistics(&self, data: &Dataset, features: &[Feature]) -> Result<Statistics> {
         let levels = self.levels(data, features)?;
         Statistics::with_levels(data, features, levels, self.definition.statistics_request(), &[])
     }
 
     /// An engine that computes this model on `statistics`, tables evaluated.
+    #[doc(hidden)]
     pub fn engine(&self, statistics: Arc<Statistics>) -> Engine {
         let mut engine = Engine::new(self.definition.engine_model(), statistics, 1.0);
         engine.tables(&self.parameters, false);

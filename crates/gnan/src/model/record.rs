@@ -46,6 +46,16 @@ impl fmt::Display for Ended {
 }
 
 /// How a model came about.
+///
+/// ```
+/// # use gnan::{Dataset, Spec};
+/// # let (train, test) = Dataset::open("solubility")?.split(0.8, 1)?;
+/// # let model = Spec::default().epochs(20).seed(1).fit(&train)?;
+/// let record = model.record();
+/// assert_eq!(record.epochs, 20);
+/// println!("best after {} epochs; {}", record.best_epoch, record.ended);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {

@@ -7,6 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// A folder in which distances are kept between runs. Clones share what is known of its problems.
+///
+/// ```
+/// use gnan::{DistanceCache, Run};
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let run = Run::default().with_cache(DistanceCache::new(folder.path()));
+/// assert!(run.cache.is_some_and(|cache| cache.problem().is_none()));
+/// ```
 #[derive(Clone, Debug)]
 pub struct DistanceCache {
     folder: PathBuf,

@@ -16,6 +16,17 @@ use crate::error::{Error, Result};
 use crate::memory::MemoryLimit;
 
 /// Stops the work of every run that it was given to. Clones stop the same runs.
+///
+/// ```
+/// use gnan::model::Ended;
+/// use gnan::{Dataset, Run, Spec};
+/// let run = Run::default();
+/// let data = Dataset::open("solubility")?.with_run(&run);
+/// // From another thread, or when somebody presses a button:
+/// run.cancel.cancel();
+/// assert_eq!(Spec::default().fit(&data)?.record().ended, Ended::Interrupted);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -32,6 +43,14 @@ impl Cancel {
 }
 
 /// How much of some long work is done.
+///
+/// ```
+/// use gnan::{Dataset, Run, Spec};
+/// let run = Run::default().observed_by(|work| println!("{}: {} of {}", work.what, work.done, work.all));
+/// let data = Dataset::open("solubility")?.with_run(&run);
+/// Spec::default().epochs(1).fit(&data)?;
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkDone {
     /// What is being done.

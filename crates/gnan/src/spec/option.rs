@@ -47,6 +47,16 @@ pub enum Form {
 }
 
 /// One option: its name, how it is written, what it means, and how it is read from and written to a [`Spec`].
+///
+/// ```
+/// use gnan::{Spec, SpecOption};
+/// let hidden: &SpecOption = Spec::option("hidden")?;
+/// let mut spec = Spec::default();
+/// hidden.set_from_text(&mut spec, "16")?;
+/// assert_eq!(spec, Spec::default().hidden(16));
+/// println!("{}: {}", hidden.name, hidden.help);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 pub struct SpecOption {
     /// Its name, in lower case with dashes.
     pub name: &'static str,

@@ -83,6 +83,14 @@ macro_rules! options {
         )*
 
         /// Everything that can be chosen about a model and its training. Floats are compared by their bits.
+        ///
+        /// ```
+        /// use gnan::{Dataset, Spec};
+        /// let data = Dataset::open("solubility")?;
+        /// let model = Spec::default().hidden(16).epochs(5).seed(7).fit(&data)?;
+        /// assert_eq!(model.spec().fit.seed, 7);
+        /// # Ok::<(), gnan::Error>(())
+        /// ```
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct Spec { $( $(#[$stage_meta])* pub $stage_field: $Stage, )* }

@@ -18,6 +18,20 @@ use crate::error::Result;
 use crate::files::{ReadOptions, Tables, text};
 
 /// A format: how to recognise it and how to read it. Other crates have formats of their own: [`ReadOptions::formats`].
+///
+/// ```
+/// use gnan::files::itself;
+/// use gnan::{Error, Format, ReadOptions, files};
+/// static MINE: [Format; 1] = [Format {
+///     name: "my format",
+///     appearance: "a file that ends in .mine",
+///     detect: |path| path.extension().is_some_and(|ending| ending == "mine"),
+///     read: |path, _| Err(Error::input("nothing is in it").in_file(path)),
+///     set_of: itself,
+/// }];
+/// let options = ReadOptions { formats: &MINE, ..ReadOptions::default() };
+/// assert!(files::known_formats(&options).iter().any(|(name, _)| *name == "my format"));
+/// ```
 #[derive(Debug)]
 pub struct Format {
     /// Its name, as messages show it.
