@@ -72,7 +72,7 @@ pub use evaluate::{Evaluation, Journal, Protocol, Search, Space};
 pub use explain::{By, Canonical, Explainer, Explanation, Importance, Ledger, Overview, Verification};
 pub use files::{Column, Format, Kind, Molecule, ReadOptions, Tables, Task, Values};
 pub use graph::Graph;
-pub use lens::Lens;
+pub use lens::{Lens, Pool};
 pub use limits::Limits;
 pub use memory::MemoryLimit;
 pub use metric::{Metric, Metrics};

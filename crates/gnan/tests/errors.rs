@@ -5,7 +5,8 @@ use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
 use gnan::files::ReadOptions;
-use gnan::{Error, ErrorColumn, ErrorKind};
+use gnan::error::ErrorColumn;
+use gnan::{Error, ErrorKind};
 
 fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -22,6 +22,14 @@ use crate::error::{Error, Result};
 use crate::spec::{DistanceSpec, EdgeDirection, PoolChoice, WeightBins};
 
 /// How the outputs of all receivers of a graph become one.
+///
+/// ```
+/// use gnan::{Lens, Pool, Spec};
+/// let mut spec = Spec::default();
+/// spec.set("pool", &["mean".to_owned()])?;
+/// assert_eq!(Lens::of(&spec.distances)[0].pool, Pool::Mean);
+/// # Ok::<(), gnan::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {

@@ -99,27 +99,59 @@ impl WithSimd for Update<'_> {
         let least_square = splat(LEAST * LEAST * 0.5);
         let (least, zero) = (splat(LEAST), splat(0.0));
         let flush = |x: S::f32s| simd.select_f32s(simd.less_than_f32s(simd.abs_f32s(x), least), zero, x);
-        for (((w, g), m), v) in weights.iter_mut().zip(gradient).zip(first.iter_mut()).zip(second.iter_mut()) {
+        let update = |w: &mut S::f32s, g: &S::f32s, m: &mut S::f32s, v: &mut S::f32s| {
             let g = flush(simd.mul_add_e_f32s(decay, *w, *g));
             *m = flush(simd.mul_add_e_f32s(keep1, *m, simd.mul_f32s(take1, g)));
             *v = simd.mul_add_e_f32s(keep2, *v, simd.mul_f32s(take2, simd.mul_f32s(g, g)));
             *v = simd.max_f32s(*v, least_square);
             let root = simd.mul_add_e_f32s(simd.sqrt_f32s(*v), scale, tiny);
             *w = flush(simd.mul_add_e_f32s(size, simd.div_f32s(*m, root), *w));
+        };
+        for (((w, g), m), v) in weights.iter_mut().zip(gradient).zip(first.iter_mut()).zip(second.iter_mut()) {
+            update(w, g, m, v);
         }
-        let tail = weights_tail.iter_mut().zip(gradient_tail).zip(first_tail).zip(second_tail);
-        for (((w, g), m), v) in tail {
-            let g = weight_decay * *w + g;
-            *m = beta1 * *m + (1.0 - beta1) * g;
-            *v = beta2 * *v + (1.0 - beta2) * g * g;
-            *w -= step.step_size * *m / (v.sqrt() * step.root_scale + epsilon);
+        if weights_tail.is_empty() {
+            return;
         }
+        // The tail as a vector too: how long it is depends on the instruction set, what comes out must not.
+        let [mut w, mut m, mut v] =
+            [&*weights_tail, &*first_tail, &*second_tail].map(|tail| simd.partial_load_f32s(tail));
+        update(&mut w, &simd.partial_load_f32s(gradient_tail), &mut m, &mut v);
+        simd.partial_store_f32s(weights_tail, w);
+        simd.partial_store_f32s(first_tail, m);
+        simd.partial_store_f32s(second_tail, v);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_step_has_the_same_bits_on_every_instruction_set_with_fused_multiply_add() {
+        use pulp::x86::{V3, V4};
+        let (Some(v3), Some(v4)) = (V3::try_new(), V4::try_new()) else {
+            return println!("skipped: this machine has not both instruction sets");
+        };
+        for count in [1, 7, 8, 13, 16, 19, 45] {
+            let step = Adam { learning_rate: 0.1, weight_decay: 0.01, ..Adam::default() }.step(3);
+            let gradient: Vec<f32> = (0..count).map(|i| (i * 7 % 11) as f32 * 0.37 - 1.9).collect();
+            let [one, other] = [true, false].map(|wide| {
+                let mut parts =
+                    [0.1f32, 0.2, 0.3].map(|first| (0..count).map(|i| first + i as f32 * 0.01).collect::<Vec<_>>());
+                let [weights, first, second] = &mut parts;
+                let update = Update { step, weights, gradient: &gradient, first, second };
+                if wide {
+                    v4.vectorize(update)
+                } else {
+                    v3.vectorize(update)
+                }
+                parts.map(|part| part.into_iter().map(f32::to_bits).collect::<Vec<_>>())
+            });
+            assert_eq!(one, other, "{count}");
+        }
+    }
 
     #[test]
     fn steps_follow_the_published_recurrence() {

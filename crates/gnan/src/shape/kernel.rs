@@ -93,22 +93,40 @@ fn tile_product<S: Simd, const R: usize, const V: usize>(
     }
 }
 
+/// Sums that a dot product has under way: the same on every instruction set, so that all of them round alike.
+const SUMS: usize = 2 * LANES;
+
 /// `sum_i a[i] * b[i]`
+///
+/// Element `i` is added to sum `i % SUMS`; the sums are then added in halves, as vector units add the lanes of a vector.
 #[inline(always)]
 pub fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
+    match SUMS / S::F32_LANES {
+        2 => dot_in::<S, 2>(simd, a, b),
+        4 => dot_in::<S, 4>(simd, a, b),
+        8 => dot_in::<S, 8>(simd, a, b),
+        _ => dot_in::<S, SUMS>(simd, a, b),
+    }
+}
+
+/// [`dot`] with `V` vectors of sums.
+#[inline(always)]
+fn dot_in<S: Simd, const V: usize>(simd: S, a: &[f32], b: &[f32]) -> f32 {
     let ((a, _), (b, _)) = (S::as_simd_f32s(a), S::as_simd_f32s(b));
-    let zero = simd.splat_f32s(0.0);
-    let mut sums = [zero; 2];
-    let (pairs_a, rest_a) = a.as_chunks::<2>();
-    let (pairs_b, rest_b) = b.as_chunks::<2>();
-    for (a, b) in pairs_a.iter().zip(pairs_b) {
-        sums[0] = simd.mul_add_e_f32s(a[0], b[0], sums[0]);
-        sums[1] = simd.mul_add_e_f32s(a[1], b[1], sums[1]);
+    let mut sums = [simd.splat_f32s(0.0); V];
+    for (a, b) in a.chunks(V).zip(b.chunks(V)) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum = simd.mul_add_e_f32s(*a, *b, *sum);
+        }
     }
-    for (a, b) in rest_a.iter().zip(rest_b) {
-        sums[0] = simd.mul_add_e_f32s(*a, *b, sums[0]);
+    let mut vectors = V;
+    while vectors > 1 {
+        vectors /= 2;
+        for at in 0..vectors {
+            sums[at] = simd.add_f32s(sums[at], sums[at + vectors]);
+        }
     }
-    simd.reduce_sum_f32s(simd.add_f32s(sums[0], sums[1]))
+    simd.reduce_sum_f32s(sums[0])
 }
 
 /// `out += factor * row`
@@ -182,6 +200,33 @@ mod tests {
         type Output = ();
         fn with_simd<S: Simd>(self, simd: S) {
             product(simd, self.out, Start::Row(self.bias), self.left, self.right, self.bias.len());
+        }
+    }
+
+    struct Dot<'a>(&'a [f32], &'a [f32]);
+
+    impl WithSimd for Dot<'_> {
+        type Output = f32;
+        fn with_simd<S: Simd>(self, simd: S) -> f32 {
+            dot(simd, self.0, self.1)
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_dot_product_has_the_same_bits_on_every_instruction_set_with_fused_multiply_add() {
+        use pulp::x86::{V3, V4};
+        let mut random = Stream::named(1, "dot", 0);
+        let (Some(v3), Some(v4)) = (V3::try_new(), V4::try_new()) else {
+            return println!("skipped: this machine has not both instruction sets");
+        };
+        for length in [16, 32, 48, 64, 80, 128, 1024] {
+            let mut draw = || (0..length).map(|_| random.normal() as f32).collect::<Vec<_>>();
+            let (a, b) = (draw(), draw());
+            let exact: f64 = a.iter().zip(&b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+            let found = v3.vectorize(Dot(&a, &b));
+            assert_eq!(found.to_bits(), v4.vectorize(Dot(&a, &b)).to_bits(), "{length}");
+            assert!((f64::from(found) - exact).abs() < 1e-4, "{length}: {found} for {exact}");
         }
     }
 
