@@ -4,8 +4,8 @@
 use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
-use gnan::files::ReadOptions;
 use gnan::error::ErrorColumn;
+use gnan::files::ReadOptions;
 use gnan::{Error, ErrorKind};
 
 fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -143,9 +143,9 @@ mod tests {
                 let [weights, first, second] = &mut parts;
                 let update = Update { step, weights, gradient: &gradient, first, second };
                 if wide {
-                    v4.vectorize(update)
+                    Simd::vectorize(v4, update)
                 } else {
-                    v3.vectorize(update)
+                    Simd::vectorize(v3, update)
                 }
                 parts.map(|part| part.into_iter().map(f32::to_bits).collect::<Vec<_>>())
             });

@@ -224,8 +224,8 @@ mod tests {
             let mut draw = || (0..length).map(|_| random.normal() as f32).collect::<Vec<_>>();
             let (a, b) = (draw(), draw());
             let exact: f64 = a.iter().zip(&b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
-            let found = v3.vectorize(Dot(&a, &b));
-            assert_eq!(found.to_bits(), v4.vectorize(Dot(&a, &b)).to_bits(), "{length}");
+            let found = Simd::vectorize(v3, Dot(&a, &b));
+            assert_eq!(found.to_bits(), Simd::vectorize(v4, Dot(&a, &b)).to_bits(), "{length}");
             assert!((f64::from(found) - exact).abs() < 1e-4, "{length}: {found} for {exact}");
         }
     }
