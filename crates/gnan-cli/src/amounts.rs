@@ -93,6 +93,11 @@ pub fn strongest(mut rows: Vec<Row>, count: usize) -> (Vec<Row>, Vec<Row>) {
     (rows, others)
 }
 
+/// The largest size of any value of some rows.
+pub fn largest_size(rows: &[Row]) -> f64 {
+    rows.iter().flat_map(|row| &row.values).fold(0.0, |largest, value| value.abs().max(largest))
+}
+
 /// The others as one row: how many, and their sum.
 pub fn summed(others: &[Row], noun: &str) -> Option<Row> {
     let mut values = others.first()?.values.clone();
@@ -190,6 +195,9 @@ mod tests {
         assert_eq!(rest.name, "2 more features");
         assert!((rest.values[0] - 0.3).abs() < 1e-12 && rest.values[1] == 2.0);
         assert_eq!(summed(&[], "feature"), None);
+        // The strongest by all outputs together is "a" at 1.1, the largest value of one output is that of "c".
+        let rows = [row("a", 0.1), Row { values: vec![1.05, 0.0], ..row("c", 0.0) }];
+        assert_eq!((largest_size(&rows), largest_size(&[])), (1.05, 0.0));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub const FIRST_DISTANCES: usize = 8;
 /// Widest name in a table.
 const NAME_WIDTH: usize = 24;
 
-/// One curve as a bar per distance, with the number of nodes that hear something from there; several as a table.
+/// One curve as a bar per distance, with the number of nodes that have a source there; several as a table.
 pub fn rho_table(curves: &[RhoByDistance], receivers: &[f64], shown: usize, node: &str) -> Table {
     match curves {
         [only] => one_curve(only, receivers, shown, node),
@@ -24,7 +24,7 @@ pub fn rho_table(curves: &[RhoByDistance], receivers: &[f64], shown: usize, node
 }
 
 fn one_curve(curve: &RhoByDistance, receivers: &[f64], shown: usize, node: &str) -> Table {
-    let heard = |slot: usize| counted(receivers.get(slot).map_or(0, |count| *count as usize), node);
+    let receivers_at = |slot: usize| counted(receivers.get(slot).map_or(0, |count| *count as usize), node);
     let mut rows: Vec<(String, f64, String)> = Vec::new();
     for (distance, value) in curve.values.iter().enumerate().take(shown) {
         let words = match distance {
@@ -32,9 +32,9 @@ fn one_curve(curve: &RhoByDistance, receivers: &[f64], shown: usize, node: &str)
             1 => "1  neighbours".to_owned(),
             _ => distance.to_string(),
         };
-        rows.extend(value.map(|value| (words, value, heard(distance))));
+        rows.extend(value.map(|value| (words, value, receivers_at(distance))));
     }
-    rows.extend(curve.unreachable.map(|value| ("unreachable".to_owned(), value, heard(curve.values.len()))));
+    rows.extend(curve.unreachable.map(|value| ("unreachable".to_owned(), value, receivers_at(curve.values.len()))));
     let bars = Bars::new(rows.iter().map(|(_, value, _)| *value), BAR_WIDTH);
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right]);
     for (words, value, support) in rows {

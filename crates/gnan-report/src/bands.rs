@@ -4,6 +4,7 @@
 use gnan::Intervals;
 use gnan::bootstrap::Band;
 use gnan::explain::{Overview, Point};
+use gnan::model::Rho;
 
 use crate::figure::Interval;
 use crate::text::one_line;
@@ -91,11 +92,10 @@ impl<'a> Bands<'a> {
         named(self.intervals?.shape_verdicts.get(k)?, &overview.shown_outputs)
     }
 
-    /// The verdict on every influence curve, with its name.
-    pub(crate) fn rho_verdicts(&self, overview: &Overview) -> Vec<String> {
+    /// The verdict on every influence curve, with its name; that of the bias alone is part of the structure term.
+    pub(crate) fn rho_verdicts(&self, overview: &Overview, rho: Rho) -> Vec<String> {
         let Some(intervals) = self.intervals else { return Vec::new() };
-        // With one rho per feature the first is that of the bias, which is part of the structure term.
-        let rhos = overview.rho.iter().zip(&intervals.rho_verdicts).skip(usize::from(overview.rho.len() > 1));
+        let rhos = overview.rho.iter().zip(&intervals.rho_verdicts).skip(rho.of_bias_alone());
         let words = rhos.filter_map(|(rho, verdicts)| {
             Some(format!("Influence of {} by distance: {}.", one_line(&rho.name), named(verdicts, &overview.outputs)?))
         });

@@ -1,13 +1,12 @@
 //! The figures of one prediction: its waterfall, and the graph itself with the contribution of every node.
 
-use std::collections::BTreeMap;
-
 use gnan::Dataset;
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explanation};
 use gnan::files::{Kind, Task};
 use gnan::model::Definition;
 use gnan::numbers::counted;
+use gnan::score::sigmoid;
 
 use crate::drawing::{self, DrawingLabels};
 use crate::figure::graph::NodeRole;
@@ -67,23 +66,15 @@ fn terms(definition: &Definition, why: &Explanation, output: usize) -> Vec<Term>
     let mut terms = Vec::new();
     for (k, (name, amount)) in why.features.iter().zip(why.by_feature(output)).enumerate() {
         // The sources of a node pair are edges, labelled by their distance, not by a level.
-        let divided = named == Some(k) && !why.labels.is_empty() && why.unlisted.is_none();
-        if !divided || definition.learned.links.is_some() {
-            terms.push(Term { name: name.clone(), value: amount, detail: String::new() });
-            continue;
+        let divided = named == Some(k) && definition.learned.links.is_none();
+        match why.by_label(k, output).filter(|_| divided) {
+            None => terms.push(Term { name: name.clone(), value: amount, detail: String::new() }),
+            Some(levels) => terms.extend(levels.into_iter().map(|(level, value, nodes)| Term {
+                name: format!("{name}: {level}"),
+                value,
+                detail: counted(nodes, "node"),
+            })),
         }
-        let mut levels: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
-        for part in why.by_node_and_feature.iter().filter(|part| part.feature == k) {
-            let label = why.labels.get(part.node).map_or("", String::as_str);
-            let (sum, nodes) = levels.entry(if label.is_empty() { "missing" } else { label }).or_default();
-            *sum += part.values[output];
-            *nodes += 1;
-        }
-        terms.extend(levels.into_iter().map(|(level, (value, nodes))| Term {
-            name: format!("{name}: {level}"),
-            value,
-            detail: counted(nodes, "node"),
-        }));
     }
     terms
 }
@@ -135,8 +126,4 @@ pub fn graph_drawing(
     };
     let caption = format!("{what}. The area of a disc is the size of {of}, its colour the sign.");
     Figure { name: "graph".to_owned(), caption, scene: figure.scene(width) }
-}
-
-fn sigmoid(logit: f64) -> f64 {
-    1.0 / (1.0 + (-logit).exp())
 }

@@ -1,6 +1,6 @@
 //! What a prediction without any features is worth: the shares of the classes, or the mean, of the training part.
 
-use crate::dataset::{Dataset, Outcome, Split, Target};
+use crate::dataset::{Dataset, Outcome, Split};
 use crate::error::Result;
 use crate::metric::Metrics;
 use crate::score::{Scored, score};
@@ -18,18 +18,18 @@ pub fn baseline(train: &Dataset, test: &Dataset) -> Result<Metrics> {
     let outcome = train.outcome()?;
     let constant: Vec<f32> = match outcome {
         Outcome::Binary | Outcome::Multiclass => {
-            shares(train, &train.targets()[0]).into_iter().map(logarithm).collect()
+            train.targets()[0].class_shares(train.items()).into_iter().map(logarithm).collect()
         }
         Outcome::MultiLabel => train
             .targets()
             .iter()
-            .map(|target| match shares(train, target).as_slice() {
+            .map(|target| match target.class_shares(train.items()).as_slice() {
                 [no, yes] => logarithm(*yes) - logarithm(*no),
                 _ => 0.0,
             })
             .collect(),
         Outcome::Regression | Outcome::MultiRegression => {
-            train.targets().iter().map(|target| mean(&known(train, target)) as f32).collect()
+            train.targets().iter().map(|target| mean(&target.known(train.items())) as f32).collect()
         }
     };
     let outputs = constant.repeat(test.len());
@@ -42,19 +42,8 @@ pub fn mean_baseline(splits: &[Split]) -> Result<Metrics> {
     Ok(Metrics::mean(&found))
 }
 
-fn known(data: &Dataset, target: &Target) -> Vec<f64> {
-    data.items().iter().map(|item| target.values[*item as usize]).filter(|value| !value.is_nan()).collect()
-}
-
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-fn shares(data: &Dataset, target: &Target) -> Vec<f64> {
-    let known = known(data, target);
-    let mut counts = vec![0.0; target.classes.as_ref().map_or(0, Vec::len)];
-    known.iter().for_each(|class| counts[*class as usize] += 1.0);
-    counts.iter().map(|count| count / known.len().max(1) as f64).collect()
 }
 
 fn logarithm(share: f64) -> f32 {

@@ -1,5 +1,7 @@
 //! Graphs in compressed sparse rows: for every node the nodes that can send to it, and those it can send to.
 
+use std::collections::VecDeque;
+
 /// The structure of one graph. Self-loops and repeated edges are dropped: they change no distance.
 ///
 /// ```
@@ -76,6 +78,23 @@ impl Graph {
         }
     }
 
+    /// From every node the number of edges, followed along their direction, to the nearest of some nodes; `None` where
+    /// there is no path. One breadth-first search backwards from all of them.
+    pub fn distances_to(&self, ends: &[usize]) -> Vec<Option<u32>> {
+        let mut distances = vec![None; self.len()];
+        ends.iter().for_each(|end| distances[*end] = Some(0));
+        let mut queue: VecDeque<(usize, u32)> = ends.iter().map(|end| (*end, 0)).collect();
+        while let Some((node, distance)) = queue.pop_front() {
+            for &before in self.predecessors(node) {
+                if distances[before as usize].is_none() {
+                    distances[before as usize] = Some(distance + 1);
+                    queue.push_back((before as usize, distance + 1));
+                }
+            }
+        }
+        distances
+    }
+
     /// For every node the number of its component, ignoring direction; and how many components there are.
     pub fn components(&self) -> (Vec<u32>, usize) {
         let mut component = vec![u32::MAX; self.len()];
@@ -149,5 +168,16 @@ mod tests {
         let graph = Graph::new(2, [[0, 1]].into_iter(), true);
         assert_eq!((graph.successors(0), graph.predecessors(0)), (&[1][..], &[][..]));
         assert_eq!((graph.successors(1), graph.predecessors(1)), (&[][..], &[0][..]));
+    }
+
+    /// The path 0 - 1 - 2 - 3 and the node 4 alone; directed, only what comes before an end reaches it.
+    #[test]
+    fn distances_are_those_to_the_nearest_end_along_edges() {
+        let path = || [[0, 1], [1, 2], [2, 3]].into_iter();
+        let both_ways = Graph::new(5, path(), false);
+        assert_eq!(both_ways.distances_to(&[1]), [Some(1), Some(0), Some(1), Some(2), None]);
+        assert_eq!(both_ways.distances_to(&[0, 3]), [Some(0), Some(1), Some(1), Some(0), None]);
+        assert_eq!(both_ways.distances_to(&[]), [None; 5]);
+        assert_eq!(Graph::new(5, path(), true).distances_to(&[2]), [Some(2), Some(1), Some(0), None, None]);
     }
 }

@@ -226,8 +226,8 @@ impl Model {
         let plan = self.definition().statistics_request().channels;
         let channels = plan.map_or(self.definition().learned.features.len(), |plan| plan.count());
         let lanes = (channels * self.outputs()).next_multiple_of(4);
-        let room = data.run().memory.left().map_or(BYTES_AT_ONCE, |left| BYTES_AT_ONCE.min(left / 8));
-        let receivers = room as usize / (USUAL_SLOTS * (8 + 4 * lanes));
+        let free_bytes = data.run().memory.left().map_or(BYTES_AT_ONCE, |left| BYTES_AT_ONCE.min(left / 8));
+        let receivers = free_bytes as usize / (USUAL_SLOTS * (8 + 4 * lanes));
         receivers.clamp(RECEIVERS_AT_ONCE, 1 << 20)
     }
 

@@ -8,7 +8,7 @@ use crate::metric::{Metric, Metrics};
 /// Outputs to be judged: logits or values in the units of the target.
 #[derive(Clone, Copy, Debug)]
 pub struct Scored<'a> {
-    /// What was asked for.
+    /// What was requested.
     pub outcome: Outcome,
     /// Outputs per item.
     pub width: usize,
@@ -16,16 +16,43 @@ pub struct Scored<'a> {
     pub outputs: &'a [f32],
 }
 
+/// The probability that goes with log-odds.
+pub fn sigmoid(log_odds: f64) -> f64 {
+    1.0 / (1.0 + (-log_odds).exp())
+}
+
 /// Probabilities of the classes from logits: softmax, or sigmoid of one logit as (1 - p, p).
 pub fn probabilities(logits: &[f32]) -> Vec<f64> {
     if let [logit] = logits {
-        let p = 1.0 / (1.0 + (-f64::from(*logit)).exp());
+        let p = sigmoid(f64::from(*logit));
         return vec![1.0 - p, p];
     }
     let largest = logits.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
     let exps: Vec<f64> = logits.iter().map(|y| f64::from(y - largest).exp()).collect();
     let sum: f64 = exps.iter().sum();
     exps.into_iter().map(|e| e / sum).collect()
+}
+
+/// The class that the outputs of one item predict; of several targets, that of the first. `None` for quantities.
+pub fn predicted_class(outcome: Outcome, row: &[f32]) -> Option<usize> {
+    match outcome {
+        Outcome::Binary | Outcome::Multiclass => Some(most_probable(&probabilities(row))),
+        Outcome::MultiLabel => Some(most_probable(&probabilities(&row[..1]))),
+        Outcome::Regression | Outcome::MultiRegression => None,
+    }
+}
+
+/// How confident a predicted class is: the lead of its logit over the next one, which orders predictions even where
+/// probabilities round to 1. Of several targets, that of the first.
+pub fn margin(outcome: Outcome, row: &[f32]) -> f64 {
+    match (outcome, row) {
+        (Outcome::MultiLabel, [logit, ..]) | (_, [logit]) => f64::from(logit.abs()),
+        (_, row) => {
+            let mut sorted: Vec<f64> = row.iter().map(|logit| f64::from(*logit)).collect();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            sorted.first().zip(sorted.get(1)).map_or(0.0, |(first, second)| first - second)
+        }
+    }
 }
 
 /// Judges outputs for `items`, in their order; the values of `targets` are indexed by item.
@@ -183,6 +210,18 @@ mod tests {
         let ranked = vec![(0.4, true), (0.9, true), (0.6, false), (0.4, false), (0.1, false)];
         assert!((average_precision(ranked).unwrap() - 0.75).abs() < 1e-12);
         assert_eq!(average_precision(vec![(0.1, true)]), None);
+    }
+
+    #[test]
+    fn classes_and_their_margins_by_hand() {
+        let found = |outcome, row: &[f32]| (predicted_class(outcome, row), margin(outcome, row));
+        assert_eq!(found(Outcome::Binary, &[-2.0]), (Some(0), 2.0));
+        assert_eq!(found(Outcome::Binary, &[1.0, 1.5]), (Some(1), 0.5));
+        assert_eq!(found(Outcome::Multiclass, &[1.0, 4.0, 2.5]), (Some(1), 1.5));
+        assert_eq!(found(Outcome::MultiLabel, &[3.0, -9.0]), (Some(1), 3.0));
+        // A logit that rounds to a probability of one half is no yes, as in predictions.
+        assert_eq!(found(Outcome::MultiLabel, &[1e-30]).0, Some(0));
+        assert_eq!(found(Outcome::Regression, &[7.0]).0, None);
     }
 
     #[test]

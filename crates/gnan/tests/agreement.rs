@@ -6,7 +6,7 @@ mod oracle;
 use std::sync::Arc;
 
 use common::{
-    CaseShape, FeaturePlan, GOALS, Goal, Hearing, ModelShape, dataset_for, random_case, random_model,
+    CaseShape, DistanceOptions, FeaturePlan, GOALS, Goal, ModelShape, dataset_for, random_case, random_model,
     random_model_shape, random_plan,
 };
 use gnan::dataset::Outcome;
@@ -119,7 +119,7 @@ fn outputs_agree_where_cells_and_channels_meet() {
                 hidden: 16,
                 normalise,
                 hop_cap,
-                hearing: Hearing::PLAIN,
+                distance_options: DistanceOptions::PLAIN,
                 splines: [false; 2],
                 readout: false,
             };
@@ -165,7 +165,7 @@ fn outputs_agree_on_a_long_chain() {
                     hidden: 16,
                     normalise: true,
                     hop_cap: None,
-                    hearing: Hearing::PLAIN,
+                    distance_options: DistanceOptions::PLAIN,
                     splines: [false; 2],
                     readout: false,
                 };
@@ -214,7 +214,7 @@ fn outputs_agree_on_a_large_graph() {
             hidden: 16,
             normalise: true,
             hop_cap: None,
-            hearing: Hearing::PLAIN,
+            distance_options: DistanceOptions::PLAIN,
             splines: [false; 2],
             readout: false,
         };
@@ -506,9 +506,18 @@ fn gradients_agree_where_cells_and_channels_meet() {
         let mut random = Stream::named(index, "gradients of channels", 0);
         let layers = 2 + index as usize % 3;
         let splines = [index % 2 == 1, index % 3 == 1];
-        let (rho, normalise, hearing) = (Rho::PerFeature, index != 3, Hearing::PLAIN);
-        let shape =
-            ModelShape { goal, rho, layers, hidden: 16, normalise, hop_cap: None, hearing, splines, readout: false };
+        let (rho, normalise, distance_options) = (Rho::PerFeature, index != 3, DistanceOptions::PLAIN);
+        let shape = ModelShape {
+            goal,
+            rho,
+            layers,
+            hidden: 16,
+            normalise,
+            hop_cap: None,
+            distance_options,
+            splines,
+            readout: false,
+        };
         let case = mixed_case(&mut random, &[40, 9]);
         let model = random_model(&mut random, shape, &case);
         let [channels, cells] = channels_and_cells(&model, &case);
@@ -533,7 +542,7 @@ fn gradients_agree_with_dropout() {
         let goal = GOALS[seed as usize % GOALS.len()];
         let rho = [Rho::Shared, Rho::PerFeature][(seed / 2) as usize % 2];
         let layers = 2 + seed as usize % 3;
-        let (hearing, splines) = (Hearing::PLAIN, [false; 2]);
+        let (distance_options, splines) = (DistanceOptions::PLAIN, [false; 2]);
         let shape = ModelShape {
             goal,
             rho,
@@ -541,7 +550,7 @@ fn gradients_agree_with_dropout() {
             hidden: 32,
             normalise: true,
             hop_cap: None,
-            hearing,
+            distance_options,
             splines,
             readout: false,
         };
@@ -570,7 +579,7 @@ fn gradients_agree_on_a_large_graph() {
             hidden: 16,
             normalise: true,
             hop_cap: None,
-            hearing: Hearing::PLAIN,
+            distance_options: DistanceOptions::PLAIN,
             splines: [false; 2],
             readout: false,
         };
@@ -610,7 +619,7 @@ fn gradients_agree_on_many_graphs() {
                 feature.values = common::random_values(&mut random, plan, 2800);
             }
             let goal = GOALS[0];
-            let (hearing, splines) = (Hearing::PLAIN, [false; 2]);
+            let (distance_options, splines) = (DistanceOptions::PLAIN, [false; 2]);
             let shape = ModelShape {
                 goal,
                 rho,
@@ -618,7 +627,7 @@ fn gradients_agree_on_many_graphs() {
                 hidden: 16,
                 normalise: true,
                 hop_cap: None,
-                hearing,
+                distance_options,
                 splines,
                 readout: false,
             };

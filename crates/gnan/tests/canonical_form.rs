@@ -16,7 +16,7 @@ use proptest::prelude::*;
 /// changes in a weight is 6e-8 of it.
 const TOLERANCE: f64 = 1e-5;
 
-/// Values that numeric features are asked for.
+/// Values at which shape functions of numeric features are compared.
 const NUMBERS: [f64; 5] = [-2.0, 0.0, 0.3, 1.0, 7.5];
 
 /// A table of numbers and its name.
@@ -82,7 +82,7 @@ fn model(seed: u64, graph_task: bool, rho: Rho) -> Model {
 fn unruled_model(seed: u64, graph_task: bool, rho: Rho) -> Model {
     let mut random = Stream::named(seed, "canonical form", 0);
     random_one(&mut random, graph_task, |mut shape| {
-        shape.hearing.rules = 0;
+        shape.distance_options.rules = 0;
         ModelShape { rho, ..shape }
     })
 }
@@ -115,7 +115,7 @@ fn rescaled(model: &Model, mut factor: impl FnMut() -> f32) -> Model {
     let (mut definition, mut parameters) = (model.definition().clone(), model.parameters().clone());
     let layout = definition.layout();
     let outputs = model.outputs();
-    // A feature is heard with one distance function of every lens, and all of them take the same factor.
+    // A feature is weighed by one distance function of every lens, and all of them take the same factor.
     let factors: Vec<Vec<f32>> = (0..layout.functions).map(|_| (0..outputs).map(|_| factor()).collect()).collect();
     let inverse: Vec<Vec<f32>> = factors.iter().map(|row| row.iter().map(|a| 1.0 / a).collect()).collect();
     for function in 0..layout.rho_functions() {

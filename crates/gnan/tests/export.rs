@@ -61,9 +61,9 @@ struct Feature {
     centre: Vec<Curve>,
 }
 
-/// Where something is heard.
+/// The distances at which something counts.
 #[derive(Clone, Copy, Default)]
-struct Heard {
+struct TableReach {
     from: usize,
     to: Option<usize>,
     unreachable: bool,
@@ -73,7 +73,7 @@ struct Heard {
 #[derive(Default)]
 struct Heeded {
     curve: Curve,
-    heard: Heard,
+    reach: TableReach,
     lens: usize,
     at_0: Option<Vec<f64>>,
 }
@@ -105,7 +105,7 @@ impl Tables {
         let in_t = |json: &Json| Curve { at: numbers(&json["t"]), values: rows(&json["values"]), ..Curve::default() };
         let heeded = |json: &Json| Heeded {
             curve: in_t(json),
-            heard: Heard {
+            reach: TableReach {
                 from: json["reach"]["from"].as_u64().unwrap() as usize,
                 to: json["reach"]["to"].as_u64().map(|to| to as usize),
                 unreachable: json["reach"]["unreachable"].as_bool().unwrap(),
@@ -179,10 +179,10 @@ impl Tables {
             curve.at.push(at.parse().unwrap());
             curve.values.push(values);
         };
-        let set = |heard: &mut Heard, which: &str, value: f64| match which {
-            "from" => heard.from = value as usize,
-            "to" => heard.to = Some(value as usize),
-            _ => heard.unreachable = value == 1.0,
+        let set = |reach: &mut TableReach, which: &str, value: f64| match which {
+            "from" => reach.from = value as usize,
+            "to" => reach.to = Some(value as usize),
+            _ => reach.unreachable = value == 1.0,
         };
         for (key, values) in joined {
             let [table, feature, level, rho, at] = [0, 1, 2, 3, 4].map(|column| key[column].as_str());
@@ -201,7 +201,7 @@ impl Tables {
                         tables.rho.push(Heeded::default());
                     }
                     let last = tables.rho.len() - 1;
-                    set(&mut tables.rho[place.unwrap_or(last)].heard, at, values[0]);
+                    set(&mut tables.rho[place.unwrap_or(last)].reach, at, values[0]);
                 }
                 ("rho", _) => add(&mut tables.rho[place.unwrap()].curve, at, values),
                 ("structure reach", lens) => {
@@ -209,7 +209,7 @@ impl Tables {
                     if number == tables.structure.len() {
                         tables.structure.push(Heeded { lens: lens.parse().unwrap(), ..Heeded::default() });
                     }
-                    set(&mut tables.structure[number].heard, at, values[0]);
+                    set(&mut tables.structure[number].reach, at, values[0]);
                 }
                 ("structure", _) => add(&mut tables.structure[level.parse::<usize>().unwrap()].curve, at, values),
                 ("structure at distance 0", _) => {
@@ -243,11 +243,11 @@ impl Tables {
         tables
     }
 
-    /// A curve over distance; nothing from where it is not heard.
-    fn at_distance(&self, curve: &Curve, heard: Heard, distance: Option<usize>) -> Vec<f64> {
-        let hears = match distance {
-            None => heard.unreachable,
-            Some(distance) => distance >= heard.from && heard.to.is_none_or(|to| distance <= to),
+    /// A curve over distance; nothing beyond its reach.
+    fn at_distance(&self, curve: &Curve, reach: TableReach, distance: Option<usize>) -> Vec<f64> {
+        let counts = match distance {
+            None => reach.unreachable,
+            Some(distance) => distance >= reach.from && reach.to.is_none_or(|to| distance <= to),
         };
         let t = distance.map_or(0.0, |distance| 1.0 / (1.0 + distance as f64));
         let factor = match (self.shell_scale.len().checked_sub(1), distance) {
@@ -256,7 +256,7 @@ impl Tables {
             (Some(last), Some(distance)) => self.shell_scale[distance.min(last - 1)],
         };
         let read = || curve.read(t).into_iter().map(|value| value * factor).collect();
-        if hears { read() } else { vec![0.0; self.base.len()] }
+        if counts { read() } else { vec![0.0; self.base.len()] }
     }
 
     fn said(&self, feature: &Feature, value: &Value) -> Option<(Vec<f64>, usize)> {
@@ -287,7 +287,7 @@ impl Tables {
         outputs
     }
 
-    /// Adds what a receiver hears by a lens.
+    /// Adds the contributions to a receiver by a lens.
     fn add(
         &self,
         case: &Case,
@@ -307,7 +307,7 @@ impl Tables {
             for part in self.structure.iter().filter(|part| part.lens == lens) {
                 let beta = match (&part.at_0, distance) {
                     (Some(values), Some(0)) => values.clone(),
-                    _ => self.at_distance(&part.curve, part.heard, *distance),
+                    _ => self.at_distance(&part.curve, part.reach, *distance),
                 };
                 let times = if self.normalise { 1.0 } else { *count };
                 beta.iter().enumerate().for_each(|(c, beta)| add(c, beta * times));
@@ -322,9 +322,9 @@ impl Tables {
                     continue;
                 };
                 let heeded = &self.rho[lens * rhos + rho];
-                let rho = self.at_distance(&heeded.curve, heeded.heard, *distance);
+                let rho = self.at_distance(&heeded.curve, heeded.reach, *distance);
                 let centre = feature.centre.get(lens);
-                let centre = centre.map(|centre| self.at_distance(centre, heeded.heard, *distance));
+                let centre = centre.map(|centre| self.at_distance(centre, heeded.reach, *distance));
                 for c in 0..said.len() {
                     let centre = centre.as_ref().map_or(0.0, |centre| centre[c]);
                     add(c, (said[c] * rho[c] - centre) * share);

@@ -4,7 +4,7 @@ mod common;
 mod oracle;
 
 use common::{
-    CaseShape, Hearing, ModelShape, dataset_for, random_case, random_graph, random_model, random_model_shape,
+    CaseShape, DistanceOptions, ModelShape, dataset_for, random_case, random_graph, random_model, random_model_shape,
     random_plan,
 };
 use gnan::Graph;
@@ -46,13 +46,13 @@ fn model_of_shape_and_case(shape: ModelShape, seed: u64, graph_task: bool, nodes
 
 /// What a shell of these sources adds to the outputs of one receiver: `rho(l) * mean`, or the sum unnormalised.
 fn shell(file: &FileModel, said: &[&Vec<Term>], distance: Option<usize>, normalise: bool) -> Vec<f64> {
-    let mut heard = vec![0.0; file.outputs];
+    let mut sums = vec![0.0; file.outputs];
     for (index, term, _) in said.iter().copied().flatten() {
         let rho = file.rho(*index, distance);
         let share = if normalise { 1.0 / said.len() as f64 } else { 1.0 };
-        (0..file.outputs).for_each(|output| heard[output] += share * rho[output] * term[output]);
+        (0..file.outputs).for_each(|output| sums[output] += share * rho[output] * term[output]);
     }
-    heard
+    sums
 }
 
 proptest! {
@@ -75,12 +75,12 @@ proptest! {
         }
     }
 
-    /// `y_i` changes by the change of the unreachable shell alone; the new node hears itself and, as unreachable, all
+    /// `y_i` changes by the change of the unreachable shell alone; the new node has itself as a source and, unreachable, all
     /// others; a graph's output is the sum.
     #[test]
     fn an_isolated_node_changes_the_unreachable_shells_and_adds_a_receiver(seed: u64, graph_task: bool) {
         let mut shape = random_model_shape(&mut Stream::named(seed, "shape of laws", 0));
-        shape.hearing = Hearing::PLAIN;
+        shape.distance_options = DistanceOptions::PLAIN;
         let (model, case) = model_of_shape_and_case(shape, seed, graph_task, [1, 12]);
         let nodes = case.nodes();
         let mut larger = case.clone();
@@ -278,8 +278,8 @@ fn the_search_finds_what_a_queue_finds() {
 
 /// The laws above would hold of a model that is constant: these models are not.
 #[test]
-fn the_models_of_these_laws_hear_features_and_distances() {
-    let mut heard = [0, 0];
+fn the_models_of_these_laws_depend_on_features_and_distances() {
+    let mut changed = [0, 0];
     for seed in 0..40 {
         let (model, case) = model_and_case(seed, true, [4, 12]);
         let before = engine_outputs(&model, &case);
@@ -287,10 +287,10 @@ fn the_models_of_these_laws_hear_features_and_distances() {
         for feature in moved.features.iter_mut().filter(|feature| feature.kind == "continuous") {
             feature.values[0] = Value::Number(11.0);
         }
-        heard[0] += usize::from(engine_outputs(&model, &moved) != before);
+        changed[0] += usize::from(engine_outputs(&model, &moved) != before);
         let mut joined = case.clone();
         joined.graphs[0].edges.extend((1..case.nodes()).map(|node| [0, node]));
-        heard[1] += usize::from(engine_outputs(&model, &joined) != before);
+        changed[1] += usize::from(engine_outputs(&model, &joined) != before);
     }
-    assert!(heard[0] > 10 && heard[1] > 20, "{heard:?}");
+    assert!(changed[0] > 10 && changed[1] > 20, "{changed:?}");
 }

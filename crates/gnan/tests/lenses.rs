@@ -4,8 +4,8 @@ mod common;
 mod oracle;
 
 use common::{
-    CaseShape, FeaturePlan, Hearing, ModelShape, class_column, dataset, random_case, random_graph, random_model_shape,
-    random_model_through, random_plan, random_values, tables,
+    CaseShape, DistanceOptions, FeaturePlan, ModelShape, class_column, dataset, random_case, random_graph,
+    random_model_shape, random_model_through, random_plan, random_values, tables,
 };
 use gnan::files::{Column, Kind, Values};
 use gnan::internals::lens::{Lens, Pool};
@@ -95,8 +95,10 @@ fn typed_and_weighted_distances_agree_with_brute_force() {
         let mut random = Stream::named(seed, "lenses", 0);
         let graph_task = random.below(2) == 0;
         let plan = random_plan(&mut random);
-        let shape =
-            ModelShape { hearing: Hearing { rules: seed % 3, ..Hearing::PLAIN }, ..random_model_shape(&mut random) };
+        let shape = ModelShape {
+            distance_options: DistanceOptions { rules: seed % 3, ..DistanceOptions::PLAIN },
+            ..random_model_shape(&mut random)
+        };
         let training = typed(&mut random, CaseShape { graph_task, graphs: 3, nodes: [1, 10] }, &plan);
         let case = typed(&mut random, CaseShape { graph_task, graphs: 3, nodes: [0, 10] }, &plan);
         let bins = WeightBins { weight: "length".to_owned(), ends: vec![0.5, 1.25, 3.0] };
@@ -197,7 +199,7 @@ fn association_rules_hold_exactly() {
             "{}",
             certificates[0].sentence()
         );
-        let mut heard = [false; 3];
+        let mut counts = [false; 3];
         for position in 0..data.len() {
             let why = model.explain(&data, position).expect("an explanation");
             assert!(why.adds_up());
@@ -209,11 +211,11 @@ fn association_rules_hold_exactly() {
                     if silent[k] {
                         assert_eq!(amounts[k], 0.0, "feature {k} at {distance:?}");
                     }
-                    heard[k] |= amounts[k] != 0.0;
+                    counts[k] |= amounts[k] != 0.0;
                 }
             }
         }
-        assert_eq!(heard, [true; 3], "{rho:?}");
+        assert_eq!(counts, [true; 3], "{rho:?}");
     }
 }
 

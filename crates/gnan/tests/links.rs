@@ -132,7 +132,7 @@ fn line_distances_are_those_of_the_line_graph() {
 }
 
 #[test]
-fn parts_are_disjoint_and_nothing_that_is_held_out_is_heard() {
+fn parts_are_disjoint_and_nothing_that_is_held_out_is_a_message() {
     let mut random = Stream::named(2, "parts", 0);
     for seed in 0..20 {
         let graphs = 1 + random.below(3);
@@ -185,7 +185,7 @@ fn features_of_the_graph_do_not_know_what_is_asked() {
     let data = Dataset::from_tables(tables.clone(), &options).unwrap();
     let messages = messages_of(&tables, &data);
     for item in data.items() {
-        assert!(!messages.contains(&pair_of(&tables, &data.item_id(*item))), "a candidate is heard");
+        assert!(!messages.contains(&pair_of(&tables, &data.item_id(*item))), "a candidate is a message");
     }
     // The pair of degrees that the first message edge has, counted on the message edges alone.
     let degree = |node: u32| messages.iter().flatten().filter(|end| **end == node).count().to_string();
@@ -304,18 +304,18 @@ fn oracle_outputs(
 ) -> Vec<Answer> {
     let graph = |node: u32| tables.node_offsets.partition_point(|offset| *offset <= node as usize);
     let own = |edge: &[u32; 2]| *edge == pair || [edge[1], edge[0]] == pair;
-    let heard: Vec<[u32; 2]> =
+    let sources: Vec<[u32; 2]> =
         messages.iter().copied().filter(|edge| graph(edge[0]) == graph(pair[0]) && !own(edge)).collect();
     let features = (model.definition().learned.features.iter())
         .map(|feature| CaseFeature {
             name: feature.name.clone(),
             kind: feature.kind.name(),
-            values: heard.iter().map(|edge| pair_value(tables, &feature.name, *edge)).collect(),
+            values: sources.iter().map(|edge| pair_value(tables, &feature.name, *edge)).collect(),
         })
         .collect();
-    let graphs = vec![CaseGraph { nodes: heard.len(), edges: Vec::new() }];
+    let graphs = vec![CaseGraph { nodes: sources.len(), edges: Vec::new() }];
     let case = Case { graph_task: true, directed: false, graphs, features };
-    let distances = line_graph_distances(&heard, pair);
+    let distances = line_graph_distances(&sources, pair);
     let receiver = Receiver { item: 0, first: 0, distances, others: Vec::new() };
     file.outputs_of(&case, &[receiver], 1.0).remove(0)
 }
@@ -483,7 +483,7 @@ fn explanations_add_up_and_nobody_explains_itself() {
             assert!(why.by_feature_and_distance.iter().all(|slots| slots[0].iter().all(|part| *part == 0.0)));
             let own = why.nodes.iter().position(|id| why.id.ends_with(id.as_str()) && why.id.len() <= id.len() + 3);
             if let Some(own) = own {
-                assert_eq!(why.by_node(0)[own], 0.0, "{} hears itself", why.id);
+                assert_eq!(why.by_node(0)[own], 0.0, "{} contributes to itself", why.id);
                 assert_eq!(why.labels[own], "itself, no source");
             }
             assert!(why.labels.iter().all(|label| label != "distance 0"));

@@ -108,8 +108,8 @@ fn what_makes_no_sense_is_refused_before_any_work() {
         (named("a", "c"), "there is no feature \"c\" for a pair"),
         (named("", "a"), "there is no feature \"\" for a pair"),
         (named("a", "a"), "with itself"),
-        (quick().feature_pairs(7), "7 pairs are asked for, and the features make 6"),
-        (quick().feature_pairs(usize::MAX), "pairs are asked for"),
+        (quick().feature_pairs(7), "7 pairs are requested, and the features make 6"),
+        (quick().feature_pairs(usize::MAX), "pairs are requested"),
         (quick().feature_pair(vec![pair("a", "b"), pair("b", "a")]), "twice"),
         (quick().scale_shells(true), "shells are scaled where nodes are predicted"),
     ] {

@@ -59,9 +59,9 @@ fn a_trained_readout_is_in_canonical_form() {
     let count = explained.len() as f64;
     let mut spread_out = 0;
     for part in 0..explained[0].terms.len() {
-        let heard: Vec<f64> = explained.iter().map(|why| why.terms[part].input).collect();
-        let mean = heard.iter().sum::<f64>() / count;
-        let spread = (heard.iter().map(|heard| (heard - mean).powi(2)).sum::<f64>() / count).sqrt();
+        let inputs: Vec<f64> = explained.iter().map(|why| why.terms[part].input).collect();
+        let mean = inputs.iter().sum::<f64>() / count;
+        let spread = (inputs.iter().map(|input| (input - mean).powi(2)).sum::<f64>() / count).sqrt();
         assert!((spread - 1.0).abs() < 1e-3 || spread < 1e-6, "part {part}: {spread}");
         spread_out += usize::from(spread > 0.5);
         let mean = explained.iter().map(|why| why.terms[part].values[0]).sum::<f64>() / count;
@@ -87,7 +87,7 @@ fn a_readout_survives_its_file_and_any_number_of_threads() {
     }
 }
 
-/// The tables give what is heard of every part, and the readout functions make the outputs of it.
+/// The tables give the input of every part, and the readout functions make the outputs of it.
 #[test]
 fn exported_readout_functions_give_the_predictions_back() {
     let data = graphs(3);

@@ -187,7 +187,7 @@ fn rules_are_kept_everywhere() {
     }
 }
 
-/// A source that is heard twice, through two lenses, counts for no more than it may.
+/// A source that counts twice, through two lenses, counts for no more than it may.
 #[test]
 fn bounds_hold_through_several_lenses() {
     let (_, data) = data(15, true, Labels::Number);
@@ -263,7 +263,7 @@ fn a_tampered_file_is_found_out() {
     let model = ruled(RhoChoice::Shared).rho_monotone(true).fit(&data).unwrap();
     let reread = |definition: Definition, change: &dyn Fn(&mut gnan::internals::model::Parameters)| {
         let mut parameters = model.parameters().clone();
-        // Whatever noise made of rho, it is heard here.
+        // Whatever noise made of rho, here it differs from zero.
         let rho = parameters.rhos.block_mut(0);
         let len = rho.len() as f32;
         rho.iter_mut().enumerate().for_each(|(place, rho)| *rho = place as f32 / len);

@@ -197,7 +197,7 @@ fn missing_values_are_a_level_of_their_own() {
         fit_and_predict(&quick().rho(rho), &data);
         let model = quick().rho(rho).fit(&data).expect("a model");
         assert!(model.definition().learned.features.iter().all(|feature| feature.missing.is_some()));
-        // The free value of a missing level is heard: other values, other outputs.
+        // The free value of a missing level counts: other values, other outputs.
         let mut known = case.clone();
         known.features[0].values[0] = Value::Number(0.0);
         let outputs = |case: &Case| model.outputs_on(&dataset_for(case, &model)).expect("outputs").values;

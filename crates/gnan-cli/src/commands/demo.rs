@@ -276,17 +276,14 @@ fn learned(canonical: &Canonical) -> String {
 fn reasons(why: &Explanation, measured: f64) -> String {
     let total = why.total(0);
     let mut text = format!("\n{}\n", heading(format!("4. Why does it predict {total:.2} for {}?", why.id)));
-    let by_size = why.ledger(0, By::Feature).top(usize::MAX);
+    let by_feature = why.ledger(0, By::Feature);
+    let [helped, hindered] = by_feature.extremes().map(|name| name.map(words_for));
+    let by_size = by_feature.clone().top(usize::MAX);
     let mut ledger = LedgerTable::new(&by_size, "its shape alone: how many atoms, how far apart", "prediction");
     ledger.compare(DIM, "measured", measured, "");
     text.push_str(&ledger.render());
-    let amounts = why.by_feature(0).into_iter().chain([why.structure(0)]);
-    let names = why.features.iter().map(|name| words_for(name)).chain(["its size and shape"]);
-    let parts: Vec<(&str, f64)> = names.zip(amounts).collect();
-    let highest = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|part| part.1 > 0.0);
-    let lowest = parts.iter().min_by(|a, b| a.1.total_cmp(&b.1)).filter(|part| part.1 < 0.0);
-    let helped = highest.map(|(words, _)| format!("What helps it dissolve most: {words}. "));
-    let hindered = lowest.map(|(words, _)| format!("What hinders it most: {words}."));
+    let helped = helped.map(|words| format!("What helps it dissolve most: {words}. "));
+    let hindered = hindered.map(|words| format!("What hinders it most: {words}."));
     text.push_str(&format!("  {}{}\n", helped.unwrap_or_default(), hindered.unwrap_or_default()));
     if why.adds_up() {
         text.push_str("  Nothing is left over: these parts are the whole of the prediction.\n");
@@ -294,7 +291,7 @@ fn reasons(why: &Explanation, measured: f64) -> String {
     text
 }
 
-/// The features of atoms, for people.
+/// The features of atoms and the structure term, for people.
 fn words_for(feature: &str) -> &str {
     match feature {
         "element" => "its elements",
@@ -303,6 +300,7 @@ fn words_for(feature: &str) -> &str {
         "ring" => "its rings",
         "aromatic" => "its aromatic atoms",
         "charge" => "its charges",
+        "structure" => "its size and shape",
         other => other,
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use gnan::baseline::{self, mean_baseline};
-use gnan::evaluate::{Division, Evaluation, Journal, Protocol, Tuning};
+use gnan::evaluate::{Division, Evaluation, Journal, LINK_TEST_SHARE, Protocol, Tuning};
 use gnan::metric::{Metric, Metrics};
 use gnan::numbers::{count, counted, duration, metric};
 use gnan::{Dataset, Error, Spec};
@@ -23,11 +23,6 @@ use crate::progress::EvaluationProgress;
 use crate::screen::{print, print_json, warn_of_cache};
 use crate::style::{BOLD, DIM, dim, heading};
 use crate::table::{Align, Table};
-
-/// Folds where the data bring no split and none are asked for.
-const FOLDS: usize = 10;
-/// Share of the links that is tested.
-const LINK_TEST_SHARE: f64 = 0.1;
 
 const EXAMPLES: &str = examples!(
     "gnan evaluate my-tables/ --folds 10",
@@ -253,11 +248,7 @@ impl EvaluateArgs {
         }
         // Candidates may describe nodes differently, so the data are opened without descriptions.
         let data = self.data.open_to_try(seed, None)?;
-        let division = match self.folds {
-            Some(folds) => Division::Folds(folds),
-            None if data.given_splits() > 0 => Division::GivenSplits,
-            None => Division::Folds(FOLDS.min(data.labelled().len())),
-        };
+        let division = self.folds.map_or_else(|| Division::usual(&data), Division::Folds);
         Ok(vec![(data, protocol(division, seed).repeated(self.seeds))])
     }
 

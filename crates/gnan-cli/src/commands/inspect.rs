@@ -126,7 +126,7 @@ fn describe(model: &Model, shown: usize) -> String {
         facts.fact(if place == 0 { "pairs" } else { "" }, line);
     }
     facts.fact("ended", words::ending(definition));
-    if let (Some(first), Some(best)) = (record.history.first(), best_point(definition)) {
+    if let (Some(first), Some(best)) = (record.history.first(), record.best_point()) {
         let losses = |point: (usize, f64, f64)| format!("{} / {}", number(point.1), number(point.2));
         facts
             .fact("loss", format!("{} at first, {} at its best (training / validation)", losses(*first), losses(best)));
@@ -138,11 +138,6 @@ fn describe(model: &Model, shown: usize) -> String {
     text.push_str(&rest(definition.learned.features.len(), shown));
     text.push_str(&format!("\n{}", rho_lines(model, shown)));
     text
-}
-
-/// The point of the thinned history with the lowest validation loss.
-fn best_point(definition: &Definition) -> Option<(usize, f64, f64)> {
-    definition.record.history.iter().copied().min_by(|a, b| a.2.total_cmp(&b.2))
 }
 
 fn features(features: &[FeatureSchema], shown: usize) -> Table {

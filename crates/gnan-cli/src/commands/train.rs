@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use gnan::baseline;
 use gnan::dataset::Split;
-use gnan::evaluate::{Evaluation, EvaluationEvent, Journal, PartMetrics};
+use gnan::evaluate::{Evaluation, EvaluationEvent, Journal, PartMetrics, Trial};
 use gnan::metric::Metrics;
 use gnan::model::{Certificate, Ended, Record};
 use gnan::model_file::parameter_count;
@@ -175,8 +175,7 @@ fn search(args: &TrainArgs, json: bool) -> Result<Completion> {
     notes.iter().for_each(eprint_line);
     let data = data.described(&candidate.data.describe)?;
     let split = split.view_in(&data);
-    let mut tried: Vec<(String, f64)> = tried.into_iter().map(|trial| (trial.candidate, trial.valid_loss)).collect();
-    tried.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let tried = Trial::by_loss(tried);
     let mut outcome = fit(&candidate, &split, |_| Ok(()))?;
     outcome.fitted.model = outcome.fitted.model.with_record(|record| record.tried = tried.clone());
     outcome.fitted.tried = tried;

@@ -1,4 +1,4 @@
-//! Splines and constraints at a shell: asked for, certified, inspected, and found out when a file was changed.
+//! Splines and constraints at a shell: requested, certified, inspected, and found out when a file was changed.
 
 use gnan::Model;
 

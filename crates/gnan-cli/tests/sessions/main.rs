@@ -14,7 +14,7 @@ mod explain;
 mod interrupt;
 mod figures;
 mod pairs;
-mod hearing;
+mod distances;
 mod large;
 mod links;
 mod memory;

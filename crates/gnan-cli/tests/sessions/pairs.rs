@@ -25,5 +25,5 @@ fn pairs_that_make_no_sense_are_refused() {
     desk.gnan(&format!("train molecules {QUICK} --feature-pair element,nothing")).expect(2).says("nothing");
     desk.gnan(&format!("train molecules {QUICK} --feature-pair element,element")).expect(2).says("itself");
     desk.gnan(&format!("train molecules {QUICK} --feature-pair element")).expect(2).says("comma");
-    desk.gnan(&format!("train molecules {QUICK} --feature-pairs 99999")).expect(2).says("pairs are asked for");
+    desk.gnan(&format!("train molecules {QUICK} --feature-pairs 99999")).expect(2).says("pairs are requested");
 }

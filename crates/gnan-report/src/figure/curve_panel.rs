@@ -1,5 +1,7 @@
 //! One small panel with the exact curves of a continuous feature over the data's density.
 
+use gnan::explain::ShapeCurve;
+
 use super::shapes::{ShapeFunction, Shapes};
 use super::{Bin, Estimate, Interval, support_words};
 use crate::axis::{self, Scale};
@@ -38,22 +40,21 @@ impl CurvePanel<'_> {
         let several = self.knots.len() > 1;
         for (series, knots) in self.knots.iter().enumerate() {
             let colour = Colour::Class(series);
-            let mut curve = Vec::new();
-            let places = |points: &[[f64; 2]]| {
-                let within = clipped(points, x.value(self.left), x.value(right));
-                within.into_iter().map(|[at, value]| [x.at(at), y.at(value)]).collect::<Vec<_>>()
-            };
+            let mut marks = Vec::new();
+            let curve = ShapeCurve::through(knots.iter().map(|[at, value]| (*at, vec![*value])));
             let band = self.bands.get(series).into_iter().flatten();
-            let band = band.filter(|(at, band)| finite(&[*at, band.low, band.high]));
-            let (high, low): (Vec<_>, Vec<_>) = band.map(|(at, band)| ([*at, band.high], [*at, band.low])).unzip();
-            let mut area = places(&high);
-            area.extend(places(&low).into_iter().rev());
-            curve.push(Element::polygon(area, colour).opacity(0.16));
-            let knots: Vec<[f64; 2]> = knots.iter().copied().filter(|knot| finite(knot)).collect();
-            let line = Element::polyline(places(&knots)).stroke(colour, 1.8);
-            curve.push(if series / CLASS_COLOURS % 2 == 1 { line.dashed(6.0, 3.0) } else { line });
-            self.points(&mut curve, series, &knots, &x, y);
-            out.push(if several { Element::group(curve).series(series) } else { Element::group(curve) });
+            let band = ShapeCurve::through(band.map(|(at, band)| (*at, vec![band.low, band.high])));
+            let places = |curve: &ShapeCurve, which: usize| {
+                let within = curve.between(x.value(self.left), x.value(right));
+                within.into_iter().map(|(at, values)| [x.at(at), y.at(values[which])]).collect::<Vec<_>>()
+            };
+            let mut area = places(&band, 1);
+            area.extend(places(&band, 0).into_iter().rev());
+            marks.push(Element::polygon(area, colour).opacity(0.16));
+            let line = Element::polyline(places(&curve, 0)).stroke(colour, 1.8);
+            marks.push(if series / CLASS_COLOURS % 2 == 1 { line.dashed(6.0, 3.0) } else { line });
+            self.points(&mut marks, series, [&curve, &band], &x, y);
+            out.push(if several { Element::group(marks).series(series) } else { Element::group(marks) });
         }
         self.strip(out, &x, bottom + 3.0);
         let ticks = axis::fitting_width(&x, self.width);
@@ -74,12 +75,12 @@ impl CurvePanel<'_> {
     }
 
     /// Invisible circles along the curve with x, value, interval and support as tooltips.
-    fn points(&self, out: &mut Vec<Element>, series: usize, knots: &[[f64; 2]], x: &Scale, y: &Scale) {
+    fn points(&self, out: &mut Vec<Element>, series: usize, [curve, band]: [&ShapeCurve; 2], x: &Scale, y: &Scale) {
         for k in 0..=POINTS {
             let at = x.value(self.left + self.width * k as f64 / POINTS as f64);
-            let Some(value) = interpolated(knots, at) else { continue };
-            let band = self.bands.get(series).and_then(|band| band_at(band, at));
-            let estimate = Estimate { value, interval: band };
+            let Some(value) = known_at(curve, at).map(|values| values[0]) else { continue };
+            let interval = known_at(band, at).map(|ends| Interval { low: ends[0], high: ends[1] });
+            let estimate = Estimate { value, interval };
             let bin = self.bins.iter().find(|bin| bin.from <= at && at <= bin.to);
             let support = bin.map_or(String::new(), |bin| format!("\n{} here", support_words(bin.support)));
             let words = format!(
@@ -117,29 +118,8 @@ impl CurvePanel<'_> {
     }
 }
 
-fn finite(numbers: &[f64]) -> bool {
-    numbers.iter().all(|number| number.is_finite())
-}
-
-/// The part of a curve between two x.
-fn clipped(points: &[[f64; 2]], low: f64, high: f64) -> Vec<[f64; 2]> {
-    let end = |x: f64| interpolated(points, x).map(|value| [x, value]);
-    let within = points.iter().copied().filter(|&[x, _]| low < x && x < high);
-    end(low).into_iter().chain(within).chain(end(high)).collect()
-}
-
-/// The curve's value between its knots; nothing outside of them.
-fn interpolated(knots: &[[f64; 2]], x: f64) -> Option<f64> {
-    let pair = knots.windows(2).find(|pair| pair[0][0] <= x && x <= pair[1][0])?;
-    let ([x0, y0], [x1, y1]) = (pair[0], pair[1]);
-    Some(if x1 > x0 { y0 + (y1 - y0) * (x - x0) / (x1 - x0) } else { y0 })
-}
-
-/// The band between the places where it is known.
-fn band_at(band: &[(f64, Interval)], x: f64) -> Option<Interval> {
-    let along = |pick: fn(&Interval) -> f64| {
-        let knots: Vec<[f64; 2]> = band.iter().map(|(at, interval)| [*at, pick(interval)]).collect();
-        interpolated(&knots, x)
-    };
-    Some(Interval { low: along(|interval| interval.low)?, high: along(|interval| interval.high)? })
+/// The values of a curve at `x`; nothing beyond its ends, and nothing of a single point, which has no line.
+fn known_at(curve: &ShapeCurve, x: f64) -> Option<Vec<f64>> {
+    let [from, to] = curve.ends()?;
+    (from < to && from <= x && x <= to).then(|| curve.value_at(x))
 }

@@ -12,8 +12,8 @@ use crate::figure::distance_curves::{Curve, DistanceCurves};
 impl ModelFigures<'_> {
     /// The influence by distance, of all features or of each.
     pub fn influence_by_distance(&self) -> Figure {
-        let per_feature = self.canonical.definition().learned.rho == Rho::PerFeature;
-        let shared = self.canonical.definition().learned.rho == Rho::Shared;
+        let rho = self.canonical.definition().learned.rho;
+        let per_feature = rho == Rho::PerFeature;
         let outputs = self.overview.outputs.len();
         let panels = self.overview.rho.len() > 1 || self.canonical.axis().lenses() > 1;
         let mut curves = Vec::new();
@@ -22,7 +22,7 @@ impl ModelFigures<'_> {
             curves.extend(of_features.flat_map(|r| self.curves_of_rho(r)));
         } else if panels {
             // The rho of the bias is part of the structure term.
-            curves.extend((usize::from(!shared)..self.overview.rho.len()).flat_map(|r| self.curves_of_rho(r)));
+            curves.extend((rho.of_bias_alone()..self.overview.rho.len()).flat_map(|r| self.curves_of_rho(r)));
         } else {
             curves.extend((0..outputs).flat_map(|c| self.rho_curves(0, c, &self.overview.outputs[c])));
         }

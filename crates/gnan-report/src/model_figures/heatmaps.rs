@@ -72,17 +72,12 @@ impl ModelFigures<'_> {
         };
         let values = match (&feature.curve, feature.kind) {
             (Some(curve), _) => {
-                let ends = [curve.points.first()?.0, curve.points.last()?.0];
-                let at = |step: usize| {
-                    let share = step as f64 / (GRID - 1) as f64;
-                    ends[0] * (1.0 - share) + ends[1] * share
-                };
-                let mut grid: Vec<f64> = (0..GRID).map(at).collect();
+                let mut grid = curve.evenly_spaced(GRID);
                 grid.dedup();
                 for value in &grid {
-                    let bin = curve.bins.iter().rev().find(|bin| bin.from <= *value);
                     // With a bin for every value, what lies between two values has the support of the lower one.
-                    add(&Point::Number(*value), bin.map_or(feature.support.nodes, |bin| bin.support.nodes));
+                    let nodes = curve.bin_at(*value).map_or(feature.support.nodes, |bin| bin.support.nodes);
+                    add(&Point::Number(*value), nodes);
                 }
                 Values::Grid(grid)
             }
@@ -135,13 +130,12 @@ impl ModelFigures<'_> {
 
     /// Cells of one row over the distances, per shown output.
     fn cells(&self, k: usize, point: &Point, nodes: u64) -> Vec<Vec<Option<Cell>>> {
-        let definition = self.canonical.definition();
         let mut by_output = vec![Vec::new(); self.overview.shown_outputs.len()];
         for slot in self.slots() {
-            let products = definition.shown(&self.canonical.product(k, point.value(), slot));
+            let effects = self.canonical.effect(k, point.value(), slot);
             let support = nodes.min(self.overview.receivers.get(slot).map_or(0, |count| *count as u64));
-            for (c, product) in products.into_iter().enumerate() {
-                let estimate = estimate(product, self.bands.product(k, point, slot, c));
+            for (c, effect) in effects.into_iter().enumerate() {
+                let estimate = estimate(effect, self.bands.product(k, point, slot, c));
                 by_output[c].push(Some(Cell { estimate, support }));
             }
         }
@@ -153,21 +147,13 @@ impl ModelFigures<'_> {
         let feature = &self.overview.features[k];
         let mut found = Vec::new();
         if let Some(curve) = &feature.curve {
-            let total: u64 = curve.bins.iter().map(|bin| bin.support.nodes).sum();
-            for share in TYPICAL {
-                let mut below = 0;
-                let bin = curve.bins.iter().find(|bin| {
-                    below += bin.support.nodes;
-                    below as f64 >= share * total as f64
-                });
-                let ends = [curve.points.first(), curve.points.last()].map(|end| end.map_or(0.0, |(x, _)| *x));
-                let value = bin.map_or(ends[0] * (1.0 - share) + ends[1] * share, |bin| (bin.from + bin.to) / 2.0);
+            for value in TYPICAL.map(|share| curve.quantile(share)) {
                 let name = format!("{} = {}", feature.name, number(value, 3));
                 found.push((name, Point::Number(value), feature.support.nodes));
             }
             found.dedup_by(|a, b| a.0 == b.0);
         }
-        let levels = if self.is_pair(k) { self.extreme_cells(k) } else { feature.levels.iter().collect() };
+        let levels = if self.is_pair(k) { feature.extreme_levels() } else { feature.levels.iter().collect() };
         for level in levels {
             let point = level.point(feature.kind);
             let name = match &point {

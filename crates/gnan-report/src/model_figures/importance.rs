@@ -17,15 +17,15 @@ impl ModelFigures<'_> {
         let found = self.overview.importance.as_ref()?;
         let features = self.order.iter().map(|k| ImportanceRow {
             name: self.overview.features[*k].name.clone(),
-            importance: estimate(mean(&found.by_feature[*k]), self.bands.feature_importance(*k)),
+            importance: estimate(found.of_feature(*k), self.bands.feature_importance(*k)),
         });
         let structure = ImportanceRow {
             name: "structure term (graph shape)".to_owned(),
-            importance: estimate(mean(&found.structure), self.bands.structure_importance()),
+            importance: estimate(found.of_structure(), self.bands.structure_importance()),
         };
         let mut by_feature: Vec<ImportanceRow> = features.chain([structure]).collect();
         by_feature.sort_by(|a, b| b.importance.value.total_cmp(&a.importance.value));
-        let by_distance = self.rows_by_distance(&found.by_distance);
+        let by_distance = self.rows_by_distance(found);
         let scene = Importance {
             title: "Importance: mean absolute contribution".to_owned(),
             unit: format!("mean |contribution| ({})", self.overview.unit),
@@ -48,12 +48,12 @@ impl ModelFigures<'_> {
         })
     }
 
-    fn rows_by_distance(&self, importances: &[Vec<f64>]) -> Vec<ImportanceRow> {
+    fn rows_by_distance(&self, found: &gnan::explain::Importance) -> Vec<ImportanceRow> {
         let axis = self.canonical.axis();
         let mut rows: Vec<ImportanceRow> = Vec::new();
         let mut far: Option<(usize, usize, f64)> = None;
         for slot in self.slots() {
-            let (value, band) = (mean(&importances[slot]), self.bands.distance_importance(slot));
+            let (value, band) = (found.of_distance(slot), self.bands.distance_importance(slot));
             if axis.lenses() > 1 || axis.distance(slot).is_none_or(|distance| distance <= NEAR) {
                 rows.push(ImportanceRow { name: axis.name(slot), importance: estimate(value, band) });
             } else {
@@ -68,8 +68,4 @@ impl ModelFigures<'_> {
         }
         rows
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }

@@ -71,16 +71,4 @@ impl ModelFigures<'_> {
     fn unit_of(&self, feature: &str) -> Option<&str> {
         self.overview.features.iter().find(|other| other.name == feature)?.unit.as_deref()
     }
-
-    /// The cells that stand for a feature pair in the heatmap of features: those with the lowest and the highest effect,
-    /// of those with enough support.
-    pub(super) fn extreme_cells(&self, k: usize) -> Vec<&CanonicalLevel> {
-        let levels = self.overview.features[k].levels.iter();
-        let mut found: Vec<&CanonicalLevel> = levels.filter(|level| level.support.nodes >= LITTLE_SUPPORT).collect();
-        found.sort_by(|a, b| a.values[0].total_cmp(&b.values[0]));
-        if found.len() > 2 {
-            found.drain(1..found.len() - 1);
-        }
-        found
-    }
 }

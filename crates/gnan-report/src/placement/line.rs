@@ -32,7 +32,7 @@ pub fn nearest_edges(data: &Dataset, pair: usize, contributions: &[f64]) -> Opti
     let graph = data.graph_of(pair);
     let ends: Vec<[u32; 2]> = links.local_ends(data.sources_of(graph), graph).collect();
     let [one, other] = links.local_ends(pair..pair + 1, graph).next()?;
-    let to_nodes = distances_from(&links.message_graph(data, graph), [one, other]);
+    let to_nodes = links.message_graph(data, graph).distances_to(&[one as usize, other as usize]);
     let distance = |edge: usize| ends[edge].iter().filter_map(|end| to_nodes[*end as usize]).min();
     let own = ends.iter().position(|edge| *edge == [one, other] || *edge == [other, one]);
     let mut order: Vec<(u32, usize)> =
@@ -54,26 +54,4 @@ pub fn nearest_edges(data: &Dataset, pair: usize, contributions: &[f64]) -> Opti
         }
     }
     Some(NearestEdges { line_graph: Graph::new(edges.len() + 1, joined.into_iter(), false), edges, own })
-}
-
-/// The distance of every node to the nearer of two.
-fn distances_from(graph: &Graph, starts: [u32; 2]) -> Vec<Option<u32>> {
-    let mut distances = vec![None; graph.len()];
-    starts.iter().for_each(|start| distances[*start as usize] = Some(0));
-    let mut level = starts.to_vec();
-    let mut distance = 0;
-    while !level.is_empty() {
-        distance += 1;
-        let mut next = Vec::new();
-        for node in level {
-            for neighbour in graph.successors(node as usize) {
-                if distances[*neighbour as usize].is_none() {
-                    distances[*neighbour as usize] = Some(distance);
-                    next.push(*neighbour);
-                }
-            }
-        }
-        level = next;
-    }
-    distances
 }

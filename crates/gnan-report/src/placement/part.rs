@@ -65,13 +65,13 @@ impl Ord for Strength {
     }
 }
 
-/// The graph of some nodes (ascending) and the edges between them, nodes counted anew.
+/// The graph of some nodes (ascending) and the edges between them without their directions, nodes counted anew.
 pub fn subgraph(graph: &Graph, nodes: &[usize]) -> Graph {
     let place = |node: u32| nodes.binary_search(&(node as usize)).ok().map(|place| place as u32);
     let edges = nodes.iter().zip(0u32..).flat_map(|(&node, source)| {
         graph.successors(node).iter().filter_map(move |&target| Some([source, place(target)?]))
     });
-    Graph::new(nodes.len(), edges, true)
+    Graph::new(nodes.len(), edges, false)
 }
 
 /// Edges between some nodes, as places among them; one that goes both ways is there once, and marked.

@@ -3,8 +3,6 @@
 //! The strongest sources are drawn, each with a shortest path to the middle, so that the picture hangs together; they
 //! get room around the middle by the size of the branch behind them, in an order with few crossing edges.
 
-use std::collections::VecDeque;
-
 use gnan::Graph;
 
 use super::Point;
@@ -57,7 +55,7 @@ pub fn rings(graph: &Graph, receiver: usize, contributions: &[f64]) -> Rings {
     if receiver >= graph.len() {
         return rings;
     }
-    let distances = distances_to(graph, receiver);
+    let distances = graph.distances_to(&[receiver]);
     let mut chosen = choose(graph, receiver, &distances, contributions);
     // The receiver first, then ring by ring: parents stand before their children.
     chosen.sort_by_key(|&(node, _)| (distances[node], node));
@@ -76,22 +74,6 @@ pub fn rings(graph: &Graph, receiver: usize, contributions: &[f64]) -> Rings {
     let place = |(&angle, &distance): (&f64, &u32)| [radius(distance) * angle.cos(), radius(distance) * angle.sin()];
     rings.places = angles.iter().zip(&rings.distances).map(place).collect();
     rings
-}
-
-/// The distance from every node to the receiver along the edges.
-fn distances_to(graph: &Graph, receiver: usize) -> Vec<Option<u32>> {
-    let mut distances = vec![None; graph.len()];
-    distances[receiver] = Some(0);
-    let mut queue = VecDeque::from([(receiver, 0)]);
-    while let Some((node, distance)) = queue.pop_front() {
-        for &source in graph.predecessors(node) {
-            if distances[source as usize].is_none() {
-                distances[source as usize] = Some(distance + 1);
-                queue.push_back((source as usize, distance + 1));
-            }
-        }
-    }
-    distances
 }
 
 /// The nodes to draw, each with the next one on its way to the receiver: the strongest first, if there is room for the

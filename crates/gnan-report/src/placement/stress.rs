@@ -3,11 +3,9 @@
 //! Minimised is the sum over pairs of `(|x_i - x_j| - d_ij)^2 / d_ij^2` (Gansner, Koren and North 2004), one node at a
 //! time, from a start by classical scaling of the distances. Nothing is random.
 
-use std::collections::VecDeque;
-
 use gnan::Graph;
 
-use super::part::MOST_NODES;
+use super::part::{MOST_NODES, subgraph};
 use super::{Point, apart, pack, turned};
 
 /// How often every node is moved to where its distances want it.
@@ -67,29 +65,11 @@ fn circle(nodes: usize) -> Vec<Point> {
         .collect()
 }
 
-/// Hop distances between all pairs, row by row.
+/// Hop distances between all pairs, row by row, directions of edges disregarded.
 fn distances(graph: &Graph, nodes: &[usize]) -> Vec<f64> {
-    let place = |node: u32| nodes.binary_search(&(node as usize)).ok();
-    let neighbours: Vec<Vec<usize>> = nodes
-        .iter()
-        .map(|&node| graph.successors(node).iter().chain(graph.predecessors(node)).filter_map(|&n| place(n)).collect())
-        .collect();
-    let count = nodes.len();
-    let mut rows = vec![f64::INFINITY; count * count];
-    let mut queue = VecDeque::new();
-    for (from, row) in rows.chunks_exact_mut(count).enumerate() {
-        row[from] = 0.0;
-        queue.push_back(from);
-        while let Some(node) = queue.pop_front() {
-            for &next in &neighbours[node] {
-                if row[next].is_infinite() {
-                    row[next] = row[node] + 1.0;
-                    queue.push_back(next);
-                }
-            }
-        }
-    }
-    rows
+    let part = subgraph(graph, nodes);
+    let rows = (0..part.len()).flat_map(|node| part.distances_to(&[node]));
+    rows.map(|distance| distance.map_or(f64::INFINITY, f64::from)).collect()
 }
 
 /// Classical scaling: the two strongest directions of the doubly centred squared distances, by power iteration. A small

@@ -1,16 +1,15 @@
 //! Some predictions, each with its graph, its waterfall and its terms summed in every way.
 
 use gnan::dataset::Outcome;
-use gnan::explain::{By, Explainer, Explanation, Ledger};
+use gnan::evaluate::{ExampleReason, Judgement};
+use gnan::explain::{By, Explainer, Explanation, Ledger, Output};
 use gnan::model::Definition;
 use gnan::numbers::{Precision, counted, percent};
 use gnan::score::most_probable;
 use gnan::{Dataset, Result};
 use maud::{Markup, html};
 
-use super::choice::{Example, choose};
 use super::html::{TableCell, details, facts, table};
-use super::judged::Judged;
 use super::{Figures, Report, WIDTH};
 use crate::figure::graph::NodeRole;
 use crate::prediction_figures::{graph_drawing, output_words, waterfall};
@@ -21,7 +20,7 @@ const TERMS: usize = 12;
 
 pub(super) fn html(
     report: &Report<'_>,
-    judged: &Judged,
+    judged: &Judgement,
     explainer: &Explainer<'_>,
     figures: &mut Figures,
 ) -> Result<Markup> {
@@ -29,43 +28,55 @@ pub(super) fn html(
         true => Vec::new(),
         false => Explainer::new(report.model, report.data)?.explain(&report.wanted)?,
     };
-    let examples = choose(report.model, judged, explainer)?;
+    let examples = judged.examples(explainer)?;
     let positions: Vec<usize> = examples.iter().map(|example| example.position).collect();
     let chosen = examples.iter().zip(explainer.explain(&positions)?);
     Ok(html! {
         @for (position, explanation) in report.wanted.iter().zip(&requested) {
-            @let output = predicted_output(report.model.definition(), explanation);
-            @let example = Example { position: *position, reason: "requested".to_owned(), output };
-            (article(report, report.data, judged, &example, explanation, figures))
+            (article(report, report.data, judged, *position, "requested", explanation, figures))
         }
         p { "Chosen by rule, not by hand, from the items of the metrics above:" }
         @for (example, explanation) in chosen {
-            (article(report, &judged.data, judged, example, &explanation, figures))
+            @let reason = reason_words(report.model.definition(), example.reason);
+            (article(report, &judged.data, judged, example.position, &reason, &explanation, figures))
         }
     })
 }
 
-/// The shown output that is explained: that of the predicted class.
-fn predicted_output(definition: &Definition, explanation: &Explanation) -> usize {
-    match definition.learned.outcome {
-        Outcome::Multiclass => most_probable(&explanation.probabilities),
-        _ => 0,
+/// Why a prediction is shown.
+fn reason_words(definition: &Definition, reason: ExampleReason) -> String {
+    let targets = &definition.learned.targets;
+    let of = if targets.len() > 1 { format!(" of {}", targets[0].name) } else { String::new() };
+    match reason {
+        ExampleReason::Highest => format!("the highest prediction{of}"),
+        ExampleReason::Lowest => format!("the lowest prediction{of}"),
+        ExampleReason::LargestError => format!("the largest error{of}"),
+        ExampleReason::MostConfident { class, right } => {
+            let classes = targets.first().and_then(|target| target.classes.as_ref());
+            let name = classes.and_then(|classes| classes.get(class)).map_or("", String::as_str);
+            format!("the most confident \"{name}\"{of}{}", if right { ", correct" } else { "" })
+        }
+        ExampleReason::MostConfidentError => "the most confident error".to_owned(),
+        ExampleReason::MostTypical => {
+            "the most typical: its contributions by feature are nearest to the medians".to_owned()
+        }
     }
 }
 
-/// One example; its position counts in `data`.
+/// One example, the item at a position of `data`: the output of its predicted class, or the first.
 fn article(
     report: &Report<'_>,
     data: &Dataset,
-    judged: &Judged,
-    example: &Example,
+    judged: &Judgement,
+    position: usize,
+    reason: &str,
     explanation: &Explanation,
     figures: &mut Figures,
 ) -> Markup {
     let definition = report.model.definition();
-    let output = example.output;
+    let output = Output::foremost(definition, explanation).first().map_or(0, |output| output.shown.0);
     let mut rows = vec![("predicted", prediction(definition, explanation, output))];
-    rows.extend(actual(data, judged, example.position).map(|actual| ("actual", actual)));
+    rows.extend(actual(data, judged, position).map(|actual| ("actual", actual)));
     let adds_up =
         if explanation.adds_up() { "equal to the prediction, however terms are grouped" } else { "NOT EQUAL" };
     rows.push(("sum of terms", adds_up.to_owned()));
@@ -75,9 +86,9 @@ fn article(
     let role = NodeRole::Source;
     html! {
         article {
-            h3 { (one_line(&explanation.id)) " " small { (example.reason) } }
+            h3 { (one_line(&explanation.id)) " " small { (reason) } }
             (facts(&rows))
-            (figures.html(graph_drawing(definition, data, example.position, explanation, output, role, WIDTH)))
+            (figures.html(graph_drawing(definition, data, position, explanation, output, role, WIDTH)))
             (figures.html(waterfall(definition, explanation, output, WIDTH)))
             (ledgers(explanation, output))
         }
@@ -85,7 +96,7 @@ fn article(
 }
 
 /// The actual target of an item, where it is known.
-fn actual(data: &Dataset, judged: &Judged, position: usize) -> Option<String> {
+fn actual(data: &Dataset, judged: &Judgement, position: usize) -> Option<String> {
     let item = data.items()[position] as usize;
     let target = judged.targets.first()?;
     let value = target.values.get(item).copied().filter(|value| !value.is_nan())?;

@@ -15,18 +15,15 @@ const EXTREMES: usize = 10;
 /// The section.
 pub(super) fn html(figures: &ModelFigures<'_>, overview: &Overview, bands: Bands<'_>) -> Markup {
     let Some(importance) = &overview.importance else { return Markup::default() };
-    let mean = |k: usize| importance.by_feature[k].iter().sum::<f64>() / importance.structure.len().max(1) as f64;
-    let total: f64 = figures.order().iter().map(|k| mean(*k)).sum();
     let row = |place: usize| {
         let k = figures.order()[place];
         let feature = &overview.features[k];
-        let share = if total > 0.0 { mean(k) / total } else { 0.0 };
         vec![
             TableCell::Number((place + 1).to_string()),
             TableCell::Text(one_line(&feature.name)),
             TableCell::Text(feature.kind.name().to_owned()),
-            TableCell::Number(number(mean(k), 3)),
-            TableCell::Number(percent(share, 1)),
+            TableCell::Number(number(importance.of_feature(k), 3)),
+            TableCell::Number(percent(importance.share_of_feature(k), 1)),
             TableCell::Number(count(feature.support.nodes as usize)),
             TableCell::Number(count(feature.support.graphs as usize)),
             TableCell::Text(bands.verdict(k, overview).unwrap_or_default()),

@@ -1,19 +1,19 @@
 //! The report: one self-contained page about one model, for a reader who did not train it.
 //!
 //! ```text
-//! judged (how well it predicts) --------+
-//! model figures ------------------------+-> sections -> one HTML page
-//! choice of examples -> their figures --+
+//! judgement -> performance --------------+
+//! model figures -------------------------+-> sections -> one HTML page
+//! chosen examples -> their figures ------+
 //! ```
 
 mod cautions;
-mod choice;
 mod examples;
 mod features;
 mod html;
-mod judged;
+mod performance;
 mod reproduce;
 
+use gnan::evaluate::Judgement;
 use gnan::explain::{Explainer, Overview};
 use gnan::files::Task;
 use gnan::numbers::count;
@@ -30,7 +30,7 @@ use crate::words;
 pub use reproduce::quoted;
 
 use html::{details, facts, list};
-use judged::{Judged, metric};
+use performance::{metric, part_remark, part_words};
 
 /// Style of the page around the figures.
 const PAGE_STYLE: &str = include_str!("../../assets/report.css");
@@ -62,7 +62,7 @@ pub struct Report<'a> {
 impl Report<'_> {
     /// The page as HTML.
     pub fn html(&self) -> Result<String> {
-        let judged = Judged::new(self.model, self.data, self.test_share)?;
+        let judged = Judgement::new(self.model, self.data, self.test_share)?;
         let explainer = Explainer::new(self.model, &judged.data)?;
         // Densities and support are those of all the data, importances those of the items that the model is judged on.
         let mut overview = explainer.overview_over(self.data)?;
@@ -70,8 +70,8 @@ impl Report<'_> {
         let model_figures = ModelFigures::new(explainer.canonical(), &overview, self.bands, WIDTH);
         let mut figures = Figures { palette: self.palette, count: 0 };
         let performance = html! {
-            (judged.html())
-            @if let Some(scatter) = judged.scatter(&overview.unit, WIDTH) { (figures.html(scatter)) }
+            (performance::html(&judged))
+            @if let Some(scatter) = performance::scatter(&judged, &overview.unit, WIDTH) { (figures.html(scatter)) }
         };
         let sections = [
             ("model", "What the model is", self.model_html()),
@@ -96,12 +96,12 @@ impl Report<'_> {
     }
 
     /// The summary at the top of the page.
-    fn lead(&self, judged: &Judged, overview: &Overview, model_figures: &ModelFigures<'_>) -> String {
+    fn lead(&self, judged: &Judgement, overview: &Overview, model_figures: &ModelFigures<'_>) -> String {
         let definition = self.model.definition();
         let mut lead = format!("This model predicts {}.", words::prediction(definition));
         if let Some((name, value)) = judged.metrics.chief() {
-            let remark = judged.part_remark();
-            lead += &format!(" Its {} is {} on {}. {remark}", name.long_name(), metric(value), judged.part_words());
+            let (part, remark) = (part_words(judged), part_remark(judged));
+            lead += &format!(" Its {} is {} on {part}. {remark}", name.long_name(), metric(value));
         }
         let names: Vec<String> =
             model_figures.order().iter().take(3).map(|k| one_line(&overview.features[*k].name)).collect();
@@ -181,7 +181,7 @@ impl Report<'_> {
             @for figure in model_figures.all() {
                 @let has_verdicts = figure.name == "influence-by-distance";
                 (figures.html(figure))
-                @if has_verdicts { (verdicts(&self.bands.rho_verdicts(overview))) }
+                @if has_verdicts { (verdicts(&self.bands.rho_verdicts(overview, self.model.learned().rho))) }
             }
         }
     }

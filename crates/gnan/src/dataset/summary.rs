@@ -111,6 +111,20 @@ impl Dataset {
         }
         summary
     }
+
+    /// Of the graphs of this view, or of at most `most` of them evenly chosen: how many have several components, and
+    /// how many were looked at. Of links, these are the graphs of message edges.
+    pub fn disconnected_graphs(&self, most: usize) -> [usize; 2] {
+        let graphs = self.graphs();
+        let every = graphs.len().div_ceil(most.max(1)).max(1);
+        let looked_at: Vec<usize> = graphs.into_iter().step_by(every).collect();
+        let structure = |graph: usize| match self.links() {
+            Some(links) => links.message_graph(self, graph),
+            None => self.graph(graph),
+        };
+        let disconnected = looked_at.iter().filter(|graph| structure(**graph).components().1 > 1).count();
+        [disconnected, looked_at.len()]
+    }
 }
 
 fn part_sizes(split: &[SplitPart]) -> [usize; 3] {

@@ -10,6 +10,8 @@ use super::feature::dense;
 
 /// Whole numbers with at most this many distinct values are read as classes unless the user says otherwise.
 const MOST_NUMERIC_CLASSES: usize = 20;
+/// A class with less than this share of the items is rare.
+const RARE: f64 = 0.1;
 
 /// Whether a numeric target is a class or a quantity, where the user says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +123,28 @@ impl Target {
         };
         Ok(Target { name, unit, classes, values })
     }
+
+    /// The values of those of some items that have one.
+    pub fn known(&self, items: &[u32]) -> Vec<f64> {
+        items.iter().map(|item| self.values[*item as usize]).filter(|value| !value.is_nan()).collect()
+    }
+
+    /// The share of every class among some items with known classes; empty where there is none.
+    pub fn class_shares(&self, items: &[u32]) -> Vec<f64> {
+        let known = self.known(items);
+        if known.is_empty() {
+            return Vec::new();
+        }
+        let mut counts = vec![0.0; self.classes.as_ref().map_or(0, Vec::len)];
+        known.iter().for_each(|class| counts[*class as usize] += 1.0);
+        counts.iter().map(|count| count / known.len() as f64).collect()
+    }
+
+    /// The classes that less than a tenth of some items have, with their shares.
+    pub fn rare_classes(&self, items: &[u32]) -> Vec<(&str, f64)> {
+        let names = self.classes.iter().flatten().map(String::as_str);
+        names.zip(self.class_shares(items)).filter(|(_, share)| *share < RARE).collect()
+    }
 }
 
 /// Whether values repeat as classes do: two of them, or each three times on average.
@@ -140,4 +164,29 @@ fn used_classes(codes: &[u32], levels: &[String]) -> (Vec<String>, Vec<f64>) {
     }
     let of_code = |code: &u32| if *code == MISSING { f64::NAN } else { index[*code as usize] };
     (classes, codes.iter().map(of_code).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(counts: &[usize]) -> Target {
+        let values = counts.iter().enumerate().flat_map(|(class, count)| vec![class as f64; *count]).collect();
+        let classes = (0..counts.len()).map(|class| class.to_string()).collect();
+        Target { name: "y".to_owned(), unit: None, classes: Some(classes), values }
+    }
+
+    /// 7 of 70 is a tenth, though `0.1 * 70` rounds to more than 7.
+    #[test]
+    fn a_class_is_rare_below_a_tenth() {
+        let rare = |counts: &[usize]| {
+            let target = target(counts);
+            let items: Vec<u32> = (0..target.values.len() as u32).collect();
+            target.rare_classes(&items).into_iter().map(|(class, share)| (class.to_owned(), share)).collect::<Vec<_>>()
+        };
+        assert!(rare(&[7, 63]).is_empty() && rare(&[]).is_empty());
+        assert_eq!(rare(&[95, 5, 0]), [("1".to_owned(), 0.05), ("2".to_owned(), 0.0)]);
+        let unknown = Target { values: vec![f64::NAN; 2], ..target(&[0, 0]) };
+        assert!(unknown.rare_classes(&[0, 1]).is_empty() && unknown.class_shares(&[0, 1]).is_empty());
+    }
 }

@@ -54,7 +54,7 @@ impl ReorderedGraph {
     }
 
     /// Number of nodes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.graph.len()
     }
 

@@ -52,6 +52,16 @@ pub struct Trial {
     pub chosen: bool,
 }
 
+impl Trial {
+    /// The candidates of some trials with their losses, the lowest first, as the record of a model keeps them.
+    pub fn by_loss(trials: Vec<Trial>) -> Vec<(String, f64)> {
+        let mut tried: Vec<(String, f64)> =
+            trials.into_iter().map(|trial| (trial.candidate, trial.valid_loss)).collect();
+        tried.sort_by(|a, b| a.1.total_cmp(&b.1));
+        tried
+    }
+}
+
 /// A candidate over all splits on which it was tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CandidateSummary {
@@ -139,6 +149,8 @@ mod tests {
             [("b", 2), ("a", 0)]
         );
         assert_eq!((found[0].valid_loss, found[0].valid.get(Metric::Accuracy)), (0.75, Some(0.8)));
+        let by_loss = Trial::by_loss(trials.to_vec());
+        assert_eq!(by_loss, [("b".to_owned(), 0.5), ("a".to_owned(), 1.0), ("b".to_owned(), 1.0)]);
     }
 
     #[test]

@@ -8,7 +8,9 @@
 //! [`workers`](crate::workers), and through a [`Journal`] that remembers those that are done.
 
 mod choice;
+mod examples;
 mod journal;
+mod judgement;
 mod parts;
 mod protocol;
 mod run;
@@ -20,9 +22,11 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 pub use choice::{CandidateSummary, Criterion, Trial};
+pub use examples::{Example, ExampleReason};
 pub use journal::Journal;
+pub use judgement::{JudgedPart, Judgement};
 pub use parts::PartMetrics;
-pub use protocol::{Division, Protocol, Tuning};
+pub use protocol::{Division, LINK_TEST_SHARE, Protocol, Tuning};
 pub use space::{Search, Space, Strategy};
 
 use crate::dataset::{Dataset, Split};

@@ -4,6 +4,11 @@ use crate::dataset::{Dataset, Split};
 use crate::error::{Error, Result};
 use crate::remedy::Remedy;
 
+/// Folds where the data bring no split.
+const USUAL_FOLDS: usize = 10;
+/// The share of the links that is tested where links are divided to be evaluated.
+pub const LINK_TEST_SHARE: f64 = 0.1;
+
 /// How the data are divided into training, validation and test parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Division {
@@ -20,6 +25,16 @@ pub enum Division {
         /// Share of the items that is tested.
         test: f64,
     },
+}
+
+impl Division {
+    /// The splits that came with the data, or else 10 folds: fewer where there are fewer labelled items.
+    pub fn usual(data: &Dataset) -> Division {
+        match data.given_splits() {
+            0 => Division::Folds(USUAL_FOLDS.min(data.labelled().len())),
+            _ => Division::GivenSplits,
+        }
+    }
 }
 
 /// On which splits options are tuned.
@@ -84,7 +99,9 @@ impl Protocol {
                     if split.test.is_empty() {
                         return Err(Error::input("the given split has no labelled test items")
                             .in_file(data.name())
-                            .with_remedy(Remedy::Set("folds", "10".to_owned()).to("evaluate over folds instead")));
+                            .with_remedy(
+                                Remedy::Set("folds", USUAL_FOLDS.to_string()).to("evaluate over folds instead"),
+                            ));
                     }
                     Ok(split)
                 })

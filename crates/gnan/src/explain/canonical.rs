@@ -303,13 +303,18 @@ impl Canonical {
         }
     }
 
+    /// The effect of a value at a distance, `E_k(value, l)`: the same per shown output.
+    pub fn effect(&self, k: usize, value: FeatureValue<'_>, slot: usize) -> Vec<f64> {
+        self.definition().shown(&self.product(k, value, slot))
+    }
+
     /// Raw rho and what centring takes out, per output: raw `f_k`, as [`raw_shape`](Self::raw_shape) gives it, times the
     /// one and less the other is its product.
     pub(super) fn factors(&self, k: usize, rho: usize, slot: usize) -> (&[f64], &[f64]) {
         (&self.rho[rho][slot], &self.centre[k][slot])
     }
 
-    /// Raw `f_k` and the rho it is heard with; `None`: unseen in training.
+    /// Raw `f_k` and the rho that weighs it; `None`: unseen in training.
     pub(super) fn raw_shape(&self, k: usize, value: FeatureValue<'_>) -> Option<(Vec<f64>, usize)> {
         let feature = &self.model.definition().learned.features[k];
         let place = &self.layout.features[k];
@@ -441,7 +446,7 @@ impl Canonical {
     }
 }
 
-/// Raw rho in f64; 0 where it is not heard.
+/// Raw rho in f64; 0 beyond its reach.
 fn raw_rho(model: &Model, layout: &Layout, axis: &DistanceAxis, r: usize, slot: usize) -> Vec<f64> {
     if !layout.rhos[r].reach.includes(axis.distance(slot)) {
         return vec![0.0; model.outputs()];

@@ -44,7 +44,7 @@ pub struct Explainer<'a> {
     data: &'a Dataset,
     canonical: Canonical,
     features: Cow<'a, [Feature]>,
-    /// What all nodes say, where that is little.
+    /// The terms of all sources, where they are few.
     source_terms: Option<SourceTerms>,
     /// The graph through every lens, where there is one alone.
     views: Option<Vec<View>>,
@@ -85,11 +85,11 @@ impl<'a> Explainer<'a> {
         let (features, canonical) = (model.features_of(data)?, model.canonical());
         let all = 0..data.node_count();
         let needed = SourceTerms::bytes(value_count(&features, &all), canonical.outputs());
-        let room = data.run().memory.left().map_or(MOST_KEPT, |left| MOST_KEPT.min(left / 4));
+        let free_bytes = data.run().memory.left().map_or(MOST_KEPT, |left| MOST_KEPT.min(left / 4));
         Ok(Explainer {
             model,
             data,
-            source_terms: (needed <= room).then(|| SourceTerms::of(&canonical, &features, all)),
+            source_terms: (needed <= free_bytes).then(|| SourceTerms::of(&canonical, &features, all)),
             canonical,
             features,
             views: if data.graph_count() == 1 { Some(views(model, data, 0)?) } else { None },
@@ -111,7 +111,7 @@ impl<'a> Explainer<'a> {
         self.data
     }
 
-    /// What some nodes say: `visit` is called with few nodes after the other, and what they say.
+    /// The terms of some sources: `visit` is called with few nodes after the other, and their terms.
     pub(super) fn each_source_terms(&self, nodes: Range<usize>, mut visit: impl FnMut(Range<usize>, &SourceTerms)) {
         if let Some(terms) = &self.source_terms {
             return visit(nodes, terms);

@@ -4,6 +4,8 @@
 //! `A[i, j, k, l] = f_k(x_jk) * rho(l) * [dist(j,i) = l] / n_i(l)` plus the structure term and `b0`. What is kept here
 //! are its marginals by (source, feature), by (feature, distance) and by receiver, from which the others are sums.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::parts::Unlisted;
@@ -94,6 +96,22 @@ impl Explanation {
         let mut sums = vec![0.0; self.nodes.len()];
         self.by_node_and_feature.iter().for_each(|part| sums[part.node] += part.values[output]);
         sums
+    }
+
+    /// Contribution of a feature to an output by the labels of the sources, ascending, with the number of sources that
+    /// have each; a source without a label counts as missing. `None` where sources have no labels or not all are listed.
+    pub fn by_label(&self, feature: usize, output: usize) -> Option<Vec<(&str, f64, usize)>> {
+        if self.labels.is_empty() || self.unlisted.is_some() {
+            return None;
+        }
+        let mut labels: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
+        for part in self.by_node_and_feature.iter().filter(|part| part.feature == feature) {
+            let label = self.labels.get(part.node).map_or("", String::as_str);
+            let (sum, sources) = labels.entry(if label.is_empty() { "missing" } else { label }).or_default();
+            *sum += part.values[output];
+            *sources += 1;
+        }
+        Some(labels.into_iter().map(|(label, (sum, sources))| (label, sum, sources)).collect())
     }
 
     /// Contribution of every distance to an output, "unreachable" last.

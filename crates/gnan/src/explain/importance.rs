@@ -35,6 +35,38 @@ pub struct Importance {
     pub structure: Vec<f64>,
 }
 
+impl Importance {
+    /// The importance of a feature, on average over outputs.
+    pub fn of_feature(&self, k: usize) -> f64 {
+        mean(&self.by_feature[k])
+    }
+
+    /// The importance of a distance, on average over outputs.
+    pub fn of_distance(&self, slot: usize) -> f64 {
+        mean(&self.by_distance[slot])
+    }
+
+    /// The importance of the structure term, on average over outputs.
+    pub fn of_structure(&self) -> f64 {
+        mean(&self.structure)
+    }
+
+    /// The share of a feature in the importances of all features.
+    pub fn share_of_feature(&self, k: usize) -> f64 {
+        let total: f64 = (0..self.by_feature.len()).map(|k| self.of_feature(k)).sum();
+        if total > 0.0 { self.of_feature(k) / total } else { 0.0 }
+    }
+
+    /// The importances of some features for some outputs, added up.
+    pub fn sum_over(&self, features: &[usize], outputs: &[usize]) -> f64 {
+        features.iter().flat_map(|k| outputs.iter().map(|output| self.by_feature[*k][*output])).sum()
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
 impl Explainer<'_> {
     /// The importance of features and distances over all items of the data set. Distances longer than any in training
     /// are counted with the longest.

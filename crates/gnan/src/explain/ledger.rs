@@ -182,6 +182,16 @@ impl Explanation {
 }
 
 impl Ledger {
+    /// The names of the term that raises the output most and of the one that lowers it most, where there are such; the
+    /// structure term is called "structure".
+    pub fn extremes(&self) -> [Option<&str>; 2] {
+        let terms = self.terms.iter().map(|term| (term.name.as_str(), term.amount));
+        let terms: Vec<(&str, f64)> = terms.chain([("structure", self.structure)]).collect();
+        let highest = terms.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, amount)| *amount > 0.0);
+        let lowest = terms.iter().min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, amount)| *amount < 0.0);
+        [highest, lowest].map(|term| term.map(|(name, _)| *name))
+    }
+
     /// The largest `count` terms, largest first, and the sum of the others.
     pub fn top(mut self, count: usize) -> Ledger {
         self.terms.sort_by(|a, b| b.amount.abs().total_cmp(&a.amount.abs()));

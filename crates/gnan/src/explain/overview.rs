@@ -4,16 +4,17 @@ use serde::Serialize;
 
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
-use crate::files::{Kind, Task, Values};
+use crate::files::{Kind, Task};
 use crate::lens::DistanceAxis;
-use crate::model::{FeatureSchema, Model, Support};
+use crate::model::{Model, Rho, Support};
 
 use super::canonical::{Canonical, CanonicalLevel, RhoCurve};
 use super::explainer::Explainer;
 use super::importance::Importance;
+use super::shape_curve::{ShapeCurve, bins};
 
-/// Most bins of a density; with fewer distinct values every value has its own.
-const MOST_BINS: usize = 24;
+/// A rho that changes by less than this over the distances seen in training is flat.
+const FLAT: f64 = 0.1;
 
 /// The whole model, as tables and figures show it.
 ///
@@ -69,28 +70,6 @@ pub struct FeatureOverview {
     /// The curve of a continuous or sparse feature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub curve: Option<ShapeCurve>,
-}
-
-/// The exact curve of a feature over the range of its training values, and how the data lie under it.
-#[derive(Clone, Debug, Serialize)]
-pub struct ShapeCurve {
-    /// Points to join by lines: the ends of the range and every knot between them, with values per output; points between
-    /// knots as well where the curve is not linear.
-    pub points: Vec<(f64, Vec<f64>)>,
-    /// How the values lie; empty without data.
-    pub bins: Vec<Bin>,
-}
-
-/// Values of a feature between two bounds (or equal to both), and who has them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Bin {
-    /// Lower bound.
-    pub from: f64,
-    /// Upper bound; belongs to the next bin, but for the last.
-    pub to: f64,
-    /// Nodes and graphs of the data with such a value.
-    #[serde(flatten)]
-    pub support: Support,
 }
 
 impl Model {
@@ -164,6 +143,26 @@ impl Overview {
         order.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
         order
     }
+
+    /// The rhos that weigh features and are nearly the same, for every output, at all distances seen in training.
+    pub fn flat_rhos(&self, rho: Rho) -> Vec<&RhoCurve> {
+        let is_seen = |slot: usize| self.receivers.get(slot).is_some_and(|count| *count > 0.0);
+        let is_flat = |values: &[Vec<f64>], c: usize| {
+            let mut found = values.iter().enumerate().filter(|(slot, _)| is_seen(*slot)).map(|(_, row)| row[c]);
+            let first = found.next().unwrap_or(0.0);
+            let (low, high) = found.fold((first, first), |(low, high), value| (low.min(value), high.max(value)));
+            high - low < FLAT
+        };
+        let rhos = self.rho[rho.of_bias_alone()..].iter();
+        rhos.filter(|rho| (0..self.outputs.len()).all(|c| is_flat(&rho.values, c))).collect()
+    }
+
+    /// The shortest distance, by the first lens, at which some but fewer than [`LITTLE_SUPPORT`] receivers of the
+    /// training data have a source.
+    pub fn first_rare_distance(&self) -> Option<usize> {
+        let finite = self.axis.range(0).len().saturating_sub(1);
+        (0..finite).find(|slot| self.receivers[*slot] > 0.0 && self.receivers[*slot] < LITTLE_SUPPORT as f64)
+    }
 }
 
 impl FeatureOverview {
@@ -173,98 +172,17 @@ impl FeatureOverview {
         let points = self.curve.iter().flat_map(|curve| &curve.points).flat_map(|(_, values)| values);
         levels.chain(points).fold(0.0, |largest: f64, value| largest.max(value.abs()))
     }
-}
 
-impl ShapeCurve {
-    /// The values of the curve at `x`, on the line between two points; beyond its ends, those of the nearest end.
-    pub fn value_at(&self, x: f64) -> Vec<f64> {
-        let after = self.points.partition_point(|(at, _)| *at <= x);
-        match (after.checked_sub(1).and_then(|before| self.points.get(before)), self.points.get(after)) {
-            (Some((from, low)), Some((to, high))) => {
-                let share = (x - from) / (to - from);
-                low.iter().zip(high).map(|(low, high)| low + share * (high - low)).collect()
-            }
-            (Some((_, values)), None) | (None, Some((_, values))) => values.clone(),
-            (None, None) => Vec::new(),
+    /// The levels with the lowest and the highest effect on the first output, of those with enough nodes.
+    pub fn extreme_levels(&self) -> Vec<&CanonicalLevel> {
+        let enough = |level: &&CanonicalLevel| level.support.nodes >= LITTLE_SUPPORT;
+        let mut found: Vec<&CanonicalLevel> = self.levels.iter().filter(enough).collect();
+        found.sort_by(|a, b| a.values[0].total_cmp(&b.values[0]));
+        if found.len() > 2 {
+            found.drain(1..found.len() - 1);
         }
+        found
     }
-
-    /// `count` numbers evenly spaced over the range of the curve; one where it is a single point.
-    pub fn evenly_spaced(&self, count: usize) -> Vec<f64> {
-        let (Some((from, _)), Some((to, _))) = (self.points.first(), self.points.last()) else { return Vec::new() };
-        let steps = if from == to { 0 } else { count.saturating_sub(1) };
-        let at = |step: usize| {
-            let share = step as f64 / steps.max(1) as f64;
-            from * (1.0 - share) + to * share
-        };
-        (0..=steps).map(at).collect()
-    }
-
-    /// The bins that hold the lowest and the highest value and the quartiles between them.
-    pub fn quartile_bins(&self) -> Vec<Bin> {
-        let nodes: u64 = self.bins.iter().map(|bin| bin.support.nodes).sum();
-        let mut before = 0;
-        let mut shown = self.bins.clone();
-        shown.retain(|bin| {
-            let here = before..before + bin.support.nodes;
-            before = here.end;
-            (0..=4).any(|quarter| here.contains(&(nodes.saturating_sub(1) * quarter / 4)))
-        });
-        shown
-    }
-}
-
-impl Bin {
-    /// The middle of its values.
-    pub fn centre(&self) -> f64 {
-        self.from / 2.0 + self.to / 2.0
-    }
-}
-
-/// How the values of a feature lie over the nodes of the data's items; the zeros of a sparse feature are left out.
-fn bins(data: &Dataset, feature: &Feature, schema: &FeatureSchema) -> Vec<Bin> {
-    let Some(scale) = schema.scale else { return Vec::new() };
-    let values = values_by_graph(data, feature);
-    let mut distinct: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
-    distinct.sort_by(f64::total_cmp);
-    distinct.dedup();
-    let mut bins: Vec<Bin> = if distinct.len() <= MOST_BINS {
-        distinct.iter().map(|value| Bin { from: *value, to: *value, support: Support::default() }).collect()
-    } else {
-        let edge = |index: usize| {
-            let share = index as f64 / MOST_BINS as f64;
-            scale.min * (1.0 - share) + scale.max * share
-        };
-        (0..MOST_BINS).map(|b| Bin { from: edge(b), to: edge(b + 1), support: Support::default() }).collect()
-    };
-    let mut last = vec![usize::MAX; bins.len()];
-    for (graph, value) in values {
-        // Values out of the training range count with the nearest.
-        let after = bins.partition_point(|bin| bin.from <= value);
-        let index = after.saturating_sub(1);
-        bins[index].support.nodes += 1;
-        bins[index].support.graphs += u64::from(last[index] != graph);
-        last[index] = graph;
-    }
-    bins
-}
-
-fn values_by_graph(data: &Dataset, feature: &Feature) -> Vec<(usize, f64)> {
-    let mut found = Vec::new();
-    for graph in data.graphs() {
-        let nodes = data.sources_of(graph);
-        match &feature.values {
-            Values::Numbers(values) => found.extend(values[nodes].iter().map(|value| (graph, *value))),
-            Values::Sparse { rows, values, .. } => {
-                let start = rows.partition_point(|row| (*row as usize) < nodes.start);
-                let end = rows.partition_point(|row| (*row as usize) < nodes.end);
-                found.extend(values[start..end].iter().map(|value| (graph, *value)));
-            }
-            Values::Categories { .. } => {}
-        }
-    }
-    found.retain(|(_, value)| value.is_finite());
-    found
 }
 
 /// With fewer training graphs than this behind it (nodes, for a node task), a part of the model is called weakly
@@ -276,32 +194,5 @@ impl Support {
     pub fn is_little(&self, task: Task) -> bool {
         let count = if task == Task::Graph { self.graphs } else { self.nodes };
         count < LITTLE_SUPPORT
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn curve() -> ShapeCurve {
-        let bin = |from: f64, nodes| Bin { from, to: from + 1.0, support: Support { nodes, graphs: nodes } };
-        let bins = vec![bin(0.0, 1), bin(1.0, 50), bin(2.0, 0), bin(3.0, 30), bin(4.0, 20)];
-        ShapeCurve { points: vec![(0.0, vec![0.0]), (5.0, vec![10.0])], bins }
-    }
-
-    #[test]
-    fn a_curve_is_linear_between_its_points_and_ends_with_them() {
-        assert_eq!([-1.0, 0.0, 2.5, 5.0, 7.0].map(|x| curve().value_at(x)[0]), [0.0, 0.0, 5.0, 10.0, 10.0]);
-        assert_eq!(curve().evenly_spaced(5), [0.0, 1.25, 2.5, 3.75, 5.0]);
-        let point = ShapeCurve { points: vec![(2.0, vec![1.0])], bins: Vec::new() };
-        assert_eq!(point.evenly_spaced(5), [2.0]);
-        let nothing = ShapeCurve { points: Vec::new(), bins: Vec::new() };
-        assert!(nothing.value_at(1.0).is_empty() && nothing.evenly_spaced(5).is_empty());
-    }
-
-    /// Of 101 nodes the 1st, 26th, 51st, 76th and 101st: the bins from 0, 1, 1, 3 and 4.
-    #[test]
-    fn the_quartiles_are_where_values_lie() {
-        assert_eq!(curve().quartile_bins().iter().map(|bin| bin.from).collect::<Vec<_>>(), [0.0, 1.0, 3.0, 4.0]);
     }
 }

@@ -22,7 +22,7 @@ pub struct ReadoutTerm {
     /// The feature, or "structure".
     pub part: String,
     /// The input of its readout function.
-    #[serde(rename = "heard")]
+    #[serde(rename = "before_readout")]
     pub input: f64,
     /// What that adds to every shown output.
     pub values: Vec<f64>,
@@ -42,7 +42,7 @@ pub struct ReadoutExplanation {
     /// The structure, then every feature.
     pub terms: Vec<ReadoutTerm>,
     /// The inputs, taken apart: the only output is the sum of all inputs.
-    #[serde(rename = "heard")]
+    #[serde(rename = "before_readout")]
     pub inputs: Explanation,
 }
 
@@ -60,7 +60,7 @@ impl ReadoutExplanation {
         (terms, (!others.is_empty()).then_some((others.len(), sums)))
     }
 
-    /// Whether both stages add up: the terms to the prediction, and the parts of what is heard to what was given to the
+    /// Whether both stages add up: the terms to the prediction, and the parts of the inputs to the inputs of the
     /// readout functions.
     pub fn adds_up(&self) -> bool {
         let close = |sum: f64, whole: f64, size: f64| (sum - whole).abs() <= 1e-5 * size.max(1.0);

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bin_is_heard_at_its_centre() {
+    fn a_bin_counts_at_its_centre() {
         let bins = WeightBins { weight: "days".to_owned(), ends: vec![1.0, 7.0] };
         let axis = DistanceAxis::new(&[Lens { bins: Some(bins), ..Lens::default() }], &[1]);
         assert_eq!(axis.slots(), 4);

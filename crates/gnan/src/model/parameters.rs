@@ -64,6 +64,13 @@ pub enum Rho {
     Grouped,
 }
 
+impl Rho {
+    /// How many of the first rhos weigh the bias alone and no feature: none where there is one for everything.
+    pub fn of_bias_alone(self) -> usize {
+        usize::from(self != Rho::Shared)
+    }
+}
+
 /// Everything that training changes.
 #[derive(Clone, Debug)]
 pub struct Parameters {

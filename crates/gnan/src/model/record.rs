@@ -114,6 +114,16 @@ impl Record {
             && split.valid.len() == self.valid_items
             && (self.items_checksum.is_empty() || self.items_checksum == split.train.items_checksum())
     }
+
+    /// The point of the thinned history with the lowest validation loss: (epoch, train, valid).
+    pub fn best_point(&self) -> Option<(usize, f64, f64)> {
+        self.history.iter().copied().min_by(|a, b| a.2.total_cmp(&b.2))
+    }
+
+    /// Whether the last epoch was the best: more of them might have been better still.
+    pub fn was_still_improving(&self) -> bool {
+        self.epochs > 0 && self.best_epoch + 1 >= self.epochs
+    }
 }
 
 /// How well a feature pair did among the candidates.

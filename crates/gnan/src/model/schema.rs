@@ -85,7 +85,7 @@ pub struct FeatureSchema {
     /// The group of features that it shares a distance function with, where rho is grouped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rho_group: Option<String>,
-    /// The association rule: from which distances it is heard; `None`: from all that the model hears.
+    /// The association rule: at which distances its effects count; `None`: at all distances of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
     /// What stands behind the missing level; `None` if no training value was missing.

@@ -31,7 +31,7 @@ use super::resolve::ResolvedSpec;
 use super::setup::learn_features;
 use super::target_scale::TargetScale;
 
-/// Most features among which pairs are looked for: those that say most in the additive model.
+/// Most features among which pairs are looked for: the most important ones of the additive model.
 pub const MOST_FEATURES: usize = 40;
 /// Ranks kept in the record.
 const RANKS_KEPT: usize = 20;
@@ -75,7 +75,7 @@ impl Spec {
         let there_are = considered * considered.saturating_sub(1) / 2;
         if self.model.feature_pairs.saturating_add(named.len()) > there_are.max(named.len()) {
             return Err(Error::usage(format!(
-                "{} pairs are asked for, and the features make {there_are}",
+                "{} pairs are requested, and the features make {there_are}",
                 self.model.feature_pairs.saturating_add(named.len())
             ))
             .with_remedy(format!(
@@ -199,7 +199,7 @@ impl Ranking {
     }
 }
 
-/// The names of the features among which pairs are looked for: those that can be cut, and of many those that say most.
+/// The names of the features among which pairs are looked for: those that can be cut, and of many the most important.
 fn considered<'a>(
     spec: &Spec,
     additive: &Model,

@@ -1,4 +1,4 @@
-//! Projection: after every step, parameters go back to where every rule that was asked for holds.
+//! Projection: after every step, parameters go back to where every requested rule holds.
 //!
 //! A B-spline rises where its coefficients rise, is convex where the slopes between them rise, and stays within them. So the
 //! coefficients of a monotone function are replaced by the nearest ordered ones, the slopes of a convex one likewise,
@@ -33,7 +33,7 @@ struct RuledShape {
 }
 
 impl Projection {
-    /// The rules of these features and of rho; after training what sources say is multiplied by `gains`.
+    /// The rules of these features and of rho; after training source values are multiplied by `gains`.
     pub(super) fn new(features: &[FeatureSchema], layout: &Layout, rho_monotone: bool, gains: &[f32]) -> Projection {
         let everything = (f64::NEG_INFINITY, f64::INFINITY);
         let mut rhos = vec![if rho_monotone { (0.0, f64::INFINITY) } else { everything }; layout.rho_functions()];
@@ -46,7 +46,7 @@ impl Projection {
                     *lowest = 0.0;
                 }
                 if feature.rules.bound.is_some() {
-                    // A source may be heard by every lens.
+                    // A source may count by every lens.
                     let most = 1.0 / layout.lenses as f64;
                     (*lowest, *highest) = (lowest.max(-most), most);
                 }

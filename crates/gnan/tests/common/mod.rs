@@ -235,7 +235,7 @@ pub struct ModelShape {
     /// Rho is 0 beyond this distance.
     pub hop_cap: Option<usize>,
     /// What else is decided about distance.
-    pub hearing: Hearing,
+    pub distance_options: DistanceOptions,
     /// Whether shape functions, and whether rhos, are splines.
     pub splines: [bool; 2],
     /// Whether there is a readout; graph tasks only.
@@ -244,10 +244,10 @@ pub struct ModelShape {
 
 /// What is decided about distance besides a hop cap.
 #[derive(Clone, Copy, Debug)]
-pub struct Hearing {
+pub struct DistanceOptions {
     /// The ways of measuring it.
     pub ways: Ways,
-    /// Whether unreachable nodes are not heard.
+    /// Whether unreachable nodes do not count.
     pub silent_unreachable: bool,
     /// Draws association rules and groups of features; 0: none.
     pub rules: u64,
@@ -268,17 +268,17 @@ pub enum Ways {
     Directions,
 }
 
-impl Hearing {
+impl DistanceOptions {
     /// Nothing unusual.
-    pub const PLAIN: Hearing = Hearing { ways: Ways::Plain, silent_unreachable: false, rules: 0 };
+    pub const PLAIN: DistanceOptions = DistanceOptions { ways: Ways::Plain, silent_unreachable: false, rules: 0 };
 
     /// Something unusual, half of the time.
-    pub fn random(random: &mut Stream) -> Hearing {
+    pub fn random(random: &mut Stream) -> DistanceOptions {
         if random.below(2) == 0 {
-            return Hearing::PLAIN;
+            return DistanceOptions::PLAIN;
         }
         let ways = [Ways::Plain, Ways::Mean, Ways::SumAndMean, Ways::Against, Ways::Directions][random.below(5)];
-        Hearing {
+        DistanceOptions {
             ways,
             silent_unreachable: random.below(3) == 0,
             rules: random.below(3) as u64 * (1 + random.next_u64() / 4),
@@ -324,7 +324,7 @@ pub fn random_model_shape(random: &mut Stream) -> ModelShape {
         hidden: [16, 32][random.below(2)],
         normalise: random.below(4) > 0,
         hop_cap: [None, None, None, Some(0), Some(2)][random.below(5)],
-        hearing: Hearing::random(random),
+        distance_options: DistanceOptions::random(random),
         splines: [random.below(3) == 0, random.below(3) == 0],
         readout: false,
     }
@@ -332,7 +332,7 @@ pub fn random_model_shape(random: &mut Stream) -> ModelShape {
 
 /// A model with random parameters, no part of them zero, whose features were learned from `case`.
 pub fn random_model(random: &mut Stream, shape: ModelShape, case: &Case) -> Model {
-    let lenses = shape.hearing.lenses(case);
+    let lenses = shape.distance_options.lenses(case);
     random_model_through(random, shape, case, lenses)
 }
 
@@ -355,7 +355,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     }
     let targets = shape.goal.targets();
     let outputs = output_count(shape.goal.outcome, &targets, shape.goal.two_logits);
-    shape.hearing.rule(&mut features);
+    shape.distance_options.rule(&mut features);
     let slots: Vec<usize> =
         lenses.iter().map(|lens| lens.bins.as_ref().map_or(4, |bins| bins.ends.len() + 2)).collect();
     let [shape_kind, rho_kind] =
@@ -370,7 +370,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     let rho_spline = (rho_kind == ShapeKind::Spline).then(|| Basis::hats(vec![0.0, 0.2, 1.0 / 3.0, 0.5, 1.0]));
     let smooth = if shape.splines == [false; 2] { 0.0 } else { [0.0, 0.3][random.below(2)] };
     let mut spec = Spec::default().layers(shape.layers).hidden(shape.hidden).normalise(shape.normalise);
-    spec = spec.readout(shape.readout && case.graph_task).ignore_unreachable(shape.hearing.silent_unreachable);
+    spec = spec.readout(shape.readout && case.graph_task).ignore_unreachable(shape.distance_options.silent_unreachable);
     spec.distances.hop_cap = shape.hop_cap;
     let mut definition = Definition {
         record: Record { resolved: spec.clone().smooth(smooth), ..Record::default() },

@@ -78,8 +78,8 @@ impl Case {
             let distances = floyd_warshall(graph.nodes, &graph.edges, self.directed);
             for node in 0..graph.nodes {
                 let item = if self.graph_task { index } else { first + node };
-                let heard = (0..graph.nodes).map(|source| distances[source][node]).collect();
-                receivers.push(Receiver { item, first, distances: heard, others: Vec::new() });
+                let to_node = (0..graph.nodes).map(|source| distances[source][node]).collect();
+                receivers.push(Receiver { item, first, distances: to_node, others: Vec::new() });
             }
             first += graph.nodes;
         }
@@ -106,7 +106,7 @@ impl Case {
     }
 }
 
-/// A node that hears all nodes of its graph.
+/// A node whose sources are all nodes of its graph.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// The item whose output it adds to.
@@ -130,7 +130,7 @@ pub struct FileLens {
     pub ends: Vec<f64>,
 }
 
-/// Where something is heard, as the file says it.
+/// The distances at which something counts, as in the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct FileReach {
     from: usize,
@@ -383,7 +383,7 @@ pub struct FileModel {
     pub outputs: usize,
     /// Dropout masks; `None` for a prediction.
     pub masks: Option<Masks>,
-    /// Features that are asked at knots only, by name: between two of them lies a line, beyond them nothing changes.
+    /// Features that are evaluated at knots only, by name: between two of them lies a line, beyond them nothing changes.
     pub knots: BTreeMap<String, Vec<f64>>,
     layers: usize,
     hidden: usize,
@@ -651,7 +651,7 @@ impl FileModel {
         (0..bias.len()).map(|output| sum(output) + bias[output]).collect()
     }
 
-    /// Whether anything may be heard from a distance under an association rule.
+    /// Whether anything may count at a distance under an association rule.
     fn includes(&self, rule: Option<usize>, distance: Option<usize>) -> bool {
         let within = |reach: FileReach| match distance {
             None => reach.unreachable,
@@ -716,13 +716,13 @@ impl FileModel {
             let at = (feature.first_value + level) * self.source_outputs;
             self.tensors[self.values].values[at..at + self.source_outputs].to_vec()
         };
-        // The levels of a categorical feature have a rho each; a missing number is heard with the feature's rho.
+        // The levels of a categorical feature have a rho each; a missing number is weighed by the feature's rho.
         let own_rho = |level: usize| match feature.scale {
             None if self.per_feature && feature.has_level_rhos() => feature.first_rho + level,
             _ => feature.first_rho,
         };
         let unseen = || match feature.scale {
-            // A readout function is given what is heard as it is: nothing is taken out of it.
+            // A readout function is given its input as it is: nothing is taken out of it.
             _ if !self.readout_parts.is_empty() => Vec::new(),
             None => (feature.shares.iter().enumerate())
                 .map(|(level, share)| (own_rho(level), free_value(level).iter().map(|x| share * x).collect(), under))
@@ -738,7 +738,7 @@ impl FileModel {
                     None => self.network(&self.shape_parts, feature.network, input, mask),
                 };
                 let mut said: Vec<f64> = at(0.0).into_iter().map(|reference| -reference).collect();
-                for (place, share) in self.asked(&feature.name, *number) {
+                for (place, share) in self.evaluated_at(&feature.name, *number) {
                     said.iter_mut().zip(at((place - shift) / scale)).for_each(|(sum, f)| *sum += share * f);
                 }
                 vec![(feature.first_rho, said, under)]
@@ -755,8 +755,8 @@ impl FileModel {
         }
     }
 
-    /// Where a feature is asked for a value, and how much each answer counts.
-    fn asked(&self, name: &str, number: f64) -> Vec<(f64, f64)> {
+    /// Where the shape function of a feature is evaluated, and how much each value counts.
+    fn evaluated_at(&self, name: &str, number: f64) -> Vec<(f64, f64)> {
         let Some(knots) = self.knots.get(name) else { return vec![(number, 1.0)] };
         let number = number.max(knots[0]).min(knots[knots.len() - 1]);
         match knots.windows(2).find(|pair| pair[0] <= number && number <= pair[1]) {
@@ -807,9 +807,9 @@ impl FileModel {
     pub fn outputs_of(&self, case: &Case, receivers: &[Receiver], gain: f64) -> Vec<Vec<Answer>> {
         let said: Vec<Vec<Term>> = (0..case.nodes()).map(|node| self.said(case, node)).collect();
         let mut rho: BTreeMap<(usize, usize, Option<usize>), Vec<f64>> = BTreeMap::new();
-        // [items][parts][outputs of a source]: what is heard of the bias and of every feature.
+        // [items][parts][outputs of a source]: the sums of the bias and of every feature.
         let nothing = vec![vec![Answer::default(); self.source_outputs]; self.features.len() + 1];
-        let mut heard = vec![nothing; case.items()];
+        let mut sums = vec![nothing; case.items()];
         for receiver in receivers {
             let by_lens = [&receiver.distances].into_iter().chain(&receiver.others);
             for ((lens, way), distances) in self.lenses.iter().enumerate().zip(by_lens) {
@@ -827,7 +827,7 @@ impl FileModel {
                         let rho = (rho.entry((lens, *index, *distance)))
                             .or_insert_with(|| self.rho_by(lens, *index, *distance));
                         let part = rule.map_or(0, |feature| feature + 1);
-                        for (output, answer) in heard[receiver.item][part].iter_mut().enumerate() {
+                        for (output, answer) in sums[receiver.item][part].iter_mut().enumerate() {
                             let part = gain * share * rho[output] * term[output];
                             answer.value += part;
                             answer.magnitude += part.abs();
@@ -836,23 +836,23 @@ impl FileModel {
                 }
             }
         }
-        heard.iter().map(|parts| self.read_out(parts)).collect()
+        sums.iter().map(|parts| self.read_out(parts)).collect()
     }
 
-    /// `b0` and what is heard of every part: its sum, or what the readout functions make of it.
+    /// `b0` and the sums of every part: as they are, or what the readout functions make of them.
     fn read_out(&self, parts: &[Vec<Answer>]) -> Vec<Answer> {
         let start = |bias: &f64| Answer { value: *bias, magnitude: bias.abs() };
         let mut outputs: Vec<Answer> = self.output_bias().iter().map(start).collect();
-        for (part, heard) in parts.iter().enumerate() {
+        for (part, sums) in parts.iter().enumerate() {
             let (values, sizes): (Vec<f64>, Vec<f64>) = match self.readout_parts.is_empty() {
-                true => heard.iter().map(|heard| (heard.value, heard.magnitude)).unzip(),
+                true => sums.iter().map(|sum| (sum.value, sum.magnitude)).unzip(),
                 false => {
-                    let at = |heard: f64| self.network(&self.readout_parts, part, heard, None);
-                    // An error of what is heard grows with the slope.
-                    let (below, above) = (at(heard[0].value - 0.01), at(heard[0].value + 0.01));
+                    let at = |input: f64| self.network(&self.readout_parts, part, input, None);
+                    // An error of the input grows with the slope.
+                    let (below, above) = (at(sums[0].value - 0.01), at(sums[0].value + 0.01));
                     let slopes = below.iter().zip(above).map(|(below, above)| (above - below).abs() / 0.02);
-                    let values = at(heard[0].value);
-                    let size = |(value, slope): (&f64, f64)| value.abs() + slope * heard[0].magnitude.max(1.0);
+                    let values = at(sums[0].value);
+                    let size = |(value, slope): (&f64, f64)| value.abs() + slope * sums[0].magnitude.max(1.0);
                     let sizes = values.iter().zip(slopes).map(size).collect();
                     (values, sizes)
                 }

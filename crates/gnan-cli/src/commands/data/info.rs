@@ -20,7 +20,7 @@ const EXAMPLES: &str = examples!(
     "gnan data info MUTAG.zip --json | jq .features[].name",
 );
 
-/// Rows that a list shows unless all are asked for.
+/// Rows that a list shows unless all are requested.
 pub const FIRST_ROWS: usize = 20;
 /// Widest name in a table.
 pub const NAME_WIDTH: usize = 32;

@@ -10,7 +10,8 @@ use gnan::numbers::{count, counted, counted_more, number};
 use gnan_report::words;
 
 use crate::amounts::{
-    EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, level_rows, strongest, summed, support_words,
+    EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, largest_size, level_rows, strongest, summed,
+    support_words,
 };
 use crate::findings::rho_table;
 use crate::style::{dim, escape_control, heading};
@@ -87,7 +88,7 @@ impl Global<'_> {
         facts
     }
 
-    /// What sources are called: the edges that a pair hears, or nodes.
+    /// What sources are called: the message edges around a node pair, or nodes.
     fn nouns(&self) -> Nouns {
         if self.canonical.definition().learned.links.is_some() { EDGES } else { NODES }
     }
@@ -211,7 +212,7 @@ impl Global<'_> {
         format!("{}{more}", section("structure", words, &table))
     }
 
-    /// Every shape function, or the features that are asked for.
+    /// Every shape function, or those of the requested features.
     fn shapes(&self) -> String {
         let features = &self.overview.features;
         let shown = match &self.features {
@@ -229,9 +230,8 @@ impl Global<'_> {
         if !hidden.is_empty() {
             let example = shorten(&features[hidden[0]].name, NAME_WIDTH);
             let together = self.overview.importance.as_ref().map(|importance| {
-                let sizes =
-                    hidden.iter().flat_map(|k| self.shown().into_iter().map(|o| importance.by_feature[*k][o.shown.0]));
-                format!(", together of importance {}", number(sizes.sum()))
+                let outputs: Vec<usize> = self.shown().iter().map(|output| output.shown.0).collect();
+                format!(", together of importance {}", number(importance.sum_over(hidden, &outputs)))
             });
             let how = format!("{} (--feature \"{example}\", or --top)", together.unwrap_or_default());
             text.push_str(&format!("\n{}", more_line(hidden.len(), "feature", &how)));
@@ -277,9 +277,9 @@ impl Global<'_> {
             if self.outputs.len() == 1 {
                 rows.sort_by(|a, b| b.values[0].total_cmp(&a.values[0]));
             }
-            if let Some(next) = others.first() {
-                let size = next.values.iter().map(|value| value.abs()).fold(0.0, f64::max);
-                more = more_line(others.len(), "level", &format!(", none above {} in size", number(size)));
+            if !others.is_empty() {
+                let size = number(largest_size(&others));
+                more = more_line(others.len(), "level", &format!(", none above {size} in size"));
             }
         } else if let Some(curve) = feature.curve.as_ref().filter(|curve| !full && curve.bins.len() > rows.len()) {
             let how = format!("the quartiles of {} bins; --feature shows all", count(curve.bins.len()));

@@ -12,7 +12,7 @@ pub enum Completion {
     Well,
     /// As a good server does, but the connection is cut after so many bytes.
     Cut(usize),
-    /// Everything, whatever part was asked for.
+    /// Everything, whatever part was requested.
     Everything,
     /// A part that begins elsewhere.
     WrongPart,

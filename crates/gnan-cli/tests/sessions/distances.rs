@@ -1,4 +1,4 @@
-//! What is heard from how far: pooling, directions, edge types, weights, groups and association rules at the shell.
+//! Which sources count from which distances: pooling, directions, edge types, weights, groups and association rules at the shell.
 
 use crate::desk::Desk;
 
@@ -44,6 +44,17 @@ fn association_rules_are_certified_and_certificates_are_checked_again() {
         .says("no distance");
     desk.gnan("train town --target risk --hop-cap-of debt -o x.gnan").expect(2).says("for example age=2");
     assert!(!desk.exists("x.gnan"));
+}
+
+/// One rho for all features, and a copy of it for the feature under a rule: both have a verdict.
+#[test]
+fn a_report_has_a_verdict_on_the_rho_of_all_features_beside_rules() {
+    let desk = town();
+    desk.works(&format!("train town --target risk --rho shared --own-only faith {QUICK}"));
+    desk.works("bootstrap model.gnan town --resamples 2");
+    desk.works("report model.gnan town");
+    let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
+    assert!(page.contains("Influence of all features by distance") && page.contains("Influence of faith"));
 }
 
 #[test]

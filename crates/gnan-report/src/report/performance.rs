@@ -1,0 +1,113 @@
+//! How well the model predicts, in words: metrics beside their confidence intervals and the baseline.
+
+use gnan::baseline;
+use gnan::dataset::Outcome;
+use gnan::evaluate::{JudgedPart, Judgement};
+use gnan::numbers;
+use maud::{Markup, html};
+
+use super::html::{TableCell, table};
+use crate::figure::scatter::{Scatter, ScatterPoint};
+use crate::model_figures::Figure;
+use crate::text;
+
+/// Points of a scatter plot.
+const MOST_POINTS: usize = 1500;
+/// A confusion matrix of more classes is not shown.
+const MOST_CLASSES: usize = 12;
+
+/// Which items the model is judged on, in words.
+pub(super) fn part_words(judged: &Judgement) -> String {
+    let items = numbers::count(judged.data.len());
+    match judged.part {
+        JudgedPart::Test => format!("{items} test items ({})", judged.origin),
+        JudgedPart::Validation => format!("{items} validation items"),
+        JudgedPart::Training => format!("the {items} training items"),
+        JudgedPart::Unknown => format!("{items} items"),
+    }
+}
+
+/// What that means for the reliability of the metrics.
+pub(super) fn part_remark(judged: &Judgement) -> &'static str {
+    match judged.part {
+        JudgedPart::Test => "They were not used in training.",
+        JudgedPart::Validation => "They decided when training stopped, so the metrics are slightly optimistic.",
+        JudgedPart::Training => "The metrics are optimistic: no items were held out.",
+        JudgedPart::Unknown if judged.targets.is_empty() => "Their targets are not known.",
+        JudgedPart::Unknown => {
+            "Some of them may have been used in training (the data cannot be divided as they were for training), so the \
+             metrics may be optimistic."
+        }
+    }
+}
+
+/// The section.
+pub(super) fn html(judged: &Judgement) -> Markup {
+    if judged.metrics.is_empty() {
+        return match &judged.problem {
+            None => html! { p { "These data have no known targets: no metrics can be computed on them." } },
+            Some(problem) => html! { p { "No metrics can be computed on these data: " (problem) "." } },
+        };
+    }
+    let rows = judged.metrics.in_order().map(|(name, value)| {
+        let interval = judged.confidence.get(&name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
+        vec![
+            TableCell::Text(name.long_name().to_owned()),
+            TableCell::Number(metric(value)),
+            TableCell::Number(interval.unwrap_or_default()),
+            TableCell::Number(judged.baseline.get(name).map(metric).unwrap_or_default()),
+        ]
+    });
+    let rows: Vec<Vec<TableCell>> = rows.collect();
+    let reference = format!("baseline (always the {})", baseline::words(judged.outcome));
+    html! {
+        p { "Metrics on " (part_words(judged)) ". " (part_remark(judged)) }
+        (table(&["metric", "this model", "95 % confidence interval", &reference], &rows, &[]))
+        (confusion(judged))
+    }
+}
+
+/// Predicted against actual values, for a regression with one target.
+pub(super) fn scatter(judged: &Judgement, unit: &str, width: f64) -> Option<Figure> {
+    if judged.outcome != Outcome::Regression || judged.targets.is_empty() {
+        return None;
+    }
+    let item = |position: usize| {
+        let name = judged.data.item_id(judged.data.items()[position]);
+        Some(ScatterPoint { name, actual: judged.target(position)?, predicted: f64::from(judged.row(position)[0]) })
+    };
+    let scatter = Scatter {
+        title: "Predicted against actual values".to_owned(),
+        unit: unit.to_owned(),
+        items: (0..judged.data.len()).filter_map(item).collect(),
+        most: MOST_POINTS,
+    };
+    Some(Figure {
+        name: "predicted-against-actual".to_owned(),
+        caption: "Every point is one of these items; on the dashed line, predicted and actual values are equal."
+            .to_owned(),
+        scene: scatter.scene(width),
+    })
+}
+
+/// The confusion matrix; nothing for other outcomes and for very many classes.
+fn confusion(judged: &Judgement) -> Markup {
+    let classes = judged.targets.first().and_then(|target| target.classes.as_ref());
+    let (Some(counts), Some(classes)) = (judged.confusion(), classes) else { return Markup::default() };
+    if classes.len() > MOST_CLASSES {
+        return Markup::default();
+    }
+    let mut header = vec!["actual class".to_owned()];
+    header.extend(classes.iter().map(|class| format!("predicted {class}")));
+    let rows = classes.iter().zip(counts).map(|(class, counts)| {
+        let numbers = counts.into_iter().map(|count| TableCell::Number(numbers::count(count)));
+        [TableCell::Text(class.clone())].into_iter().chain(numbers).collect()
+    });
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    table(&header, &rows.collect::<Vec<_>>(), &[])
+}
+
+/// A metric with a minus sign.
+pub(super) fn metric(value: f64) -> String {
+    text::with_minus(&numbers::metric(value))
+}
