@@ -2,18 +2,11 @@
 
 use std::path::Path;
 
-use npyz::{Deserialize, NpyFile, Order};
-
 use gnan::error::{Error, Result};
 use gnan::memory::MemoryLimit;
 
 /// The longest header that NumPy itself accepts.
 const LONGEST_HEADER: usize = 10_000;
-/// With no more digits than these in a header, the number of elements fits 64 bits.
-const MOST_DIGITS: usize = 18;
-/// The header of a plain array is a dictionary with a tuple in it; a parser may recurse at each bracket.
-const MOST_BRACKETS: usize = 2;
-
 /// An array in C order: the last index runs fastest.
 #[derive(Debug)]
 pub struct Array<T> {
@@ -23,69 +16,137 @@ pub struct Array<T> {
     pub values: Vec<T>,
 }
 
-type File<'a> = NpyFile<&'a [u8]>;
+/// An array before its elements are read: what its header says, and its data, which are as long as that claims.
+struct Npy<'a> {
+    /// The element, for example `i8`; without the order of its bytes.
+    element: &'a str,
+    big_endian: bool,
+    /// Whether the first index runs fastest.
+    fortran: bool,
+    shape: Vec<usize>,
+    /// Number of elements.
+    len: usize,
+    data: &'a [u8],
+}
+
+impl<'a> Npy<'a> {
+    /// Opens an array after checking that its header is that of a plain array and that the data it claims are there.
+    fn open(bytes: &'a [u8], path: &Path) -> Result<Npy<'a>> {
+        let bad = |message: &str| Error::input(message).in_file(path);
+        let (header, data) = parts(bytes).ok_or_else(|| bad("this is not a NumPy array, or it is cut short"))?;
+        let plain = std::str::from_utf8(header).ok().and_then(Npy::parse);
+        let mut array = plain.ok_or_else(|| bad("the header is not that of a plain array"))?;
+        if array.element.starts_with('O') {
+            return Err(bad("this array holds Python objects, which gnan does not read"));
+        }
+        let claimed = array.size().and_then(|size| array.len.checked_mul(size));
+        let short = || bad("this array is shorter than its header claims");
+        array.data = claimed.and_then(|claimed| data.get(..claimed)).ok_or_else(short)?;
+        Ok(array)
+    }
+
+    /// What a header says: a Python dictionary of an element, an order and a shape.
+    fn parse(header: &'a str) -> Option<Npy<'a>> {
+        let value = |key: &str| Some(header.split_once(key)?.1.trim_start().strip_prefix(':')?.trim_start());
+        let descr = value("'descr'")?.strip_prefix('\'')?.split_once('\'')?.0;
+        let fortran = value("'fortran_order'")?.starts_with("True");
+        let shape = value("'shape'")?.strip_prefix('(')?.split_once(')')?.0;
+        let lengths = shape.split(',').map(str::trim).filter(|length| !length.is_empty());
+        // Python 2 wrote an L behind long numbers.
+        let shape = lengths.map(|length| length.trim_end_matches('L').parse().ok()).collect::<Option<Vec<usize>>>()?;
+        let len = shape.iter().try_fold(1usize, |product, length| product.checked_mul(*length))?;
+        let element = descr.trim_start_matches(['<', '>', '|', '=']);
+        Some(Npy { element, big_endian: descr.starts_with('>'), fortran, shape, len, data: &[] })
+    }
+
+    /// Bytes of an element; `None` for a type that is not plain.
+    fn size(&self) -> Option<usize> {
+        let width: usize = self.element.get(1..)?.parse().ok()?;
+        if self.element.starts_with('U') { width.checked_mul(4) } else { Some(width) }
+    }
+
+    /// The elements, each of `N` bytes, made numbers by one of two functions.
+    fn elements<T, const N: usize>(&self, little: fn([u8; N]) -> T, big: fn([u8; N]) -> T) -> impl Iterator<Item = T> {
+        let number = if self.big_endian { big } else { little };
+        self.data.as_chunks::<N>().0.iter().map(move |bytes| number(*bytes))
+    }
+
+    /// An error about the elements.
+    fn not(&self, wanted: &str, path: &Path) -> Error {
+        Error::input(format!("the elements, of type '{}', are not {wanted}", self.element)).in_file(path)
+    }
+
+    /// The array of these elements.
+    fn array<T: Copy>(self, values: Vec<T>) -> Array<T> {
+        let values = match *self.shape {
+            [rows, columns] if self.fortran => {
+                let places = (0..rows).flat_map(|row| (0..columns).map(move |column| column * rows + row));
+                places.map(|place| values[place]).collect()
+            }
+            _ => values,
+        };
+        Array { values, shape: self.shape }
+    }
+}
+
+/// The elements of an array as they are, one type after the other, each made another by a function.
+macro_rules! numbers_of {
+    ($array:expr, $convert:expr, $($name:literal $type:ty),+) => {
+        match $array.element {
+            $($name => $array.elements(<$type>::from_le_bytes, <$type>::from_be_bytes).map($convert).collect(),)+
+            _ => None,
+        }
+    };
+}
 
 /// Reads an array of whole numbers of any width.
 pub fn integers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<i64>> {
-    fn all<T: Deserialize + TryInto<i64>>(file: File) -> Option<Vec<i64>> {
-        file.data::<T>().ok()?.map(|value| value.ok()?.try_into().ok()).collect()
-    }
-    read(bytes, path, memory, "whole numbers", |element, file| match element {
-        "i1" => all::<i8>(file),
-        "i2" => all::<i16>(file),
-        "i4" => all::<i32>(file),
-        "i8" => all::<i64>(file),
-        "u1" => all::<u8>(file),
-        "u2" => all::<u16>(file),
-        "u4" => all::<u32>(file),
-        "u8" => all::<u64>(file),
-        _ => None,
-    })
+    let array = open::<i64>(bytes, path, memory)?;
+    let values: Option<Vec<i64>> = numbers_of!(array, |value| i64::try_from(value).ok(),
+        "i1" i8, "i2" i16, "i4" i32, "i8" i64, "u1" u8, "u2" u16, "u4" u32, "u8" u64);
+    let values = values.ok_or_else(|| array.not("whole numbers", path))?;
+    Ok(array.array(values))
 }
 
 /// Reads an array of floats or small whole numbers.
 pub fn numbers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<f64>> {
-    fn all<T: Deserialize + Into<f64>>(file: File) -> Option<Vec<f64>> {
-        file.data::<T>().ok()?.map(|value| Some(value.ok()?.into())).collect()
-    }
-    read(bytes, path, memory, "numbers", |element, file| match element {
-        "f4" => all::<f32>(file),
-        "f8" => all::<f64>(file),
-        "i1" => all::<i8>(file),
-        "i2" => all::<i16>(file),
-        "i4" => all::<i32>(file),
-        "u1" => all::<u8>(file),
-        "u2" => all::<u16>(file),
-        "u4" => all::<u32>(file),
-        _ => None,
-    })
+    let array = open::<f64>(bytes, path, memory)?;
+    let values: Option<Vec<f64>> = numbers_of!(array, |value| Some(f64::from(value)),
+        "f4" f32, "f8" f64, "i1" i8, "i2" i16, "i4" i32, "u1" u8, "u2" u16, "u4" u32);
+    let values = values.ok_or_else(|| array.not("numbers", path))?;
+    Ok(array.array(values))
 }
 
 /// Reads an array of truth values, or of bytes that are 0 or not.
 pub fn masks(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<bool>> {
-    read(bytes, path, memory, "truth values", |element, file| match element {
-        "b1" | "u1" | "i1" => Some(data_of(bytes)[..file.len() as usize].iter().map(|&byte| byte != 0).collect()),
-        _ => None,
-    })
+    let array = open::<bool>(bytes, path, memory)?;
+    if !["b1", "u1", "i1"].contains(&array.element) {
+        return Err(array.not("truth values", path));
+    }
+    let values = array.data.iter().map(|&byte| byte != 0).collect();
+    Ok(array.array(values))
 }
 
 /// Reads an array of words: of Unicode characters, or of bytes that are UTF-8.
 pub fn words(bytes: &[u8], path: &Path) -> Result<Array<String>> {
-    let file = open(bytes, path)?;
-    let element = file.dtype().descr();
-    let wrong = || Error::input(format!("the elements, of type {element}, are not words")).in_file(path);
-    let plain = element.trim_matches('\'');
-    let width = plain.get(2..).and_then(|width| width.parse::<usize>().ok()).filter(|&width| width > 0);
-    let width = width.ok_or_else(wrong)?;
-    let decode: fn(&[u8]) -> String = match plain.get(..2) {
-        Some("<U") => |word| characters(word, u32::from_le_bytes),
-        Some(">U") => |word| characters(word, u32::from_be_bytes),
-        Some("|S") => |word| String::from_utf8_lossy(word).trim_end_matches('\0').to_string(),
+    let array = Npy::open(bytes, path)?;
+    let wrong = || array.not("words", path);
+    let size = array.size().filter(|size| *size > 0).ok_or_else(wrong)?;
+    let decode: fn(&[u8]) -> String = match (array.element.chars().next(), array.big_endian) {
+        (Some('U'), false) => |word| characters(word, u32::from_le_bytes),
+        (Some('U'), true) => |word| characters(word, u32::from_be_bytes),
+        (Some('S'), _) => |word| String::from_utf8_lossy(word).trim_end_matches('\0').to_string(),
         _ => return Err(wrong()),
     };
-    let size = if plain.contains('U') { width.saturating_mul(4) } else { width };
-    let values = data_of(bytes).chunks_exact(size).take(file.len() as usize).map(decode).collect();
-    Ok(Array { shape: shape_of(&file, path)?, values })
+    Ok(Array { values: array.data.chunks_exact(size).map(decode).collect(), shape: array.shape })
+}
+
+/// Opens an array whose elements will take the place of so many `T`.
+fn open<'a, T>(bytes: &'a [u8], path: &Path, memory: MemoryLimit) -> Result<Npy<'a>> {
+    let array = Npy::open(bytes, path)?;
+    let needed = (array.len as u64).saturating_mul(size_of::<T>() as u64);
+    memory.demand(needed, "the numbers of this array").map_err(|error| error.in_file(path))?;
+    Ok(array)
 }
 
 /// A word of four bytes per character; the end is filled with zeros, and what is no character is replaced.
@@ -93,57 +154,6 @@ fn characters(word: &[u8], number: fn([u8; 4]) -> u32) -> String {
     let (words, _) = word.as_chunks::<4>();
     let numbers = words.iter().map(|&bytes| number(bytes)).take_while(|&number| number != 0);
     numbers.map(|number| char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
-}
-
-fn read<'a, T: Copy>(
-    bytes: &'a [u8],
-    path: &Path,
-    memory: MemoryLimit,
-    wanted: &str,
-    elements: impl Fn(&str, File<'a>) -> Option<Vec<T>>,
-) -> Result<Array<T>> {
-    let file = open(bytes, path)?;
-    let shape = shape_of(&file, path)?;
-    memory
-        .demand(file.len().saturating_mul(size_of::<T>() as u64), "the numbers of this array")
-        .map_err(|error| error.in_file(path))?;
-    let order = file.order();
-    let element = file.dtype().descr();
-    let values = elements(element.trim_matches(['\'', '<', '>', '|', '=']), file)
-        .ok_or_else(|| Error::input(format!("the elements, of type {element}, are not {wanted}")).in_file(path))?;
-    Ok(Array { values: in_c_order(&shape, values, order), shape })
-}
-
-/// Opens an array after checking that its header is that of a plain array and that the data it claims are there.
-fn open<'a>(bytes: &'a [u8], path: &Path) -> Result<File<'a>> {
-    let bad = |message: String| Error::input(message).in_file(path);
-    let (header, data) =
-        parts(bytes).ok_or_else(|| bad("this is not a NumPy array, or it is cut short".to_string()))?;
-    let count = |wanted: fn(&u8) -> bool| header.iter().filter(|byte| wanted(byte)).count();
-    if count(u8::is_ascii_digit) > MOST_DIGITS || count(|byte| b"([{".contains(byte)) > MOST_BRACKETS {
-        return Err(bad("the header is not that of a plain array".to_string()));
-    }
-    let file =
-        NpyFile::new(bytes).map_err(|error| Error::because("this NumPy array cannot be read", error).in_file(path))?;
-    let size = file.dtype().num_bytes().filter(|_| !file.uses_pickled_array());
-    let size = size.ok_or_else(|| bad("this array holds Python objects, which gnan does not read".to_string()))?;
-    match file.len().checked_mul(size as u64) {
-        Some(claimed) if claimed <= data.len() as u64 => Ok(file),
-        _ => Err(bad("this array is shorter than its header claims".to_string())),
-    }
-}
-
-/// The length along each axis.
-fn shape_of(file: &File<'_>, path: &Path) -> Result<Vec<usize>> {
-    let lengths = file.shape().iter().map(|&length| usize::try_from(length));
-    lengths
-        .collect::<std::result::Result<_, _>>()
-        .map_err(|error| Error::because("this array is too large", error).in_file(path))
-}
-
-/// The data of an array that was opened: they are as long as its header claims.
-fn data_of(bytes: &[u8]) -> &[u8] {
-    parts(bytes).expect("an array is opened only if its header can be told from its data").1
 }
 
 /// The header (Python text) and the data behind it.
@@ -154,16 +164,6 @@ fn parts(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
         _ => return None,
     };
     if length > LONGEST_HEADER { None } else { rest.split_at_checked(length) }
-}
-
-fn in_c_order<T: Copy>(shape: &[usize], values: Vec<T>, order: Order) -> Vec<T> {
-    match (shape, order) {
-        (&[rows, columns], Order::Fortran) => {
-            let places = (0..rows).flat_map(|row| (0..columns).map(move |column| column * rows + row));
-            places.map(|place| values[place]).collect()
-        }
-        _ => values,
-    }
 }
 
 #[cfg(test)]
