@@ -159,7 +159,7 @@ impl Spec {
             let levels = known.levels().clone();
             Statistics::with_levels(items, train.features(), levels, known.request().clone(), at_least)
         };
-        let spaced = spaced(&train, LOOKED_FROM);
+        let spaced = train.spaced(LOOKED_FROM);
         let far = statistics(&spaced, &[])?;
         let (axis, slots) = (far.axis(), far.axis().slots());
         let started = Instant::now();
@@ -214,16 +214,10 @@ impl Spec {
     }
 }
 
-/// Items evenly spaced among all.
-fn spaced(data: &Dataset, most: usize) -> Dataset {
-    let every = data.len().div_ceil(most).max(1);
-    data.subset(&(0..data.len()).step_by(every).collect::<Vec<_>>())
-}
-
 /// A batch of items as training would search for them together: near each other in the graph that has the most.
 fn near_items(spec: &Spec, data: &Dataset) -> Result<Dataset> {
     if data.task() == Task::Graph {
-        return Ok(spaced(data, BATCH));
+        return Ok(data.spaced(BATCH));
     }
     let graph_of = |position: &usize| data.graph_of(data.items()[*position] as usize);
     let mut positions: Vec<usize> = (0..data.len()).collect();

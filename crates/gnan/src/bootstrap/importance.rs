@@ -43,10 +43,8 @@ impl<'a> ImportanceCells<'a> {
             Task::Node => {
                 let listed: usize = statistics.levels().features().iter().map(|levels| levels.listed).sum();
                 let at_most = (MOST_ENTRIES / listed.max(1)).max(1);
-                let every = data.len().div_ceil(at_most).max(1);
-                let some: Vec<usize> = (0..data.len()).step_by(every).collect();
                 let options = model.definition().statistics_request();
-                Cow::Owned(Statistics::in_cells(&data.subset(&some), Arc::clone(statistics.levels()), options)?)
+                Cow::Owned(Statistics::in_cells(&data.spaced(at_most), Arc::clone(statistics.levels()), options)?)
             }
         };
         let feature = |unit: &u32| statistics.levels().feature_of(*unit);

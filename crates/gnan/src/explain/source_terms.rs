@@ -102,15 +102,9 @@ impl SourceTerms {
                     add(self, node, u64::from(*code), value);
                 }
             }
-            Values::Numbers(values) => {
-                for (node, value) in nodes.clone().zip(&values[nodes.clone()]) {
-                    add(self, node, value.to_bits(), number(*value));
-                }
-            }
-            Values::Sparse { rows, values, .. } => {
-                let range = entries(rows, nodes);
-                for (row, value) in rows[range.clone()].iter().zip(&values[range]) {
-                    add(self, *row as usize, value.to_bits(), number(*value));
+            numeric => {
+                for (node, value) in numeric.numbers_in(nodes.clone()) {
+                    add(self, node, value.to_bits(), number(value));
                 }
             }
         }
@@ -133,17 +127,11 @@ impl SourceTerms {
     }
 }
 
-/// Where the entries of some rows are among ascending rows.
-fn entries(rows: &[u32], wanted: &Range<usize>) -> Range<usize> {
-    let place = |node: usize| rows.partition_point(|row| (*row as usize) < node);
-    place(wanted.start)..place(wanted.end)
-}
-
 /// Number of values that these nodes have: the most terms there can be.
 pub(super) fn value_count(features: &[Feature], nodes: &Range<usize>) -> usize {
     let values = |feature: &Feature| match &feature.values {
-        Values::Categories { .. } | Values::Numbers(_) => nodes.len(),
-        Values::Sparse { rows, .. } => entries(rows, nodes).len(),
+        Values::Categories { .. } => nodes.len(),
+        numeric => numeric.numbers_in(nodes.clone()).len(),
     };
     features.iter().map(values).sum()
 }

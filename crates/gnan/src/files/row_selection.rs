@@ -78,12 +78,6 @@ impl RowSelection {
         edges
     }
 
-    /// The items of edges between kept rows, one for each edge there was.
-    pub fn edge_items<T: Copy>(&self, edges: &[[u32; 2]], items: &[T]) -> Vec<T> {
-        let kept = |edge: &[u32; 2]| edge.iter().all(|&end| self.place(end).is_some());
-        edges.iter().zip(items).filter(|(edge, _)| kept(edge)).map(|(_, &item)| item).collect()
-    }
-
     /// A column of the kept rows.
     pub fn column(&self, column: Column) -> Column {
         if self.keeps_all() {

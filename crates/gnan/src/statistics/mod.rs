@@ -22,7 +22,7 @@ pub use shells::{DistanceStorage, Sample, ShellCounts, Shells};
 use crate::dataset::{Dataset, Feature};
 use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
-use crate::files::{Kind, Task, Values};
+use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, Lens, Longest, Pool, View};
 use crate::memory::MemoryLimit;
 use crate::run::Run;
@@ -337,11 +337,7 @@ impl Statistics {
 /// [`Levels::at_knots`].
 pub fn find_levels(data: &Dataset, features: &[Feature], knots: &[Option<Vec<f64>>]) -> Result<Arc<Levels>> {
     let nodes = data.node_count();
-    let listed = |feature: &Feature| match &feature.values {
-        Values::Categories { codes, .. } => codes.len(),
-        Values::Numbers(values) | Values::Sparse { values, .. } => values.len(),
-    };
-    let listed: usize = features.iter().map(listed).sum();
+    let listed: usize = features.iter().map(|feature| feature.values.listed()).sum();
     data.run().memory.demand(24 * (listed + nodes) as u64, "the distinct values of the features")?;
     Ok(Arc::new(Levels::at_knots(features, knots, nodes)))
 }
@@ -349,10 +345,8 @@ pub fn find_levels(data: &Dataset, features: &[Feature], knots: &[Option<Vec<f64
 /// For every slot the root of the size of a typical shell of the receivers, `1 / sqrt(mean of 1 / n_i(l))`, by at most
 /// 512 of them: the mean of such a shell varies that much less than one node does.
 pub fn shell_scale(data: &Dataset, slots: usize) -> Result<Vec<f64>> {
-    let every = data.len().div_ceil(TYPICAL_RECEIVERS).max(1);
-    let some: Vec<usize> = (0..data.len()).step_by(every).collect();
     let (mut shares, mut receivers) = (vec![0.0; slots], vec![0.0f64; slots]);
-    for group in receiver_groups(&data.subset(&some)) {
+    for group in receiver_groups(&data.spaced(TYPICAL_RECEIVERS)) {
         let view = View::new(data, group.graph, &Lens::default())?;
         view.each_row(&group.receivers, |_, row| {
             let mut sizes = vec![0.0; slots];

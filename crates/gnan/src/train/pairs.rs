@@ -152,8 +152,7 @@ struct Members {
 impl Members {
     /// Cuts the wanted features by the nodes of the training graphs; those that cannot be cut are an error.
     fn cut(train: &Dataset, schemas: &[FeatureSchema], wanted: impl Fn(&Feature) -> bool) -> Result<Members> {
-        let mut in_training = vec![false; train.node_count()];
-        train.graphs().into_iter().for_each(|graph| in_training[train.nodes_of(graph)].fill(true));
+        let in_training = train.is_source();
         let mut cut = Members { members: Vec::new(), bins: Vec::new() };
         for (feature, schema) in train.features().iter().zip(schemas).filter(|(feature, _)| wanted(feature)) {
             let levels: Vec<String> = schema.levels.iter().map(|level| level.name.clone()).collect();
