@@ -163,7 +163,7 @@ fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
         let all: Vec<usize> = (0..train.len()).collect();
         let said = vec![1.0; data.node_count()];
         for shells in sampled.shells_once(&all) {
-            let mut means = vec![0.0; shells.shares().len()];
+            let mut means = vec![0.0; shells.shares.len()];
             shells.means(&said, 1, &mut means);
         }
     });

@@ -144,15 +144,15 @@ impl Model {
                 definition.statistics_request(),
                 &longest,
             )?);
-            has_unreachable.iter_mut().zip(statistics.has_unreachable()).for_each(|(any, found)| *any |= found);
+            has_unreachable.iter_mut().zip(&statistics.has_unreachable).for_each(|(any, found)| *any |= found);
             // Tables are evaluated again only where distances are longer than before.
             let engine = match &mut engine {
-                Some(engine) if engine.statistics().axis() == statistics.axis() => {
+                Some(engine) if engine.statistics().axis == statistics.axis => {
                     engine.rebind(statistics, self.parameters());
                     engine
                 }
                 engine => {
-                    longest = statistics.axis().longest();
+                    longest = statistics.axis.longest();
                     let needed = Engine::bytes(definition.engine_model(), &statistics, 1);
                     data.run().memory.demand(needed, "the tables of the shape functions")?;
                     engine.insert(self.engine(statistics))

@@ -162,7 +162,7 @@ proptest! {
             }
         }
         let shared = of(true, false);
-        if let Some(shell_counts) = shared.shell_counts().first() {
+        if let Some(shell_counts) = shared.shell_counts.first() {
             for (place, receiver) in receivers.iter().enumerate() {
                 for (slot, count) in shell_counts.counts(place).iter().enumerate() {
                     let distance = (slot + 1 < shared.slots()).then_some(slot);
@@ -171,7 +171,7 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!(shared.shell_counts().is_empty(), graph_task);
+        prop_assert_eq!(shared.shell_counts.is_empty(), graph_task);
     }
 
     /// Each node has exactly one level of a categorical feature (missing is one), so its levels share out `R_G`.
@@ -186,17 +186,17 @@ proptest! {
         });
         let options = StatisticsRequest { normalise, lenses: Lens::plain(), channels: None, sample: None };
         let statistics = Statistics::new(&data, data.features(), options).expect("statistics");
-        for (feature, levels) in data.features().iter().zip(statistics.levels().features()) {
+        for (feature, levels) in data.features().iter().zip(&statistics.levels.features) {
             if feature.kind != Kind::Categorical {
                 continue;
             }
             let end = levels.missing.map_or(levels.units.end, |missing| missing + 1);
             for item in 0..data.len() {
                 let mut sums = vec![0.0; statistics.slots()];
-                let (cells, weights) = statistics.rows().row(item);
+                let (cells, weights) = statistics.rows.row(item);
                 for (cell, weight) in cells.iter().zip(weights) {
-                    if (levels.units.start..end).contains(&statistics.cells().units[*cell as usize]) {
-                        sums[usize::from(statistics.cells().slots[*cell as usize])] += f64::from(*weight);
+                    if (levels.units.start..end).contains(&statistics.cells.units[*cell as usize]) {
+                        sums[usize::from(statistics.cells.slots[*cell as usize])] += f64::from(*weight);
                     }
                 }
                 for (sum, receivers) in sums.iter().zip(bias_cells(&statistics, item)) {
@@ -210,10 +210,10 @@ proptest! {
 /// `R(l)` of an item, by slot.
 fn bias_cells(statistics: &Statistics, item: usize) -> Vec<f64> {
     let mut receivers = vec![0.0; statistics.slots()];
-    let (cells, weights) = statistics.rows().row(item);
+    let (cells, weights) = statistics.rows.row(item);
     for (cell, weight) in cells.iter().zip(weights) {
-        if statistics.cells().units[*cell as usize] == BIAS_UNIT {
-            receivers[usize::from(statistics.cells().slots[*cell as usize])] += f64::from(*weight);
+        if statistics.cells.units[*cell as usize] == BIAS_UNIT {
+            receivers[usize::from(statistics.cells.slots[*cell as usize])] += f64::from(*weight);
         }
     }
     receivers

@@ -33,13 +33,13 @@ pub fn distances_to(
 ) -> Result<u16> {
     let planes = search.run(graph, receivers.as_chunks::<1>().0, far)?;
     write_rows(planes, graph, rows);
-    Ok(planes.longest())
+    Ok(planes.longest)
 }
 
 /// Writes planes as rows, `[receivers, nodes]`.
 fn write_rows(planes: &DistanceBitPlanes, graph: &ReorderedGraph, rows: &mut [u16]) {
-    let nodes = planes.nodes();
-    assert!(rows.len() == planes.receivers() * nodes);
+    let nodes = planes.nodes;
+    assert!(rows.len() == planes.receivers * nodes);
     let mut lanes = vec![[0; RECEIVERS_PER_BLOCK]; nodes];
     for (block, rows) in rows.chunks_mut((RECEIVERS_PER_BLOCK * nodes).max(1)).enumerate() {
         planes.write_wide(block, graph, UNREACHABLE, &mut lanes);

@@ -16,7 +16,8 @@ const SMALL: usize = 4096;
 /// A graph to search, its nodes in an order of its own.
 #[derive(Clone, Debug)]
 pub struct ReorderedGraph {
-    graph: Graph,
+    /// The graph, its nodes numbered by place.
+    pub(super) graph: Graph,
     /// `None`: every node is at the place of its own number.
     order: Option<NodeOrder>,
 }
@@ -46,11 +47,6 @@ impl ReorderedGraph {
         let edges = edges.map(|(node, other)| [places[node as usize], places[other as usize]]);
         let graph = Graph::new(nodes.len(), edges, directed);
         ReorderedGraph { graph, order: Some(NodeOrder { nodes, places }) }
-    }
-
-    /// The graph, its nodes numbered by place.
-    pub(super) fn graph(&self) -> &Graph {
-        &self.graph
     }
 
     /// Number of nodes.

@@ -322,14 +322,4 @@ impl Marginals<'_> {
         self.structure_by_receiver.extend(own);
         self.by_receiver.extend(vec![0.0; self.outputs]);
     }
-
-    /// The distances.
-    pub(super) fn axis(&self) -> &DistanceAxis {
-        &self.axis
-    }
-
-    /// Number of slots.
-    pub(super) fn slots(&self) -> usize {
-        self.slots
-    }
 }

@@ -70,9 +70,9 @@ impl ImportanceSums {
         let (_, found) = explainer.marginals(item, false)?;
         let (width, slots) = (explainer.model().outputs(), explainer.canonical().slots());
         let outputs = self.structure.len();
-        let kept = |slot: usize| found.axis().slot_on(explainer.canonical().axis(), slot);
-        let mut by_slot = vec![0.0; found.slots() * outputs];
-        for (k, feature) in found.feature_distance.chunks_exact(found.slots() * width).enumerate() {
+        let kept = |slot: usize| found.axis.slot_on(explainer.canonical().axis(), slot);
+        let mut by_slot = vec![0.0; found.slots * outputs];
+        for (k, feature) in found.feature_distance.chunks_exact(found.slots * width).enumerate() {
             if feature.iter().all(|value| *value == 0.0) {
                 continue;
             }

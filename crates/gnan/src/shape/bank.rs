@@ -105,7 +105,7 @@ impl Bank {
     pub(crate) fn add_identity(&mut self, shift: f64, scale: f64) {
         match &mut self.0 {
             Functions::Networks(networks) => {
-                let architecture = networks.architecture();
+                let architecture = networks.architecture;
                 for network in 0..networks.len() {
                     architecture.add_line(networks.block_mut(network), scale as f32, (shift / scale) as f32);
                 }
@@ -117,7 +117,7 @@ impl Bank {
     /// Makes every network start as the identity, as far down as `-reach`.
     pub(crate) fn start_as_identity(&mut self, reach: f32) {
         if let Functions::Networks(networks) = &mut self.0 {
-            let architecture = networks.architecture();
+            let architecture = networks.architecture;
             for network in 0..networks.len() {
                 let block = networks.block_mut(network);
                 architecture.add_line(block, 1.0, reach);
@@ -130,7 +130,7 @@ impl Bank {
     /// The same networks as functions of `factor` times their input.
     pub(crate) fn scale_input_of(&mut self, function: usize, factor: f32) {
         if let Functions::Networks(networks) = &mut self.0 {
-            let architecture = networks.architecture();
+            let architecture = networks.architecture;
             let weight =
                 if architecture.layers == 1 { architecture.output_weight() } else { architecture.hidden_part(0).0 };
             networks.block_mut(function)[weight].iter_mut().for_each(|weight| *weight *= factor);
@@ -140,7 +140,7 @@ impl Bank {
     /// Adds a constant to every output of a network.
     pub(crate) fn add_constant_to(&mut self, function: usize, constants: &[f64]) {
         if let Functions::Networks(networks) = &mut self.0 {
-            let place = networks.architecture().output_bias();
+            let place = networks.architecture.output_bias();
             let biases = networks.block_mut(function)[place].iter_mut();
             biases.zip(constants).for_each(|(bias, constant)| *bias = (f64::from(*bias) + constant) as f32);
         }
@@ -149,7 +149,7 @@ impl Bank {
     /// The architecture that all networks share; `None` for splines.
     pub fn architecture(&self) -> Option<Architecture> {
         match &self.0 {
-            Functions::Networks(networks) => Some(networks.architecture()),
+            Functions::Networks(networks) => Some(networks.architecture),
             Functions::Splines(_) => None,
         }
     }
@@ -158,7 +158,7 @@ impl Bank {
     pub fn splines(&self) -> &[Arc<SplineSpec>] {
         match &self.0 {
             Functions::Networks(_) => &[],
-            Functions::Splines(splines) => splines.specs(),
+            Functions::Splines(splines) => &splines.specs,
         }
     }
 
@@ -174,7 +174,7 @@ impl Bank {
     pub fn len(&self) -> usize {
         match &self.0 {
             Functions::Networks(networks) => networks.len(),
-            Functions::Splines(splines) => splines.specs().len(),
+            Functions::Splines(splines) => splines.specs.len(),
         }
     }
 
@@ -206,7 +206,7 @@ impl Bank {
                 let of_part = |range: std::ops::Range<usize>| {
                     (0..networks.len()).flat_map(|k| networks.block(k)[range.clone()].iter().copied()).collect()
                 };
-                networks.architecture().parts().into_iter().map(|part| of_part(part.range)).collect()
+                networks.architecture.parts().into_iter().map(|part| of_part(part.range)).collect()
             }
             Functions::Splines(splines) => vec![splines.numbers().to_vec()],
         }
@@ -217,7 +217,7 @@ impl Bank {
         let mut bank = Bank::zeros(spec);
         match &mut bank.0 {
             Functions::Networks(networks) => {
-                for (part, values) in networks.architecture().parts().into_iter().zip(tensors) {
+                for (part, values) in networks.architecture.parts().into_iter().zip(tensors) {
                     for (network, values) in values.chunks_exact(part.range.len()).enumerate() {
                         networks.block_mut(network)[part.range.clone()].copy_from_slice(values);
                     }
@@ -253,9 +253,9 @@ impl Bank {
     /// The outputs of one function at `input`, in f64.
     pub fn evaluate(&self, function: usize, input: f64) -> Vec<f64> {
         match &self.0 {
-            Functions::Networks(networks) => networks.architecture().evaluate(networks.block(function), input),
+            Functions::Networks(networks) => networks.architecture.evaluate(networks.block(function), input),
             Functions::Splines(splines) => {
-                splines.specs()[function].basis().evaluate(splines.block(function), splines.outputs(), input)
+                splines.specs[function].basis.evaluate(splines.block(function), splines.outputs, input)
             }
         }
     }
@@ -263,9 +263,9 @@ impl Bank {
     /// One function, knot by knot.
     pub fn curve(&self, function: usize) -> Piecewise {
         match &self.0 {
-            Functions::Networks(networks) => networks.architecture().knots(networks.block(function)),
+            Functions::Networks(networks) => networks.architecture.knots(networks.block(function)),
             Functions::Splines(splines) => {
-                splines.specs()[function].basis().curve(splines.block(function), splines.outputs())
+                splines.specs[function].basis.curve(splines.block(function), splines.outputs)
             }
         }
     }
@@ -275,7 +275,7 @@ impl Bank {
     pub(crate) fn bends(&self, function: usize, mask: Option<&[f32]>, from: f64, to: f64) -> Option<Vec<f64>> {
         match &self.0 {
             Functions::Networks(networks) => {
-                Some(networks.architecture().bends(networks.block(function), mask, from, to))
+                Some(networks.architecture.bends(networks.block(function), mask, from, to))
             }
             Functions::Splines(_) => None,
         }
@@ -298,7 +298,7 @@ impl Bank {
     pub(crate) fn group_of(&self, function: usize) -> std::ops::Range<usize> {
         match &self.0 {
             Functions::Networks(networks) => {
-                let (first, weights) = (networks.range(function).start, networks.architecture().output_weight());
+                let (first, weights) = (networks.range(function).start, networks.architecture.output_weight());
                 first + weights.start..first + weights.end
             }
             Functions::Splines(splines) => splines.range(function),

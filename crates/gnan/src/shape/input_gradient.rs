@@ -14,7 +14,7 @@ use super::passes::MOST_ROWS_AT_ONCE;
 impl Networks {
     /// The gradient of every input, given that of every output. Dropout has no part in it.
     pub(crate) fn input_gradients(&self, eval_points: &EvalPoints, out_gradient: &[f32]) -> Vec<f32> {
-        let size = self.architecture();
+        let size = self.architecture;
         let by_network: Vec<Vec<f32>> = (0..self.len())
             .into_par_iter()
             .map(|network| {

@@ -17,7 +17,8 @@ use crate::random::Stream;
 /// The parameters of many networks of one architecture.
 #[derive(Clone, Debug)]
 pub(crate) struct Networks {
-    architecture: Architecture,
+    /// The architecture all networks share.
+    pub architecture: Architecture,
     count: usize,
     parameters: AlignedFloats,
 }
@@ -36,11 +37,6 @@ impl Networks {
             architecture.initialise(networks.block_mut(network), output_scale, &mut random);
         }
         networks
-    }
-
-    /// The architecture all networks share.
-    pub fn architecture(&self) -> Architecture {
-        self.architecture
     }
 
     /// Number of networks.

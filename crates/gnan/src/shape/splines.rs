@@ -26,7 +26,8 @@ const POINTS_AT_ONCE: usize = 4096;
 /// What one spline is, but for its coefficients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SplineSpec {
-    basis: Basis,
+    /// Its basis.
+    pub basis: Basis,
     smooth: f64,
     /// For every second difference how much the three coefficients count.
     differences: Vec<[f64; 3]>,
@@ -48,11 +49,6 @@ impl SplineSpec {
         let alone = |places: &[f64]| places.iter().any(|distance| *distance == 0.0 || distance.is_infinite());
         let row = |places: &[f64]| if alone(places) { [0.0; 3] } else { difference(places) };
         SplineSpec { differences: distances.windows(3).map(row).collect(), basis, smooth }
-    }
-
-    /// Its basis.
-    pub fn basis(&self) -> &Basis {
-        &self.basis
     }
 
     /// Adds the gradient of the penalty to `gradient` (`[coefficients, outputs]`).
@@ -79,8 +75,8 @@ fn difference(places: &[f64]) -> [f64; 3] {
 /// The coefficients of many splines.
 #[derive(Clone, Debug)]
 pub(crate) struct Splines {
-    outputs: usize,
-    specs: Vec<Arc<SplineSpec>>,
+    pub outputs: usize,
+    pub specs: Vec<Arc<SplineSpec>>,
     /// The first coefficient of every spline, and their number.
     offsets: Vec<usize>,
     coefficients: AlignedFloats,
@@ -102,14 +98,6 @@ impl Splines {
                 row.fill(spec.basis.greville(coefficient) as f32);
             }
         }
-    }
-
-    pub fn outputs(&self) -> usize {
-        self.outputs
-    }
-
-    pub fn specs(&self) -> &[Arc<SplineSpec>] {
-        &self.specs
     }
 
     pub(super) fn range(&self, spline: usize) -> Range<usize> {

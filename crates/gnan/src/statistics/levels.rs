@@ -47,7 +47,8 @@ pub struct FeatureLevels {
 /// The levels of all features, and the units of every node.
 #[derive(Clone, Debug)]
 pub struct Levels {
-    features: Vec<FeatureLevels>,
+    /// The levels of every feature.
+    pub features: Vec<FeatureLevels>,
     unit_count: u32,
     offsets: Vec<usize>,
     units: Vec<u32>,
@@ -151,11 +152,6 @@ impl Levels {
                 });
             }
         }
-    }
-
-    /// The levels of every feature.
-    pub fn features(&self) -> &[FeatureLevels] {
-        &self.features
     }
 
     /// Number of units, the bias included.

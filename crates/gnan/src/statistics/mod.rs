@@ -75,20 +75,27 @@ impl ChannelPlan {
 /// What training and prediction need to know of some items.
 #[derive(Clone, Debug)]
 pub struct Statistics {
-    request: StatisticsRequest,
+    /// Which statistics these are.
+    pub request: StatisticsRequest,
     run: Run,
-    items: Vec<u32>,
-    axis: DistanceAxis,
-    has_unreachable: Vec<bool>,
-    levels: Arc<Levels>,
-    cells: CellList,
-    rows: CellRows,
+    /// The items, in the order of the rows.
+    pub items: Vec<u32>,
+    /// The distances that occur.
+    pub axis: DistanceAxis,
+    /// For every lens whether any source is unreachable from any receiver.
+    pub has_unreachable: Vec<bool>,
+    /// The levels of the features.
+    pub levels: Arc<Levels>,
+    /// The cells.
+    pub cells: CellList,
+    /// The cell rows of all items.
+    pub rows: CellRows,
     /// For every lens the shell counts of all items; empty where everything is in cells.
-    shell_counts: Vec<Arc<ShellCounts>>,
+    pub shell_counts: Vec<Arc<ShellCounts>>,
     /// Nodes of every item, where receivers are averaged.
     pooled: Vec<f64>,
     /// For every feature its channel in the shell rows; `None`: it is in the cells.
-    channels: Vec<Option<usize>>,
+    pub channels: Vec<Option<usize>>,
 }
 
 impl Statistics {
@@ -118,7 +125,7 @@ impl Statistics {
     /// The same with every unit in cells, whatever that takes: every part of every contribution can be distinguished.
     pub fn in_cells(data: &Dataset, levels: Arc<Levels>, request: StatisticsRequest) -> Result<Statistics> {
         let request = StatisticsRequest { channels: None, ..request };
-        let channels = vec![None; levels.features().len()];
+        let channels = vec![None; levels.features.len()];
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, request),
             Task::Node => Self::of_nodes(data, levels, request, channels, &[]),
@@ -158,7 +165,7 @@ impl Statistics {
             items: data.items().to_vec(),
             axis,
             has_unreachable: longest.iter().map(|longest| longest.unreachable).collect(),
-            channels: vec![None; levels.features().len()],
+            channels: vec![None; levels.features.len()],
             levels,
             cells,
             rows,
@@ -187,7 +194,7 @@ impl Statistics {
             }
             false => Vec::new(),
         };
-        let mut longest: Vec<Longest> = shell_counts.iter().map(|of_lens| of_lens.longest()).collect();
+        let mut longest: Vec<Longest> = shell_counts.iter().map(|of_lens| of_lens.longest).collect();
         let mut entries: Vec<Vec<CellEntry>> = vec![Vec::new(); data.len()];
         if rho_per_feature {
             let in_cells = unit_in_cells(&levels, &channels);
@@ -211,56 +218,16 @@ impl Statistics {
         })
     }
 
-    /// Which statistics these are.
-    pub fn request(&self) -> &StatisticsRequest {
-        &self.request
-    }
-
-    /// The items, in the order of the rows.
-    pub fn items(&self) -> &[u32] {
-        &self.items
-    }
-
-    /// The distances that occur.
-    pub fn axis(&self) -> &DistanceAxis {
-        &self.axis
-    }
-
     /// Number of slots over all lenses.
     pub fn slots(&self) -> usize {
         self.axis.slots()
-    }
-
-    /// For every lens whether any source is unreachable from any receiver.
-    pub fn has_unreachable(&self) -> &[bool] {
-        &self.has_unreachable
-    }
-
-    /// The levels of the features.
-    pub fn levels(&self) -> &Arc<Levels> {
-        &self.levels
-    }
-
-    /// The cells.
-    pub fn cells(&self) -> &CellList {
-        &self.cells
-    }
-
-    /// The cell rows of all items.
-    pub fn rows(&self) -> &CellRows {
-        &self.rows
-    }
-
-    /// The shell counts of the items of a node task, lens after lens, where they are needed.
-    pub fn shell_counts(&self) -> &[Arc<ShellCounts>] {
-        &self.shell_counts
     }
 
     /// The memory, in bytes, that any model with shells needs: the means of so many lanes over every shell of every item,
     /// and the lists of sampled sources.
     pub fn least_bytes(&self, lanes: usize) -> u64 {
         let of_lens = |of_lens: &Arc<ShellCounts>| {
-            let means = 4 * (of_lens.len() * of_lens.slots() * lanes.next_power_of_two()) as u64;
+            let means = 4 * (of_lens.len() * of_lens.slots * lanes.next_power_of_two()) as u64;
             means + self.request.sample.map_or(0, |sample| of_lens.list_bytes(sample.size))
         };
         self.shell_counts.iter().map(of_lens).sum()
@@ -280,11 +247,6 @@ impl Statistics {
     /// The channel of the bias in the shell rows; `None`: it is in the cells.
     pub fn bias_channel(&self) -> Option<usize> {
         self.request.channels.as_ref().filter(|_| !self.shell_counts.is_empty()).map(|plan| plan.bias)
-    }
-
-    /// For every feature its channel in the shell rows; `None`: it is in the cells.
-    pub fn channels(&self) -> &[Option<usize>] {
-        &self.channels
     }
 
     /// `R(l)` summed over the given rows: the number of receivers whose shell is not empty, by slot (normalisation off: the
@@ -502,12 +464,12 @@ fn choose_channels(
         count += 1;
         Some(count - 1)
     };
-    levels.features().iter().zip(features).map(|(levels, feature)| channel(levels, feature)).collect()
+    levels.features.iter().zip(features).map(|(levels, feature)| channel(levels, feature)).collect()
 }
 
 fn unit_in_cells(levels: &Levels, channels: &[Option<usize>]) -> Vec<bool> {
     let mut in_cells = vec![true; levels.unit_count()];
-    for (feature, channel) in levels.features().iter().zip(channels) {
+    for (feature, channel) in levels.features.iter().zip(channels) {
         if channel.is_some() {
             let end = feature.missing.map_or(feature.units.end, |missing| missing + 1);
             in_cells[feature.units.start as usize..end as usize].fill(false);

@@ -74,7 +74,7 @@ impl Pieces {
     pub(super) fn new(model: EngineModel<'_>, layout: &Layout, levels: &Levels) -> Option<(Pieces, UnitRows)> {
         let mut pieces = Pieces { features: Vec::new(), other_rows: 0 };
         let mut pieced = vec![false; levels.unit_count()];
-        let features = model.features.iter().zip(&layout.features).zip(levels.features()).enumerate();
+        let features = model.features.iter().zip(&layout.features).zip(&levels.features).enumerate();
         for (place, ((schema, of_feature), levels)) in features {
             if let (Some(network), Some(scale), true) = (of_feature.network, schema.scale, model.is_pieced(levels)) {
                 pieces.features.push(PieceFeature { place, network, scale });
@@ -112,7 +112,7 @@ impl Pieces {
         let (mut rest, mut done) = (&mut unit_rows.0[..], 0);
         let mut all_points = Vec::with_capacity(runs.len());
         for (feature, runs) in self.features.iter().zip(&runs) {
-            let units = &levels.features()[feature.place].units;
+            let units = &levels.features[feature.place].units;
             let (own, others) = rest[units.start as usize - done..].split_at_mut(units.len());
             (rest, done) = (others, units.end as usize);
             binding.set_first_row(feature.network, row);
@@ -132,7 +132,7 @@ impl Pieces {
 }
 
 fn values_of(levels: &Levels, place: usize) -> &[f64] {
-    match &levels.features()[place].values {
+    match &levels.features[place].values {
         LevelValues::Numbers(values) => values,
         LevelValues::Names(_) => &[],
     }

@@ -134,14 +134,14 @@ impl Replicate {
             tables.rhos.chunks_exact_mut(width).zip(&rho_slots.points).zip(rho_slots.factors.iter().cycle())
         {
             if let Some(point) = point {
-                let found = &self.rho_points.outputs()[*point as usize * lanes.outputs..];
+                let found = &self.rho_points.outputs[*point as usize * lanes.outputs..];
                 lanes.of(rho).zip(found).for_each(|(to, from)| *to = from * factor);
             }
         }
         copy(tables.row_mut(BIAS_ROW), &parameters.bias);
         for units in &binding.network_units {
             let rows = self.shape_points.rows(units.network);
-            let found = &self.shape_points.outputs()[rows.start * lanes.outputs..rows.end * lanes.outputs];
+            let found = &self.shape_points.outputs[rows.start * lanes.outputs..rows.end * lanes.outputs];
             let (found, reference) = found.split_at(found.len() - lanes.outputs);
             let table = tables.units[units.first_row * width..].chunks_exact_mut(width);
             for (table, found) in table.zip(found.chunks_exact(lanes.outputs)) {

@@ -41,8 +41,8 @@ impl DistanceStorage {
     pub(super) fn in_memory(shell_counts: &ShellCounts, words: usize) -> DistanceStorage {
         DistanceStorage::choose(
             (words * RECEIVERS_PER_BLOCK) as u64,
-            shell_counts.slots(),
-            shell_counts.run().memory.left(),
+            shell_counts.slots,
+            shell_counts.run.memory.left(),
             None,
         )
     }
