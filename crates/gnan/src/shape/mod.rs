@@ -4,6 +4,7 @@ mod adam;
 mod aligned;
 mod bank;
 mod basis;
+mod blocks;
 mod eval_points;
 mod exact;
 mod input_gradient;

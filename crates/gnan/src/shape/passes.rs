@@ -93,7 +93,7 @@ impl ForwardRange<'_> {
                     };
                     arch.dispatch(Forward {
                         architecture: size,
-                        block: self.bank.block(network),
+                        block: self.bank.blocks.block(network),
                         inputs: &self.inputs[piece.clone()],
                         mask: mask_of(self.masks, network, size),
                         activations,
