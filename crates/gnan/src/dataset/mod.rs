@@ -313,6 +313,12 @@ impl Dataset {
         &self.content.features
     }
 
+    /// The names of the first features, for messages.
+    pub(crate) fn first_names(&self) -> String {
+        let names: Vec<&str> = self.features().iter().map(|feature| feature.name.as_str()).take(12).collect();
+        names.join(", ")
+    }
+
     /// The same data with some of the features: `kept` says of each whether it is one of them.
     pub fn with_features(&self, kept: &[bool]) -> Dataset {
         let mut content = (*self.content).clone();

@@ -6,13 +6,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::dataset::{Dataset, Feature, Outcome};
+use crate::dataset::{Dataset, Feature};
 use crate::distance::{DistanceSearch, RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, View};
 use crate::model::Model;
-use crate::score::probabilities;
 
 use super::canonical::Canonical;
 use super::explanation::Explanation;
@@ -166,11 +165,7 @@ impl<'a> Explainer<'a> {
             id: data.item_id(item),
             outputs: definition.shown_names(),
             prediction: show(&raw),
-            probabilities: match definition.learned.outcome {
-                Outcome::Binary | Outcome::Multiclass => probabilities(predicted),
-                Outcome::MultiLabel => predicted.iter().map(|y| probabilities(&[*y])[1]).collect(),
-                Outcome::Regression | Outcome::MultiRegression => Vec::new(),
-            },
+            probabilities: self.model.probabilities(predicted),
             base: show(if nodes.is_empty() { canonical.empty_output() } else { canonical.output_bias() }),
             axis: found.axis.clone(),
             structure_by_distance: rows(&found.structure),

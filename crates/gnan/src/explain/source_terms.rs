@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::dataset::Feature;
 use crate::files::{MISSING, Values};
+use crate::groups::group_offsets;
 
 use super::canonical::{Canonical, FeatureValue};
 
@@ -39,13 +40,10 @@ pub(super) struct SourceTerm {
 impl SourceTerms {
     /// The terms of these nodes.
     pub(super) fn of(canonical: &Canonical, features: &[Feature], nodes: Range<usize>) -> SourceTerms {
-        let mut terms = SourceTerms { first: nodes.start, from: vec![0; nodes.len() + 1], ..SourceTerms::default() };
+        let mut terms = SourceTerms { first: nodes.start, ..SourceTerms::default() };
         let by_feature: Vec<Vec<(u32, SourceTerm)>> =
             features.iter().enumerate().map(|(k, feature)| terms.look_up(canonical, k, feature, &nodes)).collect();
-        by_feature.iter().flatten().for_each(|(node, _)| terms.from[*node as usize + 1] += 1);
-        for node in 0..nodes.len() {
-            terms.from[node + 1] += terms.from[node];
-        }
+        terms.from = group_offsets(nodes.len(), by_feature.iter().flatten().map(|(node, _)| *node as usize));
         let mut next = terms.from.clone();
         terms.terms = vec![SourceTerm::default(); terms.from[nodes.len()]];
         for (node, term) in by_feature.into_iter().flatten() {

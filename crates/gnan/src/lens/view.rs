@@ -13,6 +13,7 @@ use crate::distance::{
 use crate::error::{Error, Result};
 use crate::files::Values;
 use crate::graph::Graph;
+use crate::groups::group_offsets;
 use crate::spec::{EdgeDirection, WeightBins};
 
 /// A graph measured by a lens.
@@ -270,11 +271,7 @@ impl Weighted {
         }
         incoming.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         incoming.dedup_by_key(|(target, source, _)| (*target, *source));
-        let mut offsets = vec![0; nodes + 1];
-        incoming.iter().for_each(|(target, ..)| offsets[*target as usize + 1] += 1);
-        for node in 0..nodes {
-            offsets[node + 1] += offsets[node];
-        }
+        let offsets = group_offsets(nodes, incoming.iter().map(|(target, ..)| *target as usize));
         let sources = incoming.iter().map(|(_, source, _)| *source).collect();
         let weights = incoming.iter().map(|(.., weight)| *weight).collect();
         Weighted { offsets, sources, weights, bins }

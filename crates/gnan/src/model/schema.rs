@@ -225,9 +225,8 @@ impl FeatureSchema {
                 ))
                 .with_remedy(format!("add: {}", absent.join(", "))));
             }
-            let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();
             return Err(Error::input(format!("the data have no feature \"{}\", which the model needs", self.name))
-                .with_remedy(format!("add the column; there are: {}", names.join(", "))));
+                .with_remedy(format!("add the column; there are: {}", data.first_names())));
         };
         found.with_kind(self.kind)
     }
@@ -236,6 +235,11 @@ impl FeatureSchema {
     /// one.
     pub fn has_level_rhos(&self) -> bool {
         self.kind == Kind::Categorical && self.pair.is_none()
+    }
+
+    /// Number of its free values: one per level, and one for missing values where there are any.
+    pub fn value_count(&self) -> usize {
+        self.levels.len() + usize::from(self.missing.is_some())
     }
 
     /// The share of training nodes in each level of a categorical feature, the missing level last where there is one.

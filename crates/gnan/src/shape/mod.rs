@@ -25,5 +25,6 @@ pub use basis::Basis;
 pub use eval_points::EvalPoints;
 pub use network::Architecture;
 pub use pieces::Piece;
+pub(crate) use pieces::extremes;
 pub use piecewise::Piecewise;
 pub use splines::SplineSpec;

@@ -249,6 +249,15 @@ impl Statistics {
         self.request.channels.as_ref().filter(|_| !self.shell_counts.is_empty()).map(|plan| plan.bias)
     }
 
+    /// Number of channels in the shell rows; 0 without them.
+    pub fn channel_count(&self) -> usize {
+        if self.shell_counts.is_empty() {
+            return 0;
+        }
+        let channels = self.channels.iter().flatten().copied().chain(self.bias_channel());
+        1 + channels.max().expect("shells are made for a channel of the bias or of a feature")
+    }
+
     /// `R(l)` summed over the given rows: the number of receivers whose shell is not empty, by slot (normalisation off: the
     /// number of receiver-source pairs).
     pub fn receivers(&self, rows: &[usize]) -> Vec<f64> {

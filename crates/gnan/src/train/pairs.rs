@@ -23,7 +23,6 @@ use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
 use crate::spec::{FeaturePairName, Spec};
 
-use super::check::first_names;
 use super::fit::FitItems;
 use super::loss::LaneTargets;
 use super::report::{Fitted, Monitor};
@@ -56,7 +55,7 @@ impl Spec {
             for name in [first, second] {
                 if !features.iter().any(|feature| feature.name == *name) {
                     return Err(Error::usage(format!("there is no feature \"{name}\" for a pair"))
-                        .with_remedy(format!("choose two of: {}", first_names(train))));
+                        .with_remedy(format!("choose two of: {}", train.first_names())));
                 }
             }
             if let Some(name) = [first, second].into_iter().find(|name| self.is_ruled(name)) {

@@ -139,11 +139,7 @@ impl Spec {
         let patience = self.fit.patience.unwrap_or_else(|| usual_limit(PATIENCE, in_one_batch));
         let mut spec = self.clone();
         spec.data = train.spec().clone();
-        spec.model.rho = match rho {
-            Rho::Shared => Some(RhoChoice::Shared),
-            Rho::PerFeature => Some(RhoChoice::PerFeature),
-            Rho::Grouped => None,
-        };
+        spec.model.rho = rho.choice();
         spec.model.logits =
             (outcome == Outcome::Binary).then_some(if two_logits { LogitChoice::Two } else { LogitChoice::One });
         (spec.model.shape, spec.model.rho_shape) = (Some(shape), Some(rho_shape));

@@ -104,8 +104,7 @@ impl Setup {
             .run()
             .memory
             .demand(Engine::bytes(setup.engine_model(), &setup.statistics, 1), "the tables of the shape functions")?;
-        let channels = setup.statistics.channels.iter().flatten().max().map_or(1, |last| last + 1);
-        let lanes = channels * setup.definition.source_outputs();
+        let lanes = setup.statistics.channel_count() * setup.definition.source_outputs();
         train.run().memory.demand_or(setup.statistics.least_bytes(lanes), "the sums over shells", &leaner_options())?;
         Ok(setup)
     }

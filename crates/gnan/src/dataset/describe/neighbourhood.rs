@@ -3,6 +3,7 @@
 use super::level_name;
 use crate::dataset::{Dataset, Feature};
 use crate::files::{BondOrder, Column};
+use crate::groups::group_offsets;
 
 /// One graph with labels; directions of edges are disregarded, self-loops and repeated edges dropped.
 pub struct Neighbourhood<'a> {
@@ -31,11 +32,7 @@ impl<'a> Neighbourhood<'a> {
         ends.sort_unstable();
         // Of several edges between two nodes, the label that comes first in the alphabet counts.
         ends.dedup_by_key(|(one, other, _)| (*one, *other));
-        let mut offsets = vec![0; nodes.len() + 1];
-        ends.iter().for_each(|(one, _, _)| offsets[*one as usize + 1] += 1);
-        for node in 0..nodes.len() {
-            offsets[node + 1] += offsets[node];
-        }
+        let offsets = group_offsets(nodes.len(), ends.iter().map(|(one, _, _)| *one as usize));
         let neighbours = ends.into_iter().map(|(_, other, label)| (other, label)).collect();
         Neighbourhood { label, first, offsets, neighbours }
     }

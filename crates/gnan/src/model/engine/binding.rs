@@ -58,7 +58,7 @@ impl Binding {
             network_units: Vec::new(),
             unseen: Vec::new(),
             rho_of_unit: vec![0; units],
-            rho_of_channel: vec![0; channel_count(statistics)],
+            rho_of_channel: vec![0; statistics.channel_count()],
             value_of_unit: vec![None; units],
             channel_of_unit: vec![NO_CHANNEL; units],
         };
@@ -147,12 +147,6 @@ impl Binding {
             }
         }
     }
-}
-
-/// Number of channels in the shell rows: none without them, else at least one.
-fn channel_count(statistics: &Statistics) -> usize {
-    let channels = statistics.channels.iter().flatten().copied().chain(statistics.bias_channel()).max();
-    if statistics.shell_counts.is_empty() { 0 } else { channels.map_or(1, |last| last + 1) }
 }
 
 /// A feature of the model, where its parameters are, and its levels in the data.

@@ -239,19 +239,19 @@ impl Engine {
 
     /// Copies out some rows. `repeated` prepares them for many steps over all of them.
     pub fn rows(&self, rows: &[usize], repeated: bool) -> ItemRows {
-        ItemRows {
-            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
-            cells: self.item_cells(rows, repeated),
-            shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells(rows))),
-        }
+        self.copied(rows, repeated, || self.statistics.shells(rows))
     }
 
     /// Rows with the shells that are given for them, lens after lens.
     pub(crate) fn rows_in(&self, rows: &[usize], shells: Vec<Shells>) -> ItemRows {
+        self.copied(rows, false, || shells)
+    }
+
+    fn copied(&self, rows: &[usize], repeated: bool, shells: impl FnOnce() -> Vec<Shells>) -> ItemRows {
         ItemRows {
             readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
-            cells: self.item_cells(rows, false),
-            shells: self.shells.as_ref().map(|term| term.items(shells)),
+            cells: self.item_cells(rows, repeated),
+            shells: self.shells.as_ref().map(|term| term.items(shells())),
         }
     }
 
@@ -273,15 +273,10 @@ impl Engine {
     /// Copies out the rows at some `positions` of `whole`, which holds `rows`.
     pub fn batch(&self, whole: &ItemRows, rows: &[usize], positions: &[usize]) -> ItemRows {
         let rows: Vec<usize> = positions.iter().map(|position| rows[*position]).collect();
-        ItemRows {
-            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
-            cells: self.item_cells(&rows, false),
-            shells: self
-                .shells
-                .as_ref()
-                .zip(whole.shells.as_ref())
-                .map(|(term, items)| term.items(items.select(positions))),
-        }
+        self.copied(&rows, false, || {
+            let shells = whole.shells.as_ref().expect("all rows of an engine with shells have shells");
+            shells.select(positions)
+        })
     }
 
     /// Draws dropout masks for a step; `rate` 0 removes them.
