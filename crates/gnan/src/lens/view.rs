@@ -65,11 +65,6 @@ impl Longest {
     pub fn and(self, other: Longest) -> Longest {
         Longest { finite: self.finite.max(other.finite), unreachable: self.unreachable || other.unreachable }
     }
-
-    /// The slot of a distance within its lens.
-    pub fn slot(self, distance: u16) -> u16 {
-        if distance == UNREACHABLE { self.finite + 1 } else { distance }
-    }
 }
 
 impl View {

@@ -46,16 +46,6 @@ impl DistanceStorage {
             None,
         )
     }
-
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            DistanceStorage::Bytes => "bytes in memory",
-            DistanceStorage::HalfBytes => "half bytes in memory",
-            DistanceStorage::File(_) => "a cache file",
-            DistanceStorage::Recomputed => "searched again for every pass",
-        }
-    }
 }
 
 #[cfg(test)]
