@@ -218,6 +218,6 @@ fn units_of(feature: &Feature, levels: &FeatureLevels) -> Vec<(u32, f32)> {
             values.iter().map(place).collect()
         }
         (Values::Categories { codes, .. }, _) => codes.iter().map(|code| (unit(*code as usize), 0.0)).collect(),
-        _ => Vec::new(),
+        _ => unreachable!("the levels of numbers are numbers"),
     }
 }

@@ -5,72 +5,34 @@
 //! node tasks, the sources in every shell around each receiver, and [`Shells`] write down which they are. Training
 //! touches neither nodes nor edges again.
 
+mod cell_entries;
 mod cells;
 pub mod knots;
 mod levels;
+mod receiver_groups;
+mod request;
 mod shells;
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-use serde::Serialize;
-
 pub use cells::{CellList, CellRows};
 pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
+pub(crate) use receiver_groups::shell_scale;
+pub use request::{ChannelPlan, StatisticsRequest};
 pub use shells::{DistanceStorage, Sample, ShellCounts, Shells};
 
 use crate::dataset::{Dataset, Feature};
-use crate::distance::{RECEIVERS_AT_ONCE, UNREACHABLE};
+use crate::distance::UNREACHABLE;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
-use crate::lens::{DistanceAxis, Lens, Longest, Pool, View};
-use crate::memory::MemoryLimit;
+use crate::lens::{DistanceAxis, Lens, Longest, Pool};
 use crate::run::Run;
-use cells::{CellEntry, SourceWeights, node_entries, number_cells};
+use cell_entries::{graph_cells, node_cells};
+use cells::{CellEntry, number_cells};
 
 /// In a node task with a rho per feature, a feature is kept in cells while an item has at most this share of the
 /// nodes in cells of that feature; else it becomes a channel of the shell rows.
 const MOST_CELLS_PER_NODE: f64 = 0.25;
-/// Items whose cells are made at a time.
-const ITEMS_AT_ONCE: usize = 512;
-/// What a cell takes while it is listed, numbered and copied.
-const BYTES_OF_A_CELL: f64 = 40.0;
-/// Receivers by which the typical size of a shell is estimated.
-const TYPICAL_RECEIVERS: usize = 512;
-
-/// Which statistics to compute: everything that they depend on besides the items and the levels of the features.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StatisticsRequest {
-    /// Divide by the number of nodes in a shell.
-    pub normalise: bool,
-    /// The ways in which distance is measured.
-    pub lenses: Vec<Lens>,
-    /// Which features share a rho; `None`: every feature has a rho of its own.
-    pub channels: Option<ChannelPlan>,
-    /// A sample of every shell in place of the whole.
-    pub sample: Option<Sample>,
-}
-
-/// Which features of a node task share a rho, and so a channel of the shell rows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ChannelPlan {
-    /// The channel of the bias.
-    pub bias: usize,
-    /// The channel of every feature.
-    pub features: Vec<usize>,
-}
-
-impl ChannelPlan {
-    /// One rho for all of so many features and the bias.
-    pub fn shared(features: usize) -> ChannelPlan {
-        ChannelPlan { bias: 0, features: vec![0; features] }
-    }
-
-    /// Number of channels.
-    pub fn count(&self) -> usize {
-        1 + self.features.iter().copied().fold(self.bias, usize::max)
-    }
-}
 
 /// What training and prediction need to know of some items.
 #[derive(Clone, Debug)]
@@ -134,27 +96,8 @@ impl Statistics {
 
     fn of_graphs(data: &Dataset, levels: Arc<Levels>, request: StatisticsRequest) -> Result<Statistics> {
         let lenses = &request.lenses;
-        let found: Vec<(Vec<CellEntry>, Vec<Longest>)> = in_memory(
-            data.run().memory,
-            data.items(),
-            |item: &u32| {
-                let nodes = data.nodes_of(*item as usize);
-                let receivers: Vec<u32> = (0..nodes.len() as u32).collect();
-                let (mut entries, mut longest) = (Vec::new(), Vec::new());
-                for (lens, way) in (0u16..).zip(lenses) {
-                    let mut weights = SourceWeights::new(nodes.len(), request.normalise);
-                    let view = View::new(data, *item as usize, way)?;
-                    longest.push(view.each_row(&receivers, |_, row| weights.add_receiver(row))?);
-                    let share = if way.pool == Pool::Mean { 1.0 / nodes.len().max(1) as f64 } else { 1.0 };
-                    entries.extend(weights.entries(nodes.start, &levels, lens, share));
-                }
-                Ok((entries, longest))
-            },
-            |(entries, _)| entries.len(),
-        )?;
-        let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
+        let (entries, longest) = graph_cells(data, &levels, &request)?;
         let axis = axis_of(lenses, &longest)?;
-        let entries: Vec<Vec<CellEntry>> = found.into_iter().map(|(entries, _)| entries).collect();
         let (cells, rows) = number_cells(&entries, |lens, distance| slot_of(&axis, lens, distance));
         let pooled = match lenses.iter().any(|lens| lens.pool == Pool::Mean) {
             true => data.items().iter().map(|item| data.nodes_of(*item as usize).len() as f64).collect(),
@@ -313,109 +256,6 @@ pub fn find_levels(data: &Dataset, features: &[Feature], knots: &[Option<Vec<f64
     Ok(Arc::new(Levels::at_knots(features, knots, nodes)))
 }
 
-/// For every slot the root of the size of a typical shell of the receivers, `1 / sqrt(mean of 1 / n_i(l))`, by at most
-/// 512 of them: the mean of such a shell varies that much less than one node does.
-pub fn shell_scale(data: &Dataset, slots: usize) -> Result<Vec<f64>> {
-    let (mut shares, mut receivers) = (vec![0.0; slots], vec![0.0f64; slots]);
-    for group in receiver_groups(&data.spaced(TYPICAL_RECEIVERS)) {
-        let view = View::new(data, group.graph, &Lens::default())?;
-        view.each_row(&group.receivers, |_, row| {
-            let mut sizes = vec![0.0; slots];
-            for distance in row {
-                sizes[if *distance == UNREACHABLE { slots - 1 } else { usize::from(*distance).min(slots - 2) }] += 1.0;
-            }
-            for (slot, size) in sizes.into_iter().enumerate().filter(|(_, size)| *size > 0.0) {
-                shares[slot] += 1.0 / size;
-                receivers[slot] += 1.0;
-            }
-        })?;
-    }
-    Ok(shares
-        .iter()
-        .zip(receivers)
-        .map(|(share, count)| if *share > 0.0 { (count / share).sqrt() } else { 1.0 })
-        .collect())
-}
-
-/// Receivers of one graph, at most as many as one search serves.
-struct ReceiverGroup {
-    graph: usize,
-    receivers: Vec<u32>,
-    positions: Vec<usize>,
-}
-
-/// The entries of every item of a node task over the units that are in cells, and the longest distance by every lens.
-fn node_cells(
-    data: &Dataset,
-    levels: &Levels,
-    request: &StatisticsRequest,
-    in_cells: &[bool],
-    entries: &mut [Vec<CellEntry>],
-) -> Result<Vec<Longest>> {
-    let lenses = &request.lenses;
-    let groups = receiver_groups(data);
-    let graphs = data.graphs();
-    let views: Vec<Vec<View>> = graphs
-        .par_iter()
-        .map(|graph| lenses.iter().map(|lens| View::new(data, *graph, lens)).collect())
-        .collect::<Result<_>>()?;
-    let found: Vec<(Vec<Vec<CellEntry>>, Vec<Longest>)> = in_memory(
-        data.run().memory,
-        &groups,
-        |group: &ReceiverGroup| {
-            let first = data.nodes_of(group.graph).start;
-            let mut rows: Vec<Vec<CellEntry>> = group.receivers.iter().map(|_| Vec::new()).collect();
-            let mut longest = Vec::new();
-            for (lens, view) in (0u16..).zip(&views[graphs.partition_point(|graph| *graph < group.graph)]) {
-                let mut next = rows.iter_mut();
-                longest.push(view.each_row(&group.receivers, |_, distances| {
-                    let row = next.next().expect("invariant: a receiver has a row");
-                    row.extend(node_entries(distances, first, levels, request.normalise, in_cells, lens));
-                })?);
-            }
-            Ok((rows, longest))
-        },
-        |(rows, _)| rows.iter().map(Vec::len).sum(),
-    )?;
-    let longest = all_longest(lenses.len(), found.iter().map(|(_, longest)| longest));
-    // Groups are by graph; items keep the order of the data set.
-    for (group, (rows, _)) in groups.iter().zip(found) {
-        for (position, row) in group.positions.iter().zip(rows) {
-            entries[*position] = row;
-        }
-    }
-    Ok(longest)
-}
-
-/// Makes cells of items on all threads, some items at a time; refuses as soon as it is clear that those of all items
-/// do not fit. `count`: how many cells came of an item.
-fn in_memory<T: Sync, U: Send>(
-    memory: MemoryLimit,
-    items: &[T],
-    make: impl Fn(&T) -> Result<U> + Sync,
-    count: impl Fn(&U) -> usize,
-) -> Result<Vec<U>> {
-    let (mut made, mut cells) = (Vec::with_capacity(items.len()), 0);
-    for some in items.chunks(ITEMS_AT_ONCE) {
-        let rest = (items.len() - made.len()) as f64;
-        let needed = cells as f64 / made.len().max(1) as f64 * rest * BYTES_OF_A_CELL;
-        memory.demand(needed as u64, "the sums over shells of all items")?;
-        let found = some.par_iter().map(&make).collect::<Result<Vec<U>>>()?;
-        cells += found.iter().map(&count).sum::<usize>();
-        made.extend(found);
-    }
-    Ok(made)
-}
-
-/// The longest distance by every lens.
-fn all_longest<'a>(lenses: usize, found: impl Iterator<Item = &'a Vec<Longest>>) -> Vec<Longest> {
-    let mut all = vec![Longest::default(); lenses];
-    for found in found {
-        all.iter_mut().zip(found).for_each(|(all, found)| *all = all.and(*found));
-    }
-    all
-}
-
 /// The axis of lenses with these longest distances; slots are numbered in 16 bits.
 fn axis_of(lenses: &[Lens], longest: &[Longest]) -> Result<DistanceAxis> {
     let longest: Vec<usize> = longest.iter().map(|longest| usize::from(longest.finite)).collect();
@@ -429,27 +269,6 @@ fn axis_of(lenses: &[Lens], longest: &[Longest]) -> Result<DistanceAxis> {
 
 fn slot_of(axis: &DistanceAxis, lens: u16, distance: u16) -> u16 {
     axis.slot(usize::from(lens), (distance != UNREACHABLE).then_some(usize::from(distance))) as u16
-}
-
-fn receiver_groups(data: &Dataset) -> Vec<ReceiverGroup> {
-    let mut by_graph: Vec<(usize, u32, usize)> = (data.items().iter().enumerate())
-        .map(|(position, node)| {
-            let graph = data.graph_of(*node as usize);
-            (graph, *node - data.nodes_of(graph).start as u32, position)
-        })
-        .collect();
-    by_graph.sort_unstable();
-    let mut groups: Vec<ReceiverGroup> = Vec::new();
-    for (graph, receiver, position) in by_graph {
-        match groups.last_mut() {
-            Some(group) if group.graph == graph && group.receivers.len() < RECEIVERS_AT_ONCE => {
-                group.receivers.push(receiver);
-                group.positions.push(position);
-            }
-            _ => groups.push(ReceiverGroup { graph, receivers: vec![receiver], positions: vec![position] }),
-        }
-    }
-    groups
 }
 
 /// The channels that are planned; else a channel for every numeric feature with many levels.

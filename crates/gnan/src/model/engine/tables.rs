@@ -103,9 +103,13 @@ impl RhoSlots {
         let mut points = Vec::with_capacity(layout.rhos.len() * slots);
         for (rho, row) in layout.rhos.iter().enumerate() {
             points.extend((0..slots).map(|slot| {
+                if !row.reach.includes(axis.distance(slot)) {
+                    return None;
+                }
                 let function = layout.function(rho, axis.lens_of(slot));
-                let place = slots_of_function[function].binary_search(&slot).ok()?;
-                row.reach.includes(axis.distance(slot)).then_some((firsts[function] + place) as u32)
+                let place = slots_of_function[function].binary_search(&slot);
+                let place = place.expect("a distance function is needed at every slot that one of its rhos includes");
+                Some((firsts[function] + place) as u32)
             }));
         }
         let factors = (0..slots).map(|slot| shell_factor(shell_scale, axis.distance(slot))).collect();
