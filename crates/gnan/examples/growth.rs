@@ -158,7 +158,7 @@ fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
     let (distances_seconds, sampled) =
         timed(|| Statistics::with_levels(&train, data.features(), Arc::clone(&levels), wanted(Some(SAMPLE)), &[]));
     let sampled = sampled?;
-    let slots = sampled.slots();
+    let slots = sampled.axis.slots();
     let (rows_seconds, ()) = timed(|| {
         let all: Vec<usize> = (0..train.len()).collect();
         let said = vec![1.0; data.node_count()];

@@ -46,7 +46,7 @@ fn large_graphs() -> Vec<(&'static str, CaseGraph)> {
 fn check<const WORDS: usize>(name: &str, case: &CaseGraph, directed: bool, receivers: &[u32], far: Option<u16>) {
     let edges = case.edges.iter().map(|edge| edge.map(|node| node as u32));
     let graph = ReorderedGraph::new(Graph::new(case.nodes, edges, directed));
-    let components = (!directed).then(|| graph.components());
+    let components = (!directed).then(|| graph.graph.components().0);
     let far = far.map(|from| Far { from, components: components.as_deref() });
     let starts: Vec<[u32; 1]> = receivers.iter().map(|receiver| [*receiver]).collect();
     let mut search = DistanceSearch::<WORDS>::default();

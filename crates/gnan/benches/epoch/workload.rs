@@ -97,7 +97,7 @@ impl Workload {
                 uncentred: false,
                 shell_scale: Vec::new(),
                 lenses: Lens::plain(),
-                slots: vec![statistics.slots()],
+                slots: vec![statistics.axis.slots()],
                 outputs: output_count(outcome, &targets, false),
                 features,
                 targets,
@@ -152,7 +152,7 @@ impl Workload {
         let networks = self.statistics.levels.features.iter().filter(|f| f.missing.is_none());
         let points: usize = networks.map(|f| f.units.len() + 1).sum();
         let points = if layout.networks == 0 { 0 } else { points };
-        let points = points + layout.functions * self.statistics.slots();
+        let points = points + layout.functions * self.statistics.axis.slots();
         self.steps() * 3.0 * 2.0 * (points * (hidden + hidden * hidden + hidden * outputs)) as f64
     }
 

@@ -65,10 +65,10 @@ pub fn line_distances_to(
     rows: &mut [u16],
 ) -> Result<u16> {
     assert!(rows.len() == pairs.len() * edges.len());
-    let mut to_nodes = vec![0; pairs.len() * graph.len()];
+    let mut to_nodes = vec![0; pairs.len() * graph.graph.len()];
     write_rows(search.run(graph, pairs, None)?, graph, &mut to_nodes);
     let mut longest = 0;
-    let to_nodes_of = to_nodes.chunks_exact(graph.len().max(1));
+    let to_nodes_of = to_nodes.chunks_exact(graph.graph.len().max(1));
     for ((pair, to_nodes), row) in pairs.iter().zip(to_nodes_of).zip(rows.chunks_exact_mut(edges.len().max(1))) {
         for (edge, distance) in edges.iter().zip(row) {
             let [one, other] = edge.map(|node| to_nodes[node as usize]);

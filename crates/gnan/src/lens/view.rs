@@ -117,7 +117,7 @@ impl View {
     }
 
     fn plain(reordered: ReorderedGraph, far: Option<u16>) -> View {
-        let components = far.filter(|_| !reordered.is_directed()).map(|_| reordered.components());
+        let components = far.filter(|_| !reordered.graph.is_directed()).map(|_| reordered.graph.components().0);
         View { reordered, weighted: None, line: None, far, components }
     }
 
@@ -147,10 +147,13 @@ impl View {
     pub fn search_bytes(&self, receivers: usize, longest: usize) -> u64 {
         match (&self.line, &self.weighted) {
             (None, None) if receivers > DistanceSearch::<1>::RECEIVERS => {
-                DistanceSearch::<4>::bytes(self.reordered.len(), longest)
+                DistanceSearch::<4>::bytes(self.reordered.graph.len(), longest)
             }
-            (None, None) => DistanceSearch::<1>::bytes(self.reordered.len(), longest),
-            _ => DistanceSearch::<1>::bytes(self.reordered.len(), longest) + 2 * (receivers * self.sources()) as u64,
+            (None, None) => DistanceSearch::<1>::bytes(self.reordered.graph.len(), longest),
+            _ => {
+                DistanceSearch::<1>::bytes(self.reordered.graph.len(), longest)
+                    + 2 * (receivers * self.sources()) as u64
+            }
         }
     }
 
@@ -176,7 +179,7 @@ impl View {
 
     /// Number of sources: the length of a row.
     pub fn sources(&self) -> usize {
-        self.line.as_ref().map_or(self.reordered.len(), |line| line.messages)
+        self.line.as_ref().map_or(self.reordered.graph.len(), |line| line.messages)
     }
 
     /// Fills `rows` (`[receivers, sources]`, at most [`RECEIVERS_AT_ONCE`] receivers) with distances or bins;

@@ -161,11 +161,6 @@ impl Statistics {
         })
     }
 
-    /// Number of slots over all lenses.
-    pub fn slots(&self) -> usize {
-        self.axis.slots()
-    }
-
     /// The memory, in bytes, that any model with shells needs: the means of so many lanes over every shell of every item,
     /// and the lists of sampled sources.
     pub fn least_bytes(&self, lanes: usize) -> u64 {
@@ -204,7 +199,7 @@ impl Statistics {
     /// `R(l)` summed over the given rows: the number of receivers whose shell is not empty, by slot (normalisation off: the
     /// number of receiver-source pairs).
     pub fn receivers(&self, rows: &[usize]) -> Vec<f64> {
-        let mut receivers = vec![0.0; self.slots()];
+        let mut receivers = vec![0.0; self.axis.slots()];
         for row in rows {
             let (cells, weights) = self.rows.row(*row);
             for (cell, weight) in cells.iter().zip(weights) {

@@ -223,7 +223,7 @@ fn effect_sizes(additive: &Model, train: &Dataset) -> Result<Vec<f64>> {
     let features = additive.features_of(train)?;
     let engine = additive.engine(Arc::new(additive.statistics(train, &features)?));
     let (levels, outputs) = (&engine.statistics().levels, additive.outputs());
-    let per_rho = engine.statistics().slots() * outputs;
+    let per_rho = engine.statistics().axis.slots() * outputs;
     let square = |values: &[f32]| values.iter().map(|x| f64::from(*x).powi(2)).fold(0.0, f64::max);
     let largest_rho: Vec<f64> = engine.rho_table().chunks_exact(per_rho).map(square).collect();
     let mut sums = vec![0.0; levels.features.len()];

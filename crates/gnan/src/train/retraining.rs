@@ -68,7 +68,7 @@ impl Retraining {
     pub fn group_size(&self) -> usize {
         let outputs = self.setup.resolved.outputs;
         let units = self.setup.statistics.levels.unit_count();
-        let slots = self.setup.statistics.slots();
+        let slots = self.setup.statistics.axis.slots();
         let forms = self.setup.definition.bank_specs();
         let (shapes, shape_activations) = forms.shapes.floats(units);
         let (rhos, rho_activations) = forms.rhos.floats(self.setup.layout.functions * slots);
