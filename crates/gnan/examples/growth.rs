@@ -158,12 +158,12 @@ fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
     let (distances_seconds, sampled) =
         timed(|| Statistics::with_levels(&train, data.features(), Arc::clone(&levels), wanted(Some(SAMPLE)), &[]));
     let sampled = sampled?;
-    let slots = sampled.slots();
+    let slots = sampled.axis.slots();
     let (rows_seconds, ()) = timed(|| {
         let all: Vec<usize> = (0..train.len()).collect();
         let said = vec![1.0; data.node_count()];
         for shells in sampled.shells_once(&all) {
-            let mut means = vec![0.0; shells.shares().len()];
+            let mut means = vec![0.0; shells.shares.len()];
             shells.means(&said, 1, &mut means);
         }
     });

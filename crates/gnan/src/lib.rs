@@ -39,6 +39,7 @@ pub mod run;
 pub mod metric;
 pub mod names;
 mod named;
+mod groups;
 
 pub mod spec;
 pub mod files;

@@ -1,6 +1,6 @@
 //! How large an input may be. Every reader checks these before it allocates, because a file can claim anything.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -49,15 +49,14 @@ impl Default for Limits {
 impl Limits {
     /// The bytes of a file, unless there are too many.
     pub fn read(&self, path: &Path, what: &str) -> Result<Vec<u8>> {
-        let io = |error: std::io::Error| Error::io(path, error);
+        let io = |error: io::Error| Error::io(path, error);
         let file = std::fs::File::open(path).map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
         Limits::check(length, self.bytes, what)
             .and_then(|()| self.memory.demand(length, "to read this file"))
             .map_err(|error| error.in_file(path))?;
-        let mut bytes = Vec::new();
-        file.take(self.bytes).read_to_end(&mut bytes).map_err(io)?;
-        Ok(bytes)
+        let too_long = || Error::limit(format!("more than the limit of {} bytes", self.bytes)).in_file(path);
+        read_at_most(file, self.bytes, self.memory).map_err(io)?.ok_or_else(too_long)
     }
 
     /// Accepts so many nodes; they are numbered with 32 bits, the last of which numbers mean "none".
@@ -77,5 +76,18 @@ impl Limits {
         } else {
             Err(Error::limit(format!("{count} {what}: more than the limit of {limit}")))
         }
+    }
+}
+
+/// Reads everything that `reader` yields, unless that is more than `limit` bytes; more than the memory that is left is an
+/// error of the kind [`io::ErrorKind::OutOfMemory`].
+pub(crate) fn read_at_most(reader: impl Read, limit: u64, memory: MemoryLimit) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let room = memory.left().unwrap_or(u64::MAX);
+    reader.take(limit.min(room).saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 {
+        length if length > limit => Ok(None),
+        length if length > room => Err(io::ErrorKind::OutOfMemory.into()),
+        _ => Ok(Some(bytes)),
     }
 }

@@ -164,12 +164,12 @@ impl Spec {
         let probe_seconds = started.elapsed().as_secs_f64() - view_seconds;
         let statistics = |items: &Dataset, at_least: &[usize]| {
             let known = probe.statistics();
-            let levels = known.levels().clone();
-            Statistics::with_levels(items, train.features(), levels, known.request().clone(), at_least)
+            let levels = known.levels.clone();
+            Statistics::with_levels(items, train.features(), levels, known.request.clone(), at_least)
         };
-        let spaced = spaced(&train, LOOKED_FROM);
+        let spaced = train.spaced(LOOKED_FROM);
         let far = statistics(&spaced, &[])?;
-        let (axis, slots) = (far.axis(), far.axis().slots());
+        let (axis, slots) = (&far.axis, far.axis.slots());
         let started = Instant::now();
         statistics(&near, &axis.longest())?;
         let items = train.len() + valid.len();
@@ -177,8 +177,8 @@ impl Spec {
         let threads = rayon::current_num_threads().max(1);
         let side_by_side = batches.min(threads as f64).max(1.0);
         let count_seconds = (started.elapsed().as_secs_f64() - view_seconds).max(0.0) * batches / side_by_side;
-        let cells = far.rows().cells.len() as f64 / far.items().len().max(1) as f64;
-        let searches: u64 = far.shell_counts().iter().map(|of_lens| of_lens.bytes_at_once()).max().unwrap_or(0);
+        let cells = far.rows.cells.len() as f64 / far.items.len().max(1) as f64;
+        let searches: u64 = far.shell_counts.iter().map(|of_lens| of_lens.bytes_at_once()).max().unwrap_or(0);
         let common = Common {
             items,
             start: probe_seconds + count_seconds,
@@ -189,13 +189,13 @@ impl Spec {
                 + (items * slots * (4 + 8 * probe.lanes())) as u64,
             steps: resolved.batch.map_or(1.0, |batch| train.len().div_ceil(batch) as f64),
         };
-        let mut ways = match far.shell_counts().first() {
+        let mut ways = match far.shell_counts.first() {
             None => vec![common.estimate(Way::GraphSums, 0, 0.0, &costs(&mut probe, |_, _| Vec::new()))],
             Some(_) => shell_ways(self, &mut probe, &common, &far, &train, side_by_side),
         };
         let limit = train.run().memory.bytes();
         ways.iter_mut().for_each(|way| way.fits = limit.is_none_or(|limit| way.memory <= limit));
-        let why = choose(self, &mut ways, &common, far.shell_counts(), &train);
+        let why = choose(self, &mut ways, &common, &far.shell_counts, &train);
         Ok(Plan {
             data: train.name().to_owned(),
             task: train.task(),
@@ -203,14 +203,14 @@ impl Spec {
             nodes: train.node_count(),
             edges: (0..train.graph_count()).map(|graph| train.listed_edges(graph)).sum(),
             features: train.features().len(),
-            units: probe.statistics().levels().unit_count(),
+            units: probe.statistics().levels.unit_count(),
             train: train.len(),
             valid: valid.len(),
             rho: resolved.rho,
             batch: resolved.batch.unwrap_or(0),
             distances: Distances {
                 longest: axis.longest().into_iter().max().unwrap_or(0),
-                unreachable: far.has_unreachable().contains(&true),
+                unreachable: far.has_unreachable.contains(&true),
                 looked_from: spaced.len(),
             },
             threads,
@@ -222,16 +222,10 @@ impl Spec {
     }
 }
 
-/// Items evenly spaced among all.
-fn spaced(data: &Dataset, most: usize) -> Dataset {
-    let every = data.len().div_ceil(most).max(1);
-    data.subset(&(0..data.len()).step_by(every).collect::<Vec<_>>())
-}
-
 /// A batch of items as training would search for them together: near each other in the graph that has the most.
 fn near_items(spec: &Spec, data: &Dataset) -> Result<Dataset> {
     if data.task() == Task::Graph {
-        return Ok(spaced(data, BATCH));
+        return Ok(data.spaced(BATCH));
     }
     let graph_of = |position: &usize| data.graph_of(data.items()[*position] as usize);
     let mut positions: Vec<usize> = (0..data.len()).collect();
@@ -265,9 +259,9 @@ fn shell_ways(
     train: &Dataset,
     side_by_side: f64,
 ) -> Vec<Estimate> {
-    let slots = far.shell_counts().iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
+    let slots = far.shell_counts.iter().map(|of_lens| of_lens.slots).max().unwrap_or(0);
     let sources = train.graphs().into_iter().map(|graph| train.sources_of(graph).len()).max().unwrap_or(0) as u64;
-    let pairs = common.items as u64 * sources * far.shell_counts().len() as u64;
+    let pairs = common.items as u64 * sources * far.shell_counts.len() as u64;
     let batches = common.items as f64 / BATCH as f64;
     let probe_folder = tempfile::tempdir().ok();
     let mut ways = Vec::new();
@@ -279,7 +273,7 @@ fn shell_ways(
     kept.push((DistanceStorage::Recomputed, 0));
     for (keeping, bytes) in kept {
         let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
-            statistics.shell_counts().iter().map(|of_lens| Shells::stored(of_lens, rows, &keeping)).collect()
+            statistics.shell_counts.iter().map(|of_lens| Shells::stored(of_lens, rows, &keeping)).collect()
         };
         let mut costs = costs(probe, make);
         let mut written = costs.made * batches / side_by_side;
@@ -290,17 +284,17 @@ fn shell_ways(
         }
         ways.push(common.estimate(Way::from(&keeping), bytes, written, &costs));
     }
-    let looked = far.items().len().max(1);
+    let looked = far.items.len().max(1);
     // What lists take for an item, if so many sources of a shell are listed.
     let list_bytes = |listed: &dyn Fn(&[u32]) -> u64| {
         let of_lens = |of_lens: &ShellCounts| (0..looked).map(|item| listed(of_lens.counts(item))).sum::<u64>();
-        let all: u64 = far.shell_counts().iter().map(|shells| of_lens(shells)).sum();
+        let all: u64 = far.shell_counts.iter().map(|shells| of_lens(shells)).sum();
         // Every source is listed once by receiver and once by itself.
-        8 * all / looked as u64 + 8 * (slots * far.shell_counts().len()) as u64
+        8 * all / looked as u64 + 8 * (slots * far.shell_counts.len()) as u64
     };
-    if far.shell_counts().iter().all(|of_lens| Shells::are_listed(of_lens)) {
+    if far.shell_counts.iter().all(|of_lens| Shells::are_listed(of_lens)) {
         let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
-            statistics.shell_counts().iter().map(|of_lens| Shells::listed(of_lens, rows)).collect()
+            statistics.shell_counts.iter().map(|of_lens| Shells::listed(of_lens, rows)).collect()
         };
         let costs = costs(probe, make);
         let but_largest = |counts: &[u32]| -> u64 {
@@ -313,7 +307,7 @@ fn shell_ways(
     let size = spec.statistics.shell_sample.unwrap_or(USUAL_SAMPLE);
     let sample = Sample { size, seed: spec.fit.seed, draw: 0 };
     let make = |statistics: &Statistics, rows: &[usize]| -> Vec<Shells> {
-        statistics.shell_counts().iter().map(|of_lens| Shells::new(of_lens, rows, Some(sample), None)).collect()
+        statistics.shell_counts.iter().map(|of_lens| Shells::new(of_lens, rows, Some(sample), None)).collect()
     };
     let costs = costs(probe, make);
     let per_item = list_bytes(&|counts: &[u32]| counts.iter().map(|count| u64::from((*count).min(size))).sum::<u64>());
@@ -330,7 +324,7 @@ fn choose(
     surroundings: &[std::sync::Arc<ShellCounts>],
     train: &Dataset,
 ) -> String {
-    let slots = surroundings.iter().map(|of_lens| of_lens.slots()).max().unwrap_or(0);
+    let slots = surroundings.iter().map(|of_lens| of_lens.slots).max().unwrap_or(0);
     let left = train.run().memory.bytes().map(|limit| limit.saturating_sub(common.memory));
     let keeping = DistanceStorage::choose(train.receiver_source_pairs(), slots, left, train.run().cache.as_ref());
     let is_there = |way: Way| ways.iter().any(|estimate| estimate.way == way);

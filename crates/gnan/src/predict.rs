@@ -162,15 +162,15 @@ impl Model {
                 definition.statistics_request(),
                 &longest,
             )?);
-            has_unreachable.iter_mut().zip(statistics.has_unreachable()).for_each(|(any, found)| *any |= found);
+            has_unreachable.iter_mut().zip(&statistics.has_unreachable).for_each(|(any, found)| *any |= found);
             // Tables are evaluated again only where distances are longer than before.
             let engine = match &mut engine {
-                Some(engine) if engine.statistics().axis() == statistics.axis() => {
+                Some(engine) if engine.statistics().axis == statistics.axis => {
                     engine.rebind(statistics, self.parameters());
                     engine
                 }
                 engine => {
-                    longest = statistics.axis().longest();
+                    longest = statistics.axis.longest();
                     let needed = Engine::bytes(definition.engine_model(), &statistics, 1);
                     data.run().memory.demand(needed, "the tables of the shape functions")?;
                     engine.insert(self.engine(statistics))
@@ -231,24 +231,28 @@ impl Model {
         receivers.clamp(RECEIVERS_AT_ONCE, 1 << 20)
     }
 
+    /// The probability of each class, or of "yes" for each target of several, by the outputs of an item; none of quantities.
+    pub(crate) fn probabilities(&self, outputs: &[f32]) -> Vec<f64> {
+        match self.definition().learned.outcome {
+            Outcome::Binary | Outcome::Multiclass => probabilities(outputs),
+            Outcome::MultiLabel => outputs.iter().map(|y| probabilities(&[*y])[1]).collect(),
+            Outcome::Regression | Outcome::MultiRegression => Vec::new(),
+        }
+    }
+
     fn prediction(&self, id: String, outputs: &[f32]) -> Prediction {
         let targets = &self.definition().learned.targets;
         let class = |target: usize, index: usize| {
             let classes = targets[target].classes.as_ref().expect("a model of classes names them");
             classes[index].clone()
         };
-        let (probabilities, classes) = match self.definition().learned.outcome {
-            Outcome::Binary | Outcome::Multiclass => {
-                let p = probabilities(outputs);
-                let best = class(0, most_probable(&p));
-                (p, vec![best])
-            }
+        let probabilities = self.probabilities(outputs);
+        let classes = match self.definition().learned.outcome {
+            Outcome::Binary | Outcome::Multiclass => vec![class(0, most_probable(&probabilities))],
             Outcome::MultiLabel => {
-                let p: Vec<f64> = outputs.iter().map(|y| probabilities(&[*y])[1]).collect();
-                let classes = p.iter().enumerate().map(|(k, p)| class(k, usize::from(*p > 0.5))).collect();
-                (p, classes)
+                probabilities.iter().enumerate().map(|(k, p)| class(k, usize::from(*p > 0.5))).collect()
             }
-            Outcome::Regression | Outcome::MultiRegression => (Vec::new(), Vec::new()),
+            Outcome::Regression | Outcome::MultiRegression => Vec::new(),
         };
         Prediction { id, outputs: outputs.to_vec(), probabilities, classes }
     }

@@ -102,8 +102,8 @@ fn mixed_case(random: &mut Stream, graphs: &[usize]) -> Case {
 fn channels_and_cells(model: &Model, case: &Case) -> [usize; 2] {
     let data = dataset_for(case, model);
     let statistics = model.statistics(&data, &model.features_of(&data).expect("features")).expect("statistics");
-    let channels = statistics.channels().iter().filter(|channel| channel.is_some()).count();
-    [channels, statistics.channels().len() - channels]
+    let channels = statistics.channels.iter().filter(|channel| channel.is_some()).count();
+    [channels, statistics.channels.len() - channels]
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn moved(model: &Model, random: &mut Stream) -> Model {
         parts.iter().find(|part| part.name == "output.bias").expect("an output bias").range.clone()
     });
     for network in 0..parameters.shapes.len() {
-        if parameters.shapes.splines().get(network).is_some_and(|form| form.basis().anchored) {
+        if parameters.shapes.splines().get(network).is_some_and(|form| form.basis.anchored) {
             continue;
         }
         let moves: Vec<f32> = (0..outputs).map(|_| random.normal() as f32).collect();

@@ -362,7 +362,7 @@ fn odd_columns_have_sensible_knots() {
     let outputs = model.outputs_on(&data).expect("outputs");
     assert!(outputs.values.iter().all(|y| y.is_finite()));
     let levels = Levels::at_knots(data.features(), &[None, None, None, Some(vec![-1.0, 199.0])], data.node_count());
-    let of_ties = &levels.features()[3];
+    let of_ties = &levels.features[3];
     assert_eq!((of_ties.interpolated, &of_ties.values), (true, &LevelValues::Numbers(vec![-1.0, 199.0])));
 }
 

@@ -156,22 +156,22 @@ proptest! {
             prop_assert_eq!(bias_cells(&plain, item).iter().sum::<f64>(), pairs as f64);
             // R(l): the number of receivers whose shell l is not empty.
             for (slot, found) in bias_cells(&normalised, item).into_iter().enumerate() {
-                let distance = (slot + 1 < normalised.slots()).then_some(slot);
+                let distance = (slot + 1 < normalised.axis.slots()).then_some(slot);
                 let expected = own.iter().filter(|receiver| receiver.distances.contains(&distance)).count() as f64;
                 prop_assert!((found - expected).abs() <= 1e-5 * expected.max(1.0), "{found} {expected}");
             }
         }
         let shared = of(true, false);
-        if let Some(shell_counts) = shared.shell_counts().first() {
+        if let Some(shell_counts) = shared.shell_counts.first() {
             for (place, receiver) in receivers.iter().enumerate() {
                 for (slot, count) in shell_counts.counts(place).iter().enumerate() {
-                    let distance = (slot + 1 < shared.slots()).then_some(slot);
+                    let distance = (slot + 1 < shared.axis.slots()).then_some(slot);
                     let expected = receiver.distances.iter().filter(|found| **found == distance).count();
                     prop_assert_eq!(*count as usize, expected);
                 }
             }
         }
-        prop_assert_eq!(shared.shell_counts().is_empty(), graph_task);
+        prop_assert_eq!(shared.shell_counts.is_empty(), graph_task);
     }
 
     /// Each node has exactly one level of a categorical feature (missing is one), so its levels share out `R_G`.
@@ -186,17 +186,17 @@ proptest! {
         });
         let options = StatisticsRequest { normalise, lenses: Lens::plain(), channels: None, sample: None };
         let statistics = Statistics::new(&data, data.features(), options).expect("statistics");
-        for (feature, levels) in data.features().iter().zip(statistics.levels().features()) {
+        for (feature, levels) in data.features().iter().zip(&statistics.levels.features) {
             if feature.kind != Kind::Categorical {
                 continue;
             }
             let end = levels.missing.map_or(levels.units.end, |missing| missing + 1);
             for item in 0..data.len() {
-                let mut sums = vec![0.0; statistics.slots()];
-                let (cells, weights) = statistics.rows().row(item);
+                let mut sums = vec![0.0; statistics.axis.slots()];
+                let (cells, weights) = statistics.rows.row(item);
                 for (cell, weight) in cells.iter().zip(weights) {
-                    if (levels.units.start..end).contains(&statistics.cells().units[*cell as usize]) {
-                        sums[usize::from(statistics.cells().slots[*cell as usize])] += f64::from(*weight);
+                    if (levels.units.start..end).contains(&statistics.cells.units[*cell as usize]) {
+                        sums[usize::from(statistics.cells.slots[*cell as usize])] += f64::from(*weight);
                     }
                 }
                 for (sum, receivers) in sums.iter().zip(bias_cells(&statistics, item)) {
@@ -209,11 +209,11 @@ proptest! {
 
 /// `R(l)` of an item, by slot.
 fn bias_cells(statistics: &Statistics, item: usize) -> Vec<f64> {
-    let mut receivers = vec![0.0; statistics.slots()];
-    let (cells, weights) = statistics.rows().row(item);
+    let mut receivers = vec![0.0; statistics.axis.slots()];
+    let (cells, weights) = statistics.rows.row(item);
     for (cell, weight) in cells.iter().zip(weights) {
-        if statistics.cells().units[*cell as usize] == BIAS_UNIT {
-            receivers[usize::from(statistics.cells().slots[*cell as usize])] += f64::from(*weight);
+        if statistics.cells.units[*cell as usize] == BIAS_UNIT {
+            receivers[usize::from(statistics.cells.slots[*cell as usize])] += f64::from(*weight);
         }
     }
     receivers

@@ -46,7 +46,7 @@ fn large_graphs() -> Vec<(&'static str, CaseGraph)> {
 fn check<const WORDS: usize>(name: &str, case: &CaseGraph, directed: bool, receivers: &[u32], far: Option<u16>) {
     let edges = case.edges.iter().map(|edge| edge.map(|node| node as u32));
     let graph = ReorderedGraph::new(Graph::new(case.nodes, edges, directed));
-    let components = (!directed).then(|| graph.components());
+    let components = (!directed).then(|| graph.graph.components().0);
     let far = far.map(|from| Far { from, components: components.as_deref() });
     let starts: Vec<[u32; 1]> = receivers.iter().map(|receiver| [*receiver]).collect();
     let mut search = DistanceSearch::<WORDS>::default();
@@ -66,11 +66,11 @@ fn check<const WORDS: usize>(name: &str, case: &CaseGraph, directed: bool, recei
         planes.write_wide(place / RECEIVERS_PER_BLOCK, &graph, u16::MAX, &mut wide);
         let found: Vec<u16> = wide.iter().map(|lanes| lanes[place % RECEIVERS_PER_BLOCK]).collect();
         assert!(found == expected, "{name}, {WORDS} words, directed {directed}, receiver {receiver}");
-        for distance in 0..=planes.longest() {
+        for distance in 0..=planes.longest {
             let count = expected.iter().filter(|found| **found == distance).count();
             assert_eq!(planes.count(place, distance) as usize, count, "{name}, distance {distance}");
         }
-        if planes.longest() < 255 {
+        if planes.longest < 255 {
             planes.write_bytes(place / RECEIVERS_PER_BLOCK, &graph, 255, &mut bytes);
             let byte = |word: &u64| (word >> (8 * (place % RECEIVERS_PER_BLOCK))) as u8;
             assert!(bytes.iter().map(byte).eq(expected.iter().map(|distance| (*distance).min(255) as u8)), "{name}");
@@ -123,12 +123,12 @@ struct Swept {
 
 /// Sums over shells by receiver, slot and lane, and the gradients of source values, from the shells.
 fn swept(shells: &Shells, width: usize, values: &[f32], shell_gradient: &[f32]) -> Swept {
-    let slots = shells.slots();
-    let lane_blocks = values.len() / (shells.source_count() * width);
+    let slots = shells.slots;
+    let lane_blocks = values.len() / (shells.source_count * width);
     let per_lane_block = shells.receiver_blocks().len() * slots * RECEIVERS_PER_BLOCK * width;
     let mut means = vec![0.0; lane_blocks * per_lane_block];
     shells.means(values, width, &mut means);
-    let mut sums = vec![0.0; shells.receivers() * slots * width * lane_blocks];
+    let mut sums = vec![0.0; shells.receivers * slots * width * lane_blocks];
     let mut own_gradient = vec![0.0; means.len()];
     for (place, block) in shells.receiver_blocks().iter().enumerate() {
         for (lane, receiver) in block.members().enumerate() {
@@ -139,7 +139,7 @@ fn swept(shells: &Shells, width: usize, values: &[f32], shell_gradient: &[f32]) 
                             + ((place * slots + slot) * RECEIVERS_PER_BLOCK + lane) * width
                             + w;
                         let own = ((receiver * slots + slot) * lane_blocks + lane_block) * width + w;
-                        let share = shells.shares()[(place * slots + slot) * RECEIVERS_PER_BLOCK + lane];
+                        let share = shells.shares[(place * slots + slot) * RECEIVERS_PER_BLOCK + lane];
                         sums[own] = if share == 0.0 { 0.0 } else { f64::from(means[at]) / f64::from(share) };
                         own_gradient[at] = shell_gradient[own];
                     }
@@ -164,7 +164,7 @@ fn every_way_of_storing_distances_gives_the_sums_of_the_definition() {
         for width in [1, 2, 4, 8, 16] {
             let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
             let receivers: Vec<usize> = (0..data.len()).filter(|receiver| receiver % 3 != 1).collect();
-            let (slots, blocks) = (shell_counts.slots(), 1 + width % 3);
+            let (slots, blocks) = (shell_counts.slots, 1 + width % 3);
             let values = whole_numbers(&mut random, data.node_count() * width * blocks);
             let shell_gradient = whole_numbers(&mut random, receivers.len() * slots * width * blocks);
             let expected = by_definition(&data, &receivers, slots, width, &values, &shell_gradient);
@@ -242,7 +242,7 @@ fn samples_are_right_on_average() {
         let receivers: Vec<usize> = (0..10).collect();
         let values: Vec<f32> = (0..data.node_count()).map(|_| random.normal() as f32).collect();
         let exact = Shells::stored(&shell_counts, &receivers, &DistanceStorage::Bytes);
-        let weights: Vec<f32> = (0..receivers.len() * exact.slots()).map(|_| random.normal() as f32).collect();
+        let weights: Vec<f32> = (0..receivers.len() * exact.slots).map(|_| random.normal() as f32).collect();
         let (means, gradient) = means_and_gradients(&exact, &values, &weights);
         let draws = 4000;
         let mut sampled = Shells::new(&shell_counts, &receivers, Some(Sample { size: 4, seed: 7, draw: 0 }), None);
@@ -260,17 +260,17 @@ fn samples_are_right_on_average() {
 
 /// Means over shells by receiver and slot, and the gradient of every source value where means have these weights.
 fn means_and_gradients(shells: &Shells, values: &[f32], weights: &[f32]) -> (Vec<f64>, Vec<f64>) {
-    let slots = shells.slots();
+    let slots = shells.slots;
     let mut means = vec![0.0; shells.receiver_blocks().len() * slots * RECEIVERS_PER_BLOCK];
     shells.means(values, 1, &mut means);
-    let mut by_receiver = vec![0.0; shells.receivers() * slots];
+    let mut by_receiver = vec![0.0; shells.receivers * slots];
     let mut shell_gradient = vec![0.0; means.len()];
     for (place, block) in shells.receiver_blocks().iter().enumerate() {
         for (lane, receiver) in block.members().enumerate() {
             for slot in 0..slots {
                 let at = (place * slots + slot) * RECEIVERS_PER_BLOCK + lane;
                 by_receiver[receiver * slots + slot] = f64::from(means[at]);
-                shell_gradient[at] = weights[receiver * slots + slot] * shells.shares()[at];
+                shell_gradient[at] = weights[receiver * slots + slot] * shells.shares[at];
             }
         }
     }
@@ -318,14 +318,14 @@ fn a_sample_is_the_same_for_the_same_seed_and_draw() {
     let values: Vec<f32> = (0..data.node_count()).map(|node| (node % 101) as f32).collect();
     let means = |sample: Sample, receivers: &[usize]| {
         let shells = Shells::new(&shell_counts, receivers, Some(sample), None);
-        means_and_gradients(&shells, &values, &vec![0.0; receivers.len() * shells.slots()]).0
+        means_and_gradients(&shells, &values, &vec![0.0; receivers.len() * shells.slots]).0
     };
     let sample = Sample { size: 8, seed: 4, draw: 2 };
     assert_eq!(means(sample, &receivers), means(sample, &receivers));
     assert_ne!(means(sample, &receivers), means(Sample { draw: 3, ..sample }, &receivers));
     assert_ne!(means(sample, &receivers), means(Sample { seed: 5, ..sample }, &receivers));
     // A receiver's sample does not depend on who else is there.
-    let slots = shell_counts.slots();
+    let slots = shell_counts.slots;
     assert_eq!(means(sample, &receivers[7..8]), means(sample, &receivers)[7 * slots..8 * slots]);
 }
 
@@ -369,8 +369,8 @@ impl Cached {
 
 /// Sums over shells and the gradient of their sum, for sources that all have different values.
 fn sums_of(shells: &Shells) -> (Vec<f64>, Vec<f64>) {
-    let values: Vec<f32> = (0..shells.source_count()).map(|node| (node % 101) as f32).collect();
-    means_and_gradients(shells, &values, &vec![1.0; shells.receivers() * shells.slots()])
+    let values: Vec<f32> = (0..shells.source_count).map(|node| (node % 101) as f32).collect();
+    means_and_gradients(shells, &values, &vec![1.0; shells.receivers * shells.slots])
 }
 
 #[test]

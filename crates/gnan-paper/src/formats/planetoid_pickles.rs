@@ -20,7 +20,7 @@ use gnan::error::{Error, Result};
 use gnan::files::Format;
 use gnan::files::ReadOptions;
 use gnan::files::{SplitPart, Tables, Task};
-use gnan::internals::files::text::{Text, read_file};
+use gnan::internals::files::text::Text;
 use gnan::limits::Limits;
 
 const ENDINGS: [&str; 8] = [".x", ".y", ".tx", ".ty", ".allx", ".ally", ".graph", ".test.index"];
@@ -60,7 +60,7 @@ struct Files<'a> {
 impl Files<'_> {
     fn read<T>(&self, ending: &str, parse: impl FnOnce(&Pickle, &Path) -> Result<T>) -> Result<T> {
         let path = with_ending(&self.prefix, ending);
-        let bytes = read_file(&path, self.limits)?;
+        let bytes = self.limits.read(&path, "bytes")?;
         parse(&Pickle::parse(&bytes, &path)?, &path)
     }
 

@@ -97,7 +97,7 @@ impl Workload {
                 uncentred: false,
                 shell_scale: Vec::new(),
                 lenses: Lens::plain(),
-                slots: vec![statistics.slots()],
+                slots: vec![statistics.axis.slots()],
                 outputs: output_count(outcome, &targets, false),
                 features,
                 targets,
@@ -149,10 +149,10 @@ impl Workload {
         let layout = self.model.definition().layout();
         let size = self.model.definition().architecture();
         let (hidden, outputs) = (size.hidden, size.outputs);
-        let networks = self.statistics.levels().features().iter().filter(|f| f.missing.is_none());
+        let networks = self.statistics.levels.features.iter().filter(|f| f.missing.is_none());
         let points: usize = networks.map(|f| f.units.len() + 1).sum();
         let points = if layout.networks == 0 { 0 } else { points };
-        let points = points + layout.functions * self.statistics.slots();
+        let points = points + layout.functions * self.statistics.axis.slots();
         self.steps() * 3.0 * 2.0 * (points * (hidden + hidden * hidden + hidden * outputs)) as f64
     }
 
@@ -162,8 +162,8 @@ impl Workload {
         let parameters = self.model.parameters();
         let block = self.model.definition().architecture().block_len();
         let floats = ((parameters.shapes.len() + parameters.rhos.len()) * block) as f64;
-        let entries = self.statistics.rows().cells.len() as f64;
-        let pairs = self.statistics.shell_counts().first().map_or(0.0, |s| (s.source_count() * s.len()) as f64);
+        let entries = self.statistics.rows.cells.len() as f64;
+        let pairs = self.statistics.shell_counts.first().map_or(0.0, |s| (s.source_count * s.len()) as f64);
         let lanes = self.model.outputs().next_power_of_two() as f64;
         self.steps() * floats * 4.0 * 7.0 + 2.0 * entries * 8.0 + pairs * (2.0 + 3.0 * 4.0 * lanes / 4.0)
     }

@@ -41,16 +41,14 @@ impl<'a> ImportanceCells<'a> {
         let statistics = match data.task() {
             Task::Graph => Cow::Borrowed(statistics),
             Task::Node => {
-                let listed: usize = statistics.levels().features().iter().map(|levels| levels.listed).sum();
+                let listed: usize = statistics.levels.features.iter().map(|levels| levels.listed).sum();
                 let at_most = (MOST_ENTRIES / listed.max(1)).max(1);
-                let every = data.len().div_ceil(at_most).max(1);
-                let some: Vec<usize> = (0..data.len()).step_by(every).collect();
                 let options = model.definition().statistics_request();
-                Cow::Owned(Statistics::in_cells(&data.subset(&some), Arc::clone(statistics.levels()), options)?)
+                Cow::Owned(Statistics::in_cells(&data.spaced(at_most), Arc::clone(&statistics.levels), options)?)
             }
         };
-        let feature = |unit: &u32| statistics.levels().feature_of(*unit);
-        let features = statistics.cells().units.iter().map(feature).collect();
+        let feature = |unit: &u32| statistics.levels.feature_of(*unit);
+        let features = statistics.cells.units.iter().map(feature).collect();
         Ok(ImportanceCells { statistics, features })
     }
 
@@ -66,14 +64,14 @@ impl<'a> ImportanceCells<'a> {
             by_distance: vec![0.0; slots * shown],
             structure: vec![0.0; shown],
         };
-        let (rows, cells) = (self.statistics.rows(), self.statistics.cells());
+        let (rows, cells) = (&self.statistics.rows, &self.statistics.cells);
         let mut item = sums.clone();
         for row in 0..rows.len() {
             item.parts().into_iter().for_each(|part| part.fill(0.0));
             let (entries, weights) = rows.row(row);
             for (cell, weight) in entries.iter().zip(weights) {
                 let cell = *cell as usize;
-                let slot = self.statistics.axis().slot_on(canonical.axis(), usize::from(cells.slots[cell]));
+                let slot = self.statistics.axis.slot_on(canonical.axis(), usize::from(cells.slots[cell]));
                 for c in 0..shown {
                     let part = f64::from(*weight) * products[cell * shown + c];
                     match self.features[cell] {
@@ -97,9 +95,9 @@ impl<'a> ImportanceCells<'a> {
     /// `rho(l) * f_k(value)`, centred, as it is shown, for every cell; the structure curve for those of the bias.
     fn products(&self, canonical: &Canonical) -> Vec<f64> {
         let definition = canonical.definition();
-        let canonical = canonical.with_axis(self.statistics.axis());
+        let canonical = canonical.with_axis(&self.statistics.axis);
         let rhos: Vec<_> = canonical.rhos().into_iter().map(|rho| rho.values).collect();
-        let cells = self.statistics.cells();
+        let cells = &self.statistics.cells;
         let mut products = Vec::with_capacity(cells.len() * definition.shown_names().len());
         let mut last: Option<(u32, Option<Vec<f64>>)> = None;
         for ((unit, slot), feature) in cells.units.iter().zip(&cells.slots).zip(&self.features) {
@@ -127,7 +125,7 @@ impl<'a> ImportanceCells<'a> {
 
     /// The value that a unit of a feature stands for.
     fn value(&self, k: usize, unit: u32) -> FeatureValue<'_> {
-        let levels = &self.statistics.levels().features()[k];
+        let levels = &self.statistics.levels.features[k];
         let level = (unit - levels.units.start) as usize;
         match &levels.values {
             _ if levels.missing == Some(unit) => FeatureValue::Missing,

@@ -197,9 +197,9 @@ pub(super) struct Holders {
 impl Holders {
     pub(super) fn new(model: &Model, data: &Dataset, points: &Points, statistics: &Statistics) -> Holders {
         let features = model.definition().learned.features.iter().zip(&points.features);
-        let levels = statistics.levels();
+        let levels = &statistics.levels;
         let mut unit_of_point = Vec::new();
-        for ((schema, points), found) in features.zip(levels.features()) {
+        for ((schema, points), found) in features.zip(&levels.features) {
             let by_level = data.task() == Task::Graph && matches!(schema.kind, Kind::Categorical | Kind::Binary);
             unit_of_point.extend(points.iter().map(|point| {
                 let level = match (point, &found.values) {

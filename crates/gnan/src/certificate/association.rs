@@ -40,10 +40,7 @@ fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<u
     let excluded: Vec<usize> = (0..axis.slots()).filter(|slot| !reach.includes(axis.distance(*slot))).collect();
     let mut largest = 0.0f64;
     for k in features {
-        let feature = &canonical.definition().learned.features[k];
-        let levels =
-            if canonical.has_level_rhos(k) { feature.levels.len() + usize::from(feature.missing.is_some()) } else { 1 };
-        for rho in (0..levels).map(|level| &rhos[canonical.rho_of(k, level)]) {
+        for rho in &rhos[canonical.rhos_of(k)] {
             for value in excluded.iter().flat_map(|slot| &rho.values[*slot]) {
                 largest = if value.is_nan() { f64::INFINITY } else { largest.max(value.abs()) };
             }

@@ -9,6 +9,7 @@ mod shape_rules;
 
 use crate::model::{Certificate, Layout, Model};
 use crate::numbers::number;
+use crate::shape::extremes;
 
 use shape_rules::RuledFeature;
 
@@ -59,7 +60,7 @@ impl Model {
     /// The lowest and the highest value of a rho at any distance by every lens.
     fn rho_ranges(&self, layout: &Layout, rho: usize) -> Vec<(f64, f64)> {
         let functions = (0..layout.lenses).map(|lens| layout.function(rho, lens));
-        functions.map(|function| range(self.rho_values(function).into_iter().flatten())).collect()
+        functions.map(|function| extremes(self.rho_values(function).into_iter().flatten())).collect()
     }
 
     fn certify_monotone_rhos(&self, rhos: usize) -> Certificate {
@@ -67,7 +68,7 @@ impl Model {
         for values in (0..rhos).flat_map(|rho| self.rho_values(rho)) {
             // From near to far t falls, and so must rho.
             values.windows(2).for_each(|pair| largest_rise = largest_rise.max(pair[0] - pair[1]));
-            lowest = lowest.min(range(values.into_iter()).0);
+            lowest = lowest.min(extremes(values.into_iter()).0);
         }
         let curves = if rhos == 1 { "one curve".to_owned() } else { format!("{rhos} curves") };
         Certificate {
@@ -81,9 +82,4 @@ impl Model {
             holds: largest_rise <= 0.0 && lowest >= 0.0,
         }
     }
-}
-
-/// The lowest and the highest of some numbers.
-fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
-    numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }

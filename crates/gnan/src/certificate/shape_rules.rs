@@ -3,10 +3,8 @@
 use crate::files::Kind;
 use crate::model::{Certificate, FeatureLayout, FeatureSchema, Layout, Model};
 use crate::numbers::number;
-use crate::shape::{Piece, Piecewise};
+use crate::shape::{Piece, Piecewise, extremes};
 use crate::spec::{Curvature, Trend};
-
-use super::range;
 
 /// How far rounding in f64 may take a rise or a slope, relative to the largest value of the curve.
 const ROUNDING: f64 = 1e-11;
@@ -59,7 +57,7 @@ impl<'a> RuledFeature<'a> {
             curve: raw.rescaled(&shapes.evaluate(spline, 0.0), &unchanged).of_unscaled(scale.shift, scale.scale),
             missing: missing.iter().map(|value| f64::from(*value)).collect(),
             mean: if mean.is_empty() { vec![0.0; outputs] } else { mean },
-            rho: range(rhos.iter().flat_map(|(low, high)| [*low, *high])),
+            rho: extremes(rhos.iter().flat_map(|(low, high)| [*low, *high])),
             loudest: rhos.iter().map(|(low, high)| low.abs().max(high.abs())).sum(),
             paired: in_pair(model, &feature.name),
             tolerance: ROUNDING * largest,
@@ -109,7 +107,7 @@ impl<'a> RuledFeature<'a> {
         let width = self.curve.knots[self.curve.knots.len() - 1] - self.curve.knots[0];
         let outside = self.outer_slopes().all(|slope| sign * slope * width >= -self.tolerance);
         let slopes = self.pieces().flat_map(|piece| [piece.rises().0 / piece.width, piece.rises().1 / piece.width]);
-        let (lowest, highest) = range(slopes.chain(self.outer_slopes()));
+        let (lowest, highest) = extremes(slopes.chain(self.outer_slopes()));
         let evidence = format!("its slope is from {} to {}; {}", number(lowest), number(highest), self.rho_words());
         let promise = if direction == Trend::Up {
             "never lowers a prediction as it grows"
@@ -139,7 +137,7 @@ impl<'a> RuledFeature<'a> {
             within && meeting && before && after
         });
         let slopes = self.pieces().flat_map(|piece| [piece.ends().0 / piece.width, piece.ends().1 / piece.width]);
-        let (lowest, highest) = range(slopes.chain(self.outer_slopes()));
+        let (lowest, highest) = extremes(slopes.chain(self.outer_slopes()));
         let way = if curvature == Curvature::Convex { "never falls" } else { "never rises" };
         let knots = &self.curve.knots;
         let place = if flat {
@@ -159,7 +157,7 @@ impl<'a> RuledFeature<'a> {
             let pieces = self.curve.pieces(c).flat_map(|piece| [piece.range().0, piece.range().1]);
             let knots = self.curve.values.iter().map(|values| values[c]);
             let values = pieces.chain(knots).chain(self.missing.get(c).copied());
-            let (low, high) = range(values.map(|value| value - mean));
+            let (low, high) = extremes(values.map(|value| value - mean));
             largest = largest.max(low.abs()).max(high.abs());
         }
         let counts = largest * self.loudest;

@@ -69,7 +69,7 @@ impl Feature {
         let kind = kind.unwrap_or_else(|| detect(&values));
         let values = match (kind, values) {
             (Kind::Categorical, Values::Categories { codes, levels }) => Values::Categories { codes, levels },
-            (Kind::Categorical, numbers) => categories(dense(numbers)),
+            (Kind::Categorical, numbers) => categories(&dense(numbers)),
             (_, Values::Categories { .. }) => {
                 return Err(Error::input(format!("feature \"{name}\" holds text and cannot be {}", kind.name()))
                     .with_remedy("declare it categorical"));
@@ -146,14 +146,19 @@ fn sparse(values: Values) -> Values {
     Values::Sparse { len, rows, values }
 }
 
-/// Numbers as levels of a categorical feature, in numerical order, named as they are written.
-fn categories(mut numbers: Vec<f64>) -> Values {
-    // Adding zero makes -0 the same level as 0.
-    numbers.iter_mut().for_each(|x| *x += 0.0);
-    let mut distinct: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
+/// The known numbers, ascending, each once; -0 and 0 are one.
+pub(crate) fn distinct_numbers(numbers: &[f64]) -> Vec<f64> {
+    // Adding zero makes -0 the same number as 0.
+    let mut distinct: Vec<f64> = numbers.iter().filter(|x| !x.is_nan()).map(|x| x + 0.0).collect();
     distinct.sort_unstable_by(f64::total_cmp);
     distinct.dedup();
-    let code = |x: &f64| match distinct.binary_search_by(|level| level.total_cmp(x)) {
+    distinct
+}
+
+/// Numbers as levels of a categorical feature, in numerical order, named as they are written.
+pub(super) fn categories(numbers: &[f64]) -> Values {
+    let distinct = distinct_numbers(numbers);
+    let code = |x: &f64| match distinct.binary_search_by(|level| level.total_cmp(&(x + 0.0))) {
         _ if x.is_nan() => MISSING,
         place => place.expect("every number is one of the distinct ones") as u32,
     };

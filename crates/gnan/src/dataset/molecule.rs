@@ -19,21 +19,20 @@ impl Dataset {
         let [hydrogens, charges, aromatic] = ["hydrogens", "charge", "aromatic"].map(|name| self.feature(name));
         let nodes = self.nodes_of(graph);
         let atoms = nodes.clone().map(|node| Atom {
-            element: level(elements, node).and_then(element_symbol).unwrap_or("*"),
-            charge: charges.and_then(|feature| level(feature, node)?.parse().ok()).unwrap_or(0),
-            hydrogens: hydrogens.and_then(|feature| level(feature, node)?.parse().ok()).unwrap_or(0),
+            element: elements.values.level(node).and_then(element_symbol).unwrap_or("*"),
+            charge: charges.and_then(|feature| feature.values.level(node)?.parse().ok()).unwrap_or(0),
+            hydrogens: hydrogens.and_then(|feature| feature.values.level(node)?.parse().ok()).unwrap_or(0),
             aromatic: aromatic.is_some_and(|feature| is_set(feature, node)),
             ring: false,
         });
         let start = nodes.start as u32;
-        let listed = self.content.edge_offsets[graph]..self.content.edge_offsets[graph + 1];
         let mut seen = HashSet::new();
         let mut bonds = Vec::new();
-        for edge in listed {
-            let [one, other] = self.content.edges[edge].map(|node| node - start);
+        for edge in self.edge_range(graph) {
+            let [one, other] = self.content.tables.edges[edge].map(|node| node - start);
             // Many files list an edge both ways.
             if one != other && seen.insert([one.min(other), one.max(other)]) {
-                let order = self.content.bonds.as_ref().map_or(BondOrder::Other, |bonds| bonds[edge]);
+                let order = self.content.tables.bonds.as_ref().map_or(BondOrder::Other, |bonds| bonds[edge]);
                 bonds.push(Bond { atoms: [one, other], order });
             }
         }
@@ -42,7 +41,7 @@ impl Dataset {
 
     /// The feature that holds the elements of the nodes.
     pub(super) fn elements(&self) -> Option<&Feature> {
-        let bonded = self.content.bonds.is_some();
+        let bonded = self.content.tables.bonds.is_some();
         self.features().iter().find(|feature| match &feature.values {
             Values::Categories { levels, .. } => {
                 let elements = !levels.is_empty() && levels.iter().all(|level| element_symbol(level).is_some());
@@ -54,13 +53,6 @@ impl Dataset {
 
     fn feature(&self, name: &str) -> Option<&Feature> {
         self.features().iter().find(|feature| feature.name == name)
-    }
-}
-
-fn level(feature: &Feature, node: usize) -> Option<&str> {
-    match &feature.values {
-        Values::Categories { codes, levels } => levels.get(*codes.get(node)? as usize).map(String::as_str),
-        _ => None,
     }
 }
 

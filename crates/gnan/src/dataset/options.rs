@@ -102,33 +102,3 @@ impl DatasetOptions {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::spec::{OPTIONS, Spec, Stage};
-
-    /// A data option that is forgotten in one of the two directions is found here.
-    #[test]
-    fn every_data_option_survives() {
-        let given = [
-            ("target", vec!["a", "b"]),
-            ("task", vec!["link"]),
-            ("weight", vec!["w"]),
-            ("describe", vec!["degree"]),
-            ("directed", vec!["false"]),
-            ("largest-component", vec!["true"]),
-            ("explicit-hydrogens", vec!["true"]),
-            ("smiles-column", vec!["s"]),
-            ("splits", vec!["splits.json"]),
-            ("negatives", vec!["2"]),
-            ("most-node-pairs", vec!["50"]),
-        ];
-        let mut spec = Spec::default();
-        for option in OPTIONS.iter().filter(|option| option.stage == Stage::Data) {
-            let (_, texts) = given.iter().find(|(name, _)| *name == option.name).expect("a value for every option");
-            spec.set(option.name, &texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>()).unwrap();
-        }
-        assert_eq!(DatasetOptions::of(&spec.data, 3, None).spec(), spec.data);
-    }
-}

@@ -114,7 +114,7 @@ impl Dataset {
 
     /// The `index`-th split that came with the data; without a validation part, 10 % of its training part become one.
     pub fn given_split(&self, index: usize, seed: u64) -> Result<Split> {
-        let parts = self.content.splits.get(index).ok_or_else(|| {
+        let parts = self.content.tables.splits.get(index).ok_or_else(|| {
             Error::usage(format!("the data have {} given splits, there is no number {index}", self.given_splits()))
         })?;
         let part = |wanted: SplitPart| {

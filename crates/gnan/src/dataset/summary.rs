@@ -89,14 +89,14 @@ impl Dataset {
             nodes: self.node_count(),
             largest_graph: (0..self.graph_count()).map(|g| self.nodes_of(g).len()).max().unwrap_or(0),
             edges: 0,
-            listed_edges: self.content.edges.len(),
+            listed_edges: self.content.tables.edges.len(),
             components: 0,
             disconnected_graphs: 0,
             empty_graphs: 0,
             isolated_nodes: 0,
             features: self.features().iter().map(FeatureSummary::of).collect(),
             targets: self.targets().iter().map(TargetSummary::of).collect(),
-            splits: self.content.splits.iter().map(|split| part_sizes(split)).collect(),
+            splits: self.content.tables.splits.iter().map(|split| part_sizes(split)).collect(),
             notes: self.notes().to_vec(),
         };
         for index in 0..self.graph_count() {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::files::{Column, MISSING, Values};
 use crate::remedy::Remedy;
 
-use super::feature::dense;
+use super::feature::{categories, dense, distinct_numbers};
 
 /// Whole numbers with at most this many distinct values are read as classes unless the user says otherwise.
 const MOST_NUMERIC_CLASSES: usize = 20;
@@ -90,36 +90,24 @@ impl Target {
     /// Makes a target of a column.
     pub fn from_column(column: Column, problem: Option<Problem>) -> Result<Target> {
         let Column { name, unit, values, .. } = column;
-        let (classes, values) = match values {
+        let values = match values {
             Values::Categories { .. } if problem == Some(Problem::Regression) => {
                 return Err(Error::input(format!("target \"{name}\" holds text: it cannot be regressed on")));
             }
+            Values::Categories { codes, levels } => Values::Categories { codes, levels },
+            numbers => {
+                // Adding zero makes -0 the same class as 0.
+                let numbers: Vec<f64> = dense(numbers).into_iter().map(|x| x + 0.0).collect();
+                let classes = problem.map_or_else(|| look_like_classes(&numbers), |it| it == Problem::Classification);
+                if classes { categories(&numbers) } else { Values::Numbers(numbers) }
+            }
+        };
+        let (classes, values) = match values {
             Values::Categories { codes, levels } => {
                 let (classes, values) = used_classes(&codes, &levels);
                 (Some(classes), values)
             }
-            numbers => {
-                // Adding zero makes -0 the same class as 0.
-                let numbers: Vec<f64> = dense(numbers).into_iter().map(|x| x + 0.0).collect();
-                let mut distinct: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
-                distinct.sort_unstable_by(f64::total_cmp);
-                distinct.dedup();
-                let whole = distinct.iter().all(|x| x.fract() == 0.0);
-                let classes = match problem {
-                    Some(problem) => problem == Problem::Classification,
-                    None => whole && distinct.len() <= MOST_NUMERIC_CLASSES && repeated(&numbers, distinct.len()),
-                };
-                if classes {
-                    let index = |x: &f64| match distinct.binary_search_by(|level| level.total_cmp(x)) {
-                        _ if x.is_nan() => f64::NAN,
-                        place => place.expect("every number is one of the distinct ones") as f64,
-                    };
-                    let values = numbers.iter().map(index).collect();
-                    (Some(distinct.iter().map(|x| x.to_string()).collect()), values)
-                } else {
-                    (None, numbers)
-                }
-            }
+            numbers => (None, dense(numbers)),
         };
         Ok(Target { name, unit, classes, values })
     }
@@ -147,9 +135,12 @@ impl Target {
     }
 }
 
-/// Whether values repeat as classes do: two of them, or each three times on average.
-fn repeated(numbers: &[f64], distinct: usize) -> bool {
-    distinct <= 2 || 3 * distinct <= numbers.iter().filter(|x| !x.is_nan()).count()
+/// Whether numbers are whole, few, and repeat as classes do: two of them, or each three times on average.
+fn look_like_classes(numbers: &[f64]) -> bool {
+    let distinct = distinct_numbers(numbers);
+    let whole = distinct.iter().all(|x| x.fract() == 0.0);
+    let known = numbers.iter().filter(|x| !x.is_nan()).count();
+    whole && distinct.len() <= MOST_NUMERIC_CLASSES && (distinct.len() <= 2 || 3 * distinct.len() <= known)
 }
 
 /// The classes that occur, in the order of the levels, and the index of each item's class.

@@ -19,41 +19,25 @@ const PLACES_AT_ONCE: usize = 512;
 /// The distances of many receivers.
 #[derive(Clone, Debug, Default)]
 pub struct DistanceBitPlanes {
-    nodes: usize,
-    receivers: usize,
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Number of receivers.
+    pub receivers: usize,
     /// `[planes][words, nodes]`
     bits: Vec<Vec<u64>>,
     /// Number of planes that are in use; the others hold what an earlier search left.
     used: usize,
     /// `[words, nodes]`: which nodes have no path to which receivers.
     unreachable: Vec<u64>,
-    any_unreachable: bool,
+    /// Whether any node is unreachable from any receiver.
+    pub any_unreachable: bool,
     /// `[distances, receivers]`: how many nodes are at each distance.
     counts: Vec<u32>,
-    longest: u16,
+    /// The longest finite distance.
+    pub longest: u16,
 }
 
 impl DistanceBitPlanes {
-    /// Number of nodes.
-    pub fn nodes(&self) -> usize {
-        self.nodes
-    }
-
-    /// Number of receivers.
-    pub fn receivers(&self) -> usize {
-        self.receivers
-    }
-
-    /// The longest finite distance.
-    pub fn longest(&self) -> u16 {
-        self.longest
-    }
-
-    /// Whether any node is unreachable from any receiver.
-    pub fn any_unreachable(&self) -> bool {
-        self.any_unreachable
-    }
-
     /// How many nodes are at a distance from a receiver.
     pub fn count(&self, receiver: usize, distance: u16) -> u32 {
         self.counts.get(usize::from(distance) * self.receivers + receiver).copied().unwrap_or(0)

@@ -83,7 +83,7 @@ impl<const WORDS: usize> DistanceSearch<WORDS> {
         receivers: &[[u32; STARTS]],
         far: Option<Far<'_>>,
     ) -> Result<()> {
-        let (graph, nodes) = (reordered.graph(), reordered.len());
+        let (graph, nodes) = (&reordered.graph, reordered.graph.len());
         for bits in [&mut self.seen, &mut self.frontier, &mut self.next] {
             bits.clear();
             bits.resize(nodes, [0; WORDS]);

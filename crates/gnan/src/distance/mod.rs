@@ -33,13 +33,13 @@ pub fn distances_to(
 ) -> Result<u16> {
     let planes = search.run(graph, receivers.as_chunks::<1>().0, far)?;
     write_rows(planes, graph, rows);
-    Ok(planes.longest())
+    Ok(planes.longest)
 }
 
 /// Writes planes as rows, `[receivers, nodes]`.
 fn write_rows(planes: &DistanceBitPlanes, graph: &ReorderedGraph, rows: &mut [u16]) {
-    let nodes = planes.nodes();
-    assert!(rows.len() == planes.receivers() * nodes);
+    let nodes = planes.nodes;
+    assert!(rows.len() == planes.receivers * nodes);
     let mut lanes = vec![[0; RECEIVERS_PER_BLOCK]; nodes];
     for (block, rows) in rows.chunks_mut((RECEIVERS_PER_BLOCK * nodes).max(1)).enumerate() {
         planes.write_wide(block, graph, UNREACHABLE, &mut lanes);
@@ -65,10 +65,10 @@ pub fn line_distances_to(
     rows: &mut [u16],
 ) -> Result<u16> {
     assert!(rows.len() == pairs.len() * edges.len());
-    let mut to_nodes = vec![0; pairs.len() * graph.len()];
+    let mut to_nodes = vec![0; pairs.len() * graph.graph.len()];
     write_rows(search.run(graph, pairs, None)?, graph, &mut to_nodes);
     let mut longest = 0;
-    let to_nodes_of = to_nodes.chunks_exact(graph.len().max(1));
+    let to_nodes_of = to_nodes.chunks_exact(graph.graph.len().max(1));
     for ((pair, to_nodes), row) in pairs.iter().zip(to_nodes_of).zip(rows.chunks_exact_mut(edges.len().max(1))) {
         for (edge, distance) in edges.iter().zip(row) {
             let [one, other] = edge.map(|node| to_nodes[node as usize]);

@@ -16,7 +16,8 @@ const SMALL: usize = 4096;
 /// A graph to search, its nodes in an order of its own.
 #[derive(Clone, Debug)]
 pub struct ReorderedGraph {
-    graph: Graph,
+    /// The graph, its nodes numbered by place.
+    pub graph: Graph,
     /// `None`: every node is at the place of its own number.
     order: Option<NodeOrder>,
 }
@@ -48,21 +49,6 @@ impl ReorderedGraph {
         ReorderedGraph { graph, order: Some(NodeOrder { nodes, places }) }
     }
 
-    /// The graph, its nodes numbered by place.
-    pub(super) fn graph(&self) -> &Graph {
-        &self.graph
-    }
-
-    /// Number of nodes.
-    pub(crate) fn len(&self) -> usize {
-        self.graph.len()
-    }
-
-    /// Whether edges have a direction.
-    pub fn is_directed(&self) -> bool {
-        self.graph.is_directed()
-    }
-
     /// The place of a node: nodes with near places are near each other.
     pub fn place(&self, node: u32) -> u32 {
         self.order.as_ref().map_or(node, |order| order.places[node as usize])
@@ -75,14 +61,9 @@ impl ReorderedGraph {
 
     /// The checksum of what came before and of all edges.
     pub fn checksum(&self, sum: Checksum) -> Checksum {
-        (0..self.len()).fold(sum.and(&[u8::from(self.is_directed())]), |sum, place| {
+        (0..self.graph.len()).fold(sum.and(&[u8::from(self.graph.is_directed())]), |sum, place| {
             sum.and_codes(&[self.node(place as u32), u32::MAX]).and_codes(self.graph.successors(place))
         })
-    }
-
-    /// For every place the number of its component, ignoring direction.
-    pub fn components(&self) -> Vec<u32> {
-        self.graph.components().0
     }
 }
 

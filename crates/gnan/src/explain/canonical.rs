@@ -65,7 +65,8 @@ pub struct CanonicalFeature {
 #[derive(Clone, Debug)]
 pub struct Canonical {
     pub(super) model: Model,
-    layout: Layout,
+    /// Where the parameters of every feature are.
+    pub(super) layout: Layout,
     axis: DistanceAxis,
     seen: Vec<bool>,
     /// `[rhos][slots][outputs]`, raw.
@@ -160,11 +161,6 @@ impl Canonical {
     /// Number of slots.
     pub fn slots(&self) -> usize {
         self.axis.slots()
-    }
-
-    /// Where the parameters of every feature are.
-    pub(super) fn layout(&self) -> &Layout {
-        &self.layout
     }
 
     /// Whether a slot occurred in training.

@@ -5,7 +5,6 @@ use rayon::prelude::*;
 use super::explainer::Explainer;
 use super::explanation::Explanation;
 use crate::error::{Error, Result};
-use crate::files::Task;
 use crate::predict::Outputs;
 
 /// Sources in the graphs of the items that are explained at a time.
@@ -46,9 +45,7 @@ impl Explainer<'_> {
         let data = self.data();
         let mut sources = 0;
         for (count, position) in positions.iter().enumerate() {
-            let item = data.items()[*position] as usize;
-            let graph = if data.task() == Task::Graph { item } else { data.graph_of(item) };
-            sources += data.sources_of(graph).len();
+            sources += data.sources_of(data.graph_of_item(data.items()[*position])).len();
             if sources >= SOURCES_AT_ONCE {
                 return count + 1;
             }

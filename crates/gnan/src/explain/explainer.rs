@@ -6,13 +6,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::dataset::{Dataset, Feature, Outcome};
+use crate::dataset::{Dataset, Feature};
 use crate::distance::{DistanceSearch, RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
-use crate::files::{Kind, Task, Values};
+use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, View};
 use crate::model::Model;
-use crate::score::probabilities;
 
 use super::canonical::Canonical;
 use super::explanation::Explanation;
@@ -177,11 +176,7 @@ impl<'a> Explainer<'a> {
             id: data.item_id(item),
             outputs: definition.shown_names(),
             prediction: show(&raw),
-            probabilities: match definition.learned.outcome {
-                Outcome::Binary | Outcome::Multiclass => probabilities(predicted),
-                Outcome::MultiLabel => predicted.iter().map(|y| probabilities(&[*y])[1]).collect(),
-                Outcome::Regression | Outcome::MultiRegression => Vec::new(),
-            },
+            probabilities: self.model.probabilities(predicted),
             base: show(if nodes.is_empty() { canonical.empty_output() } else { canonical.output_bias() }),
             axis: found.axis.clone(),
             structure_by_distance: rows(&found.structure),
@@ -229,12 +224,9 @@ impl<'a> Explainer<'a> {
     /// What nodes are, for people: their level of the first categorical feature.
     fn labels(&self, nodes: Range<usize>) -> Vec<String> {
         let label = self.features.iter().find(|feature| feature.kind == Kind::Categorical && feature.pair.is_none());
-        match label.map(|feature| &feature.values) {
-            Some(Values::Categories { codes, levels }) => {
-                nodes.map(|node| levels.get(codes[node] as usize).cloned().unwrap_or_default()).collect()
-            }
-            _ => Vec::new(),
-        }
+        label.map_or_else(Vec::new, |feature| {
+            nodes.map(|node| feature.values.level(node).unwrap_or_default().to_owned()).collect()
+        })
     }
 
     /// How far the message edges are from a pair: the same ends make several edges.
@@ -254,18 +246,12 @@ impl<'a> Explainer<'a> {
 
     /// The sources in an item's graph, and the receivers (counted within the graph).
     fn sources_and_receivers(&self, item: u32) -> (Range<usize>, Vec<u32>) {
-        match self.data.task() {
-            Task::Graph => {
-                let nodes = self.data.nodes_of(item as usize);
-                let receivers = (0..nodes.len() as u32).collect();
-                (nodes, receivers)
-            }
-            Task::Node => {
-                let nodes = self.data.sources_of(self.data.graph_of(item as usize));
-                let receiver = item - nodes.start as u32;
-                (nodes, vec![receiver])
-            }
-        }
+        let nodes = self.data.sources_of(self.data.graph_of_item(item));
+        let receivers = match self.data.task() {
+            Task::Graph => (0..nodes.len() as u32).collect(),
+            Task::Node => vec![item - nodes.start as u32],
+        };
+        (nodes, receivers)
     }
 
     /// The marginals of one item; with a canonical form of its own where its distances are longer than training's.
@@ -301,11 +287,7 @@ impl<'a> Explainer<'a> {
         if let Some(views) = &self.views {
             return Ok(Cow::Borrowed(views));
         }
-        let graph = match self.data.task() {
-            Task::Graph => item as usize,
-            Task::Node => self.data.graph_of(item as usize),
-        };
-        Ok(Cow::Owned(views(self.model, self.data, graph)?))
+        Ok(Cow::Owned(views(self.model, self.data, self.data.graph_of_item(item))?))
     }
 }
 
@@ -345,15 +327,5 @@ impl Marginals<'_> {
         }
         self.structure_by_receiver.extend(own);
         self.by_receiver.extend(vec![0.0; self.outputs]);
-    }
-
-    /// The distances.
-    pub(super) fn axis(&self) -> &DistanceAxis {
-        &self.axis
-    }
-
-    /// Number of slots.
-    pub(super) fn slots(&self) -> usize {
-        self.slots
     }
 }

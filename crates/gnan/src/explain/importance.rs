@@ -71,50 +71,44 @@ impl Explainer<'_> {
     /// The importance of features and distances over all items of the data set. Distances longer than any in training
     /// are counted with the longest.
     pub fn importance(&self) -> Result<Importance> {
-        let positions: Vec<usize> = (0..self.data().len()).collect();
-        let parts: Vec<ImportanceSums> = positions
+        let parts: Vec<Importance> = (self.data().items())
             .par_chunks(ITEMS_PER_TASK)
-            .map(|positions| {
-                let mut sums = ImportanceSums::zeros(self);
-                positions.iter().try_for_each(|position| sums.add(self, self.data().items()[*position]))?;
+            .map(|items| {
+                let mut sums = Importance::zeros(self);
+                items.iter().try_for_each(|item| sums.add(self, *item))?;
                 Ok(sums)
             })
             .collect::<Result<_>>()?;
-        let mut all = ImportanceSums::zeros(self);
-        parts.iter().for_each(|part| all.merge(part));
-        Ok(all.mean(positions.len(), self))
-    }
-}
-
-/// ImportanceSums of absolute contributions, flat: features by slots by outputs, features by outputs, slots by outputs, outputs.
-struct ImportanceSums {
-    both: Vec<f64>,
-    features: Vec<f64>,
-    slots: Vec<f64>,
-    structure: Vec<f64>,
-}
-
-impl ImportanceSums {
-    fn zeros(explainer: &Explainer<'_>) -> ImportanceSums {
-        let definition = explainer.model().definition();
-        let (features, slots) = (definition.learned.features.len(), explainer.canonical().slots());
-        let outputs = definition.shown_names().len();
-        ImportanceSums {
-            both: vec![0.0; features * slots * outputs],
-            features: vec![0.0; features * outputs],
-            slots: vec![0.0; slots * outputs],
-            structure: vec![0.0; outputs],
+        let mut all = Importance::zeros(self);
+        for mut part in parts {
+            all.items += part.items;
+            all.numbers_mut().zip(part.numbers_mut()).for_each(|(sum, part)| *sum += *part);
         }
+        let count = all.items.max(1) as f64;
+        all.numbers_mut().for_each(|sum| *sum /= count);
+        Ok(all)
+    }
+}
+
+impl Importance {
+    fn zeros(explainer: &Explainer<'_>) -> Importance {
+        let definition = explainer.model().definition();
+        let structure = vec![0.0; definition.shown_names().len()];
+        let by_feature = vec![structure.clone(); definition.learned.features.len()];
+        let by_distance = vec![structure.clone(); explainer.canonical().slots()];
+        let by_feature_and_distance = vec![by_distance.clone(); by_feature.len()];
+        Importance { items: 0, by_feature, by_distance, by_feature_and_distance, structure }
     }
 
+    /// Adds the sizes of the contributions of an item.
     fn add(&mut self, explainer: &Explainer<'_>, item: u32) -> Result<()> {
         let definition = explainer.model().definition();
         let (_, found) = explainer.marginals(item, false)?;
-        let (width, slots) = (explainer.model().outputs(), explainer.canonical().slots());
+        let width = explainer.model().outputs();
         let outputs = self.structure.len();
-        let kept = |slot: usize| found.axis().slot_on(explainer.canonical().axis(), slot);
-        let mut by_slot = vec![0.0; found.slots() * outputs];
-        for (k, feature) in found.feature_distance.chunks_exact(found.slots() * width).enumerate() {
+        let kept = |slot: usize| found.axis.slot_on(explainer.canonical().axis(), slot);
+        let mut by_slot = vec![0.0; found.slots * outputs];
+        for (k, feature) in found.feature_distance.chunks_exact(found.slots * width).enumerate() {
             if feature.iter().all(|value| *value == 0.0) {
                 continue;
             }
@@ -124,46 +118,32 @@ impl ImportanceSums {
                     continue;
                 }
                 for (c, value) in definition.shown(values).into_iter().enumerate() {
-                    self.both[(k * slots + kept(slot)) * outputs + c] += value.abs();
+                    self.by_feature_and_distance[k][kept(slot)][c] += value.abs();
                     by_slot[slot * outputs + c] += value;
                     whole[c] += value;
                 }
             }
-            whole.iter().enumerate().for_each(|(c, value)| self.features[k * outputs + c] += value.abs());
+            add_sizes(&mut self.by_feature[k], &whole);
         }
         for (slot, values) in by_slot.chunks_exact(outputs).enumerate() {
-            values.iter().enumerate().for_each(|(c, value)| self.slots[kept(slot) * outputs + c] += value.abs());
+            add_sizes(&mut self.by_distance[kept(slot)], values);
         }
         let mut structure = vec![0.0; outputs];
         for values in found.structure.chunks_exact(width) {
             structure.iter_mut().zip(definition.shown(values)).for_each(|(sum, value)| *sum += value);
         }
-        self.structure.iter_mut().zip(structure).for_each(|(sum, value)| *sum += value.abs());
+        add_sizes(&mut self.structure, &structure);
+        self.items += 1;
         Ok(())
     }
 
-    fn parts(&mut self) -> [&mut Vec<f64>; 4] {
-        [&mut self.both, &mut self.features, &mut self.slots, &mut self.structure]
+    fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f64> {
+        let cells = self.by_feature_and_distance.iter_mut().flatten();
+        let rows = self.by_feature.iter_mut().chain(&mut self.by_distance).chain(cells);
+        rows.chain([&mut self.structure]).flatten()
     }
+}
 
-    fn merge(&mut self, other: &ImportanceSums) {
-        let others = [&other.both, &other.features, &other.slots, &other.structure];
-        for (own, other) in self.parts().into_iter().zip(others) {
-            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
-        }
-    }
-
-    fn mean(mut self, items: usize, explainer: &Explainer<'_>) -> Importance {
-        let count = items.max(1) as f64;
-        self.parts().into_iter().flatten().for_each(|sum| *sum /= count);
-        let (outputs, slots) = (self.structure.len(), explainer.canonical().slots());
-        let rows = |values: &[f64]| values.chunks_exact(outputs).map(<[f64]>::to_vec).collect::<Vec<_>>();
-        Importance {
-            items,
-            by_feature: rows(&self.features),
-            by_distance: rows(&self.slots),
-            by_feature_and_distance: self.both.chunks_exact(slots * outputs).map(rows).collect(),
-            structure: self.structure,
-        }
-    }
+fn add_sizes(sums: &mut [f64], values: &[f64]) {
+    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value.abs());
 }

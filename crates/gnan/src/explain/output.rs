@@ -25,8 +25,6 @@ pub struct Output {
 impl Output {
     /// Every class or target of a model.
     pub fn all(definition: &Definition) -> Vec<Output> {
-        let classes =
-            || definition.learned.targets.first().and_then(|target| target.classes.clone()).unwrap_or_default();
         let one_logit = definition.architecture().outputs == 1;
         let output = |(index, name): (usize, String)| match definition.learned.outcome {
             Outcome::Binary => {
@@ -37,7 +35,7 @@ impl Output {
             _ => Output { name, index, own: (index, 1.0), shown: (index, 1.0) },
         };
         let names = match definition.learned.outcome {
-            Outcome::Binary | Outcome::Multiclass => classes(),
+            Outcome::Binary | Outcome::Multiclass => definition.classes().to_vec(),
             _ => definition.learned.targets.iter().map(|target| target.name.clone()).collect(),
         };
         names.into_iter().enumerate().map(output).collect()

@@ -54,21 +54,18 @@ impl Overview {
         rows.writer.write_record(header).map_err(broken)?;
         let (own, shown) = (&self.outputs, &self.shown_outputs);
         let distances: Vec<String> = (0..self.axis.slots()).map(|slot| self.axis.key(slot)).collect();
-        rows.values(OverviewPlace { table: "base", ..OverviewPlace::default() }, shown, &self.base)?;
+        let plain = OverviewPlace::default();
+        rows.values(OverviewPlace { table: "base", ..plain }, shown, &self.base)?;
         for (distance, values) in distances.iter().zip(&self.structure) {
-            rows.values(OverviewPlace { table: "structure", distance, ..OverviewPlace::default() }, shown, values)?;
+            rows.values(OverviewPlace { table: "structure", distance, ..plain }, shown, values)?;
         }
         for rho in &self.rho {
             for (distance, values) in distances.iter().zip(&rho.values) {
-                rows.values(
-                    OverviewPlace { table: "rho", feature: &rho.name, distance, ..OverviewPlace::default() },
-                    own,
-                    values,
-                )?;
+                rows.values(OverviewPlace { table: "rho", feature: &rho.name, distance, ..plain }, own, values)?;
             }
         }
         for feature in &self.features {
-            let place = OverviewPlace { feature: &feature.name, ..OverviewPlace::default() };
+            let place = OverviewPlace { feature: &feature.name, ..plain };
             for level in &feature.levels {
                 let support = Some(level.support);
                 rows.values(
@@ -92,21 +89,13 @@ impl Overview {
             }
         }
         let Some(importance) = &self.importance else { return rows.writer.into_inner().map_err(broken) };
-        rows.values(
-            OverviewPlace { table: "importance of structure", ..OverviewPlace::default() },
-            shown,
-            &importance.structure,
-        )?;
+        rows.values(OverviewPlace { table: "importance of structure", ..plain }, shown, &importance.structure)?;
         for (distance, values) in distances.iter().zip(&importance.by_distance) {
-            rows.values(
-                OverviewPlace { table: "importance by distance", distance, ..OverviewPlace::default() },
-                shown,
-                values,
-            )?;
+            rows.values(OverviewPlace { table: "importance by distance", distance, ..plain }, shown, values)?;
         }
         let features = self.features.iter().zip(&importance.by_feature).zip(&importance.by_feature_and_distance);
         for ((feature, values), cells) in features {
-            let place = OverviewPlace { feature: &feature.name, ..OverviewPlace::default() };
+            let place = OverviewPlace { feature: &feature.name, ..plain };
             rows.values(OverviewPlace { table: "importance by feature", ..place }, shown, values)?;
             for (distance, values) in distances.iter().zip(cells) {
                 rows.values(

@@ -51,9 +51,8 @@ impl Canonical {
 
     /// Which of [`rhos`](Self::rhos) belong to a feature: one, or one for each of its levels.
     pub fn rhos_of(&self, k: usize) -> Range<usize> {
-        let feature = &self.definition().learned.features[k];
-        let levels = feature.levels.len() + usize::from(feature.missing.is_some());
         let first = self.rho_of(k, 0);
+        let levels = self.definition().learned.features[k].value_count();
         first..first + if self.has_level_rhos(k) { levels } else { 1 }
     }
 }

@@ -142,21 +142,9 @@ pub(super) fn bins(data: &Dataset, feature: &Feature, schema: &FeatureSchema) ->
 }
 
 fn values_by_graph(data: &Dataset, feature: &Feature) -> Vec<(usize, f64)> {
-    let mut found = Vec::new();
-    for graph in data.graphs() {
-        let nodes = data.sources_of(graph);
-        match &feature.values {
-            Values::Numbers(values) => found.extend(values[nodes].iter().map(|value| (graph, *value))),
-            Values::Sparse { rows, values, .. } => {
-                let start = rows.partition_point(|row| (*row as usize) < nodes.start);
-                let end = rows.partition_point(|row| (*row as usize) < nodes.end);
-                found.extend(values[start..end].iter().map(|value| (graph, *value)));
-            }
-            Values::Categories { .. } => {}
-        }
-    }
-    found.retain(|(_, value)| value.is_finite());
-    found
+    let of_graph =
+        |graph: usize| feature.values.numbers_in(data.sources_of(graph)).map(move |(_, value)| (graph, value));
+    data.graphs().into_iter().flat_map(of_graph).filter(|(_, value)| value.is_finite()).collect()
 }
 
 #[cfg(test)]

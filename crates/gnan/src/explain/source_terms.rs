@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::dataset::Feature;
 use crate::files::{MISSING, Values};
+use crate::groups::group_offsets;
 
 use super::canonical::{Canonical, FeatureValue};
 
@@ -39,13 +40,10 @@ pub(super) struct SourceTerm {
 impl SourceTerms {
     /// The terms of these nodes.
     pub(super) fn of(canonical: &Canonical, features: &[Feature], nodes: Range<usize>) -> SourceTerms {
-        let mut terms = SourceTerms { first: nodes.start, from: vec![0; nodes.len() + 1], ..SourceTerms::default() };
+        let mut terms = SourceTerms { first: nodes.start, ..SourceTerms::default() };
         let by_feature: Vec<Vec<(u32, SourceTerm)>> =
             features.iter().enumerate().map(|(k, feature)| terms.look_up(canonical, k, feature, &nodes)).collect();
-        by_feature.iter().flatten().for_each(|(node, _)| terms.from[*node as usize + 1] += 1);
-        for node in 0..nodes.len() {
-            terms.from[node + 1] += terms.from[node];
-        }
+        terms.from = group_offsets(nodes.len(), by_feature.iter().flatten().map(|(node, _)| *node as usize));
         let mut next = terms.from.clone();
         terms.terms = vec![SourceTerm::default(); terms.from[nodes.len()]];
         for (node, term) in by_feature.into_iter().flatten() {
@@ -102,15 +100,9 @@ impl SourceTerms {
                     add(self, node, u64::from(*code), value);
                 }
             }
-            Values::Numbers(values) => {
-                for (node, value) in nodes.clone().zip(&values[nodes.clone()]) {
-                    add(self, node, value.to_bits(), number(*value));
-                }
-            }
-            Values::Sparse { rows, values, .. } => {
-                let range = entries(rows, nodes);
-                for (row, value) in rows[range.clone()].iter().zip(&values[range]) {
-                    add(self, *row as usize, value.to_bits(), number(*value));
+            numeric => {
+                for (node, value) in numeric.numbers_in(nodes.clone()) {
+                    add(self, node, value.to_bits(), number(value));
                 }
             }
         }
@@ -133,17 +125,11 @@ impl SourceTerms {
     }
 }
 
-/// Where the entries of some rows are among ascending rows.
-fn entries(rows: &[u32], wanted: &Range<usize>) -> Range<usize> {
-    let place = |node: usize| rows.partition_point(|row| (*row as usize) < node);
-    place(wanted.start)..place(wanted.end)
-}
-
 /// Number of values that these nodes have: the most terms there can be.
 pub(super) fn value_count(features: &[Feature], nodes: &Range<usize>) -> usize {
     let values = |feature: &Feature| match &feature.values {
-        Values::Categories { .. } | Values::Numbers(_) => nodes.len(),
-        Values::Sparse { rows, .. } => entries(rows, nodes).len(),
+        Values::Categories { .. } => nodes.len(),
+        numeric => numeric.numbers_in(nodes.clone()).len(),
     };
     features.iter().map(values).sum()
 }

@@ -200,7 +200,7 @@ impl Canonical {
             base: self.output_bias().to_vec(),
             empty: self.empty_output().to_vec(),
             rho: (0..self.axis().lenses()).flat_map(|lens| self.rho_tables(lens)).collect(),
-            rhos_per_lens: self.layout().rhos.len(),
+            rhos_per_lens: self.layout.rhos.len(),
             structure: (0..self.axis().lenses()).flat_map(|lens| self.structure_tables(lens)).collect(),
             features: (0..definition.learned.features.len()).map(|k| self.feature_table(k)).collect(),
             readout: None,
@@ -214,7 +214,7 @@ impl Canonical {
             let factors: Vec<f64> = scale.map(|a| if *a == 0.0 { 0.0 } else { 1.0 / a }).collect();
             let curve = distance_table(&self.raw_rho_curve(r, lens).rescaled(&nothing, &factors));
             let name = if of_lens.is_empty() { name } else { format!("{name}, {of_lens}") };
-            RhoTable { name, lens, reach: self.layout().rhos[r].reach, curve }
+            RhoTable { name, lens, reach: self.layout.rhos[r].reach, curve }
         };
         self.rho_names().into_iter().enumerate().map(table).collect()
     }
@@ -222,7 +222,7 @@ impl Canonical {
     /// Raw rho by a lens as a function of `t`.
     fn raw_rho_curve(&self, r: usize, lens: usize) -> Piecewise {
         let (bank, scale) = (&self.model.parameters().rhos, self.definition().learned.rho_scale);
-        bank.curve(self.layout().function(r, lens)).of_unscaled(scale.shift, scale.scale)
+        bank.curve(self.layout.function(r, lens)).of_unscaled(scale.shift, scale.scale)
     }
 
     /// `b * rho_b(t)` and what centring takes out of every feature, a table for each reach.
@@ -230,7 +230,7 @@ impl Canonical {
         let bias = self.model.parameters().bias.iter().map(|b| f64::from(*b)).collect();
         let mut terms: Vec<(Vec<f64>, usize)> = vec![(bias, 0)];
         (0..self.definition().learned.features.len()).for_each(|k| terms.extend(self.centre_terms(k)));
-        let reach_of = |rho: usize| self.layout().rhos[rho].reach;
+        let reach_of = |rho: usize| self.layout.rhos[rho].reach;
         let mut reaches: Vec<Reach> = terms.iter().map(|(_, rho)| reach_of(*rho)).collect();
         reaches.sort();
         reaches.dedup();

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
 use crate::error::{Error, Result};
-use crate::files::text::{Text, children, read_at_most, read_file};
-use crate::limits::Limits;
+use crate::files::text::{Text, children};
+use crate::limits::{Limits, read_at_most};
 
 /// The files of a folder (not of its subfolders) or of an archive.
 pub struct Bundle {
@@ -81,7 +81,7 @@ impl Bundle {
     pub fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         let place = self.place(name);
         let Some(member) = self.members.iter().find(|member| member.name == name) else { return Ok(None) };
-        let Some(archive) = &mut self.archive else { return read_file(&place, &self.limits).map(Some) };
+        let Some(archive) = &mut self.archive else { return self.limits.read(&place, "bytes").map(Some) };
         let file = archive.by_index(member.index).map_err(|error| damaged(&place, error))?;
         let too_long =
             || Error::limit(format!("the archive expands to more than the limit of {} bytes", self.limits.bytes));

@@ -1,7 +1,7 @@
 //! The largest connected component of each graph, directions of edges disregarded.
 
 use crate::files::row_selection::RowSelection;
-use crate::files::tables::{Column, Tables, Task, Values};
+use crate::files::tables::{Column, Tables, Task};
 
 /// Drops every node that is not in the largest component of its graph (of equal ones, the first).
 pub fn keep_largest(tables: &mut Tables) {
@@ -61,15 +61,9 @@ fn retain(tables: &mut Tables, keep: &[bool]) {
     let ids = tables.node_ids.take().unwrap_or_else(|| positions(&tables.node_offsets));
     tables.node_ids = Some(selection.items(&ids));
     tables.node_offsets = offsets;
-    tables.bonds = tables.bonds.take().map(|bonds| selection.edge_items(&tables.edges, &bonds));
-    if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &mut tables.edge_labels {
-        *codes = selection.edge_items(&tables.edges, codes);
-    }
-    for column in &mut tables.edge_numbers {
-        if let Values::Numbers(numbers) = &mut column.values {
-            *numbers = selection.edge_items(&tables.edges, numbers);
-        }
-    }
+    let kept = |edge: &usize| tables.edges[*edge].iter().all(|end| keep[*end as usize]);
+    let edges: Vec<usize> = (0..tables.edges.len()).filter(kept).collect();
+    tables.select_edges(&edges);
     tables.edges = selection.edges(std::mem::take(&mut tables.edges));
     let columns: Vec<Column> = std::mem::take(&mut tables.node_columns);
     tables.node_columns = columns.into_iter().map(|column| selection.column(column)).collect();

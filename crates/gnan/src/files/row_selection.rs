@@ -1,6 +1,7 @@
 //! Which rows of a table to keep, and in which order: how nodes are grouped by graph and how some are left out.
 
 use crate::files::tables::{Column, Values};
+use crate::groups::group_offsets;
 
 const DROPPED: u32 = u32::MAX;
 
@@ -29,13 +30,7 @@ impl RowSelection {
 
     /// All rows, those of group 0 first, each group in its old order; and where each of the groups begins and ends.
     pub fn grouped(group_of: &[u32], groups: usize) -> (RowSelection, Vec<usize>) {
-        let mut offsets = vec![0; groups + 1];
-        for &group in group_of {
-            offsets[group as usize + 1] += 1;
-        }
-        for group in 0..groups {
-            offsets[group + 1] += offsets[group];
-        }
+        let offsets = group_offsets(groups, group_of.iter().map(|group| *group as usize));
         let mut rows = vec![0; group_of.len()];
         let mut next = offsets.clone();
         for (row, &group) in (0..).zip(group_of) {
@@ -76,12 +71,6 @@ impl RowSelection {
             _ => false,
         });
         edges
-    }
-
-    /// The items of edges between kept rows, one for each edge there was.
-    pub fn edge_items<T: Copy>(&self, edges: &[[u32; 2]], items: &[T]) -> Vec<T> {
-        let kept = |edge: &[u32; 2]| edge.iter().all(|&end| self.place(end).is_some());
-        edges.iter().zip(items).filter(|(edge, _)| kept(edge)).map(|(_, &item)| item).collect()
     }
 
     /// A column of the kept rows.

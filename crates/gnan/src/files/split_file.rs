@@ -13,7 +13,6 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::tables::{SplitPart, Tables, Task};
-use crate::files::text::read_file;
 use crate::remedy::Remedy;
 
 /// One split, or an outer fold with the splits of its inner folds.
@@ -51,7 +50,7 @@ fn read(tables: &Tables, path: &Path, options: &ReadOptions) -> Result<Vec<Vec<S
         Some(Task::Node) => (tables.nodes(), "nodes"),
         _ => (tables.graphs(), "graphs"),
     };
-    let bytes = read_file(path, &options.limits)?;
+    let bytes = options.limits.read(path, "bytes")?;
     let list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     let folds =
         if list { serde_json::from_slice(&bytes) } else { serde_json::from_slice(&bytes).map(|fold| vec![fold]) };

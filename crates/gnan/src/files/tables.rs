@@ -3,6 +3,8 @@
 //! A reader's whole duty is to turn files into [`Tables`]. What is a feature and of which kind, what is the
 //! target, what a split means is decided once, for all formats, when a [`Dataset`](crate::Dataset) is made of them.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::files::molecule::BondOrder;
@@ -87,6 +89,44 @@ impl Values {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Number of rows that are listed: all of them, but for the zeros of sparse values.
+    pub(crate) fn listed(&self) -> usize {
+        match self {
+            Values::Numbers(values) | Values::Sparse { values, .. } => values.len(),
+            Values::Categories { codes, .. } => codes.len(),
+        }
+    }
+
+    /// The listed rows with their numbers, ascending; none of categories.
+    pub(crate) fn numbers(&self) -> impl ExactSizeIterator<Item = (usize, f64)> + '_ {
+        self.numbers_in(0..self.len())
+    }
+
+    /// The listed rows of a range with their numbers.
+    pub(crate) fn numbers_in(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = (usize, f64)> + '_ {
+        let (first, mut listed) = (range.start, None);
+        let numbers = match self {
+            Values::Numbers(numbers) => &numbers[range],
+            Values::Sparse { rows, values, .. } => {
+                let place = |row: usize| rows.partition_point(|listed| (*listed as usize) < row);
+                let places = place(range.start)..place(range.end);
+                listed = Some(&rows[places.clone()]);
+                &values[places]
+            }
+            Values::Categories { .. } => &[],
+        };
+        let row = move |at: usize| listed.map_or(first + at, |rows| rows[at] as usize);
+        numbers.iter().enumerate().map(move |(at, number)| (row(at), *number))
+    }
+
+    /// The level of a row; `None`: it is missing, or the values are no categories.
+    pub(crate) fn level(&self, row: usize) -> Option<&str> {
+        match self {
+            Values::Categories { codes, levels } => levels.get(codes[row] as usize).map(String::as_str),
+            _ => None,
+        }
     }
 }
 
@@ -231,4 +271,22 @@ impl Tables {
     pub fn nodes(&self) -> usize {
         self.node_offsets.last().copied().unwrap_or(0)
     }
+
+    /// Keeps the edges at these positions, in this order, with everything that belongs to them.
+    pub(crate) fn select_edges(&mut self, positions: &[usize]) {
+        self.edges = picked(&self.edges, positions);
+        self.bonds = self.bonds.as_ref().map(|bonds| picked(bonds, positions));
+        if let Some(Column { values: Values::Categories { codes, .. }, .. }) = &mut self.edge_labels {
+            *codes = picked(codes, positions);
+        }
+        for column in &mut self.edge_numbers {
+            if let Values::Numbers(numbers) = &mut column.values {
+                *numbers = picked(numbers, positions);
+            }
+        }
+    }
+}
+
+fn picked<T: Copy>(items: &[T], positions: &[usize]) -> Vec<T> {
+    positions.iter().map(|position| items[*position]).collect()
 }

@@ -16,7 +16,7 @@ impl SearchResult<'_> {
     pub fn longest(&self) -> Longest {
         match self {
             SearchResult::BitPlanes(planes, _) => {
-                Longest { finite: planes.longest(), unreachable: planes.any_unreachable() }
+                Longest { finite: planes.longest, unreachable: planes.any_unreachable }
             }
             SearchResult::Rows(_, _, longest) => *longest,
         }

@@ -13,6 +13,7 @@ use crate::distance::{
 use crate::error::{Error, Result};
 use crate::files::Values;
 use crate::graph::Graph;
+use crate::groups::group_offsets;
 use crate::spec::{EdgeDirection, WeightBins};
 
 /// A graph measured by a lens.
@@ -63,11 +64,6 @@ impl Longest {
     /// Of both.
     pub fn and(self, other: Longest) -> Longest {
         Longest { finite: self.finite.max(other.finite), unreachable: self.unreachable || other.unreachable }
-    }
-
-    /// The slot of a distance within its lens.
-    pub fn slot(self, distance: u16) -> u16 {
-        if distance == UNREACHABLE { self.finite + 1 } else { distance }
     }
 }
 
@@ -121,7 +117,7 @@ impl View {
     }
 
     fn plain(reordered: ReorderedGraph, far: Option<u16>) -> View {
-        let components = far.filter(|_| !reordered.is_directed()).map(|_| reordered.components());
+        let components = far.filter(|_| !reordered.graph.is_directed()).map(|_| reordered.graph.components().0);
         View { reordered, weighted: None, line: None, far, components }
     }
 
@@ -151,10 +147,13 @@ impl View {
     pub fn search_bytes(&self, receivers: usize, longest: usize) -> u64 {
         match (&self.line, &self.weighted) {
             (None, None) if receivers > DistanceSearch::<1>::RECEIVERS => {
-                DistanceSearch::<4>::bytes(self.reordered.len(), longest)
+                DistanceSearch::<4>::bytes(self.reordered.graph.len(), longest)
             }
-            (None, None) => DistanceSearch::<1>::bytes(self.reordered.len(), longest),
-            _ => DistanceSearch::<1>::bytes(self.reordered.len(), longest) + 2 * (receivers * self.sources()) as u64,
+            (None, None) => DistanceSearch::<1>::bytes(self.reordered.graph.len(), longest),
+            _ => {
+                DistanceSearch::<1>::bytes(self.reordered.graph.len(), longest)
+                    + 2 * (receivers * self.sources()) as u64
+            }
         }
     }
 
@@ -180,7 +179,7 @@ impl View {
 
     /// Number of sources: the length of a row.
     pub fn sources(&self) -> usize {
-        self.line.as_ref().map_or(self.reordered.len(), |line| line.messages)
+        self.line.as_ref().map_or(self.reordered.graph.len(), |line| line.messages)
     }
 
     /// Fills `rows` (`[receivers, sources]`, at most [`RECEIVERS_AT_ONCE`] receivers) with distances or bins;
@@ -270,11 +269,7 @@ impl Weighted {
         }
         incoming.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         incoming.dedup_by_key(|(target, source, _)| (*target, *source));
-        let mut offsets = vec![0; nodes + 1];
-        incoming.iter().for_each(|(target, ..)| offsets[*target as usize + 1] += 1);
-        for node in 0..nodes {
-            offsets[node + 1] += offsets[node];
-        }
+        let offsets = group_offsets(nodes, incoming.iter().map(|(target, ..)| *target as usize));
         let sources = incoming.iter().map(|(_, source, _)| *source).collect();
         let weights = incoming.iter().map(|(.., weight)| *weight).collect();
         Weighted { offsets, sources, weights, bins }

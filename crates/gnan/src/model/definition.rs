@@ -197,13 +197,17 @@ impl Definition {
         if self.learned.rho_spline.is_some() { ShapeKind::Spline } else { ShapeKind::Network }
     }
 
+    /// The classes of the first target; none of a quantity.
+    pub(crate) fn classes(&self) -> &[String] {
+        self.learned.targets.first().and_then(|target| target.classes.as_deref()).unwrap_or_default()
+    }
+
     /// Names of the outputs: classes, targets, or the positive class.
     pub fn output_names(&self) -> Vec<String> {
         let Learned { outcome, targets, outputs, .. } = &self.learned;
-        let first_classes = || targets.first().and_then(|target| target.classes.clone()).unwrap_or_default();
         match outcome {
-            Outcome::Binary if *outputs == 1 => first_classes().into_iter().skip(1).collect(),
-            Outcome::Binary | Outcome::Multiclass => first_classes(),
+            Outcome::Binary if *outputs == 1 => self.classes().iter().skip(1).cloned().collect(),
+            Outcome::Binary | Outcome::Multiclass => self.classes().to_vec(),
             _ => targets.iter().map(|target| target.name.clone()).collect(),
         }
     }

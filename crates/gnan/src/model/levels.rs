@@ -47,7 +47,7 @@ impl Model {
 
     /// The levels on which the model was trained, as far as `data` are those it was trained on.
     pub(crate) fn training_levels(&self, data: &Dataset, features: &[Feature]) -> Result<Arc<Levels>> {
-        let wanted = nodes_of(data);
+        let wanted = data.is_source();
         let knots = |(feature, schema): (&Feature, &FeatureSchema)| {
             let count = schema.knots?;
             Some(quantile_knots(&sorted_values(feature, |node| wanted[node])?, count))
@@ -60,23 +60,14 @@ impl Model {
 impl BinChoice {
     /// For every feature of `data` that is trained on knots their number.
     pub(crate) fn counts(self, data: &Dataset) -> Vec<usize> {
-        self.knots(data.features(), &nodes_of(data)).into_iter().flatten().map(|knots| knots.len()).collect()
+        self.knots(data.features(), &data.is_source()).into_iter().flatten().map(|knots| knots.len()).collect()
     }
 
     /// The levels on which models of `data` are trained: knots are chosen by the nodes of its items' graphs.
     pub(crate) fn levels(self, data: &Dataset) -> Result<Arc<Levels>> {
-        let knots = self.knots(data.features(), &nodes_of(data));
+        let knots = self.knots(data.features(), &data.is_source());
         find_levels(data, data.features(), &knots)
     }
-}
-
-/// For every node whether it is in the graph of an item.
-fn nodes_of(data: &Dataset) -> Vec<bool> {
-    let mut wanted = vec![false; data.node_count()];
-    for graph in data.graphs() {
-        data.sources_of(graph).for_each(|node| wanted[node] = true);
-    }
-    wanted
 }
 
 /// The values between which a network is a line, from the smallest to the largest that occurs; `None` for a spline.

@@ -19,10 +19,7 @@ pub struct Novelty {
 impl Novelty {
     /// Compares features with what the model knows of them.
     pub fn of_features(definition: &Definition, features: &[Feature], data: &Dataset) -> Novelty {
-        let mut wanted = vec![false; data.node_count()];
-        for graph in data.graphs() {
-            wanted[data.sources_of(graph)].fill(true);
-        }
+        let wanted = data.is_source();
         let noun = if data.links().is_some() { "edge" } else { "node" };
         let pairs = definition.learned.features.iter().zip(features);
         let mut sentences: Vec<String> =
@@ -92,9 +89,9 @@ fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool], noun: 
             }
             missing
         }
-        Values::Numbers(values) => numbers(schema, values.iter().zip(wanted), noun, &mut sentences),
-        Values::Sparse { rows, values, .. } => {
-            numbers(schema, values.iter().zip(rows.iter().map(|row| &wanted[*row as usize])), noun, &mut sentences)
+        numeric => {
+            let values = numeric.numbers().filter(|(node, _)| wanted[*node]).map(|(_, value)| value);
+            numbers(schema, values, noun, &mut sentences)
         }
     };
     if missing > 0 && schema.missing.is_none() {
@@ -107,18 +104,18 @@ fn of_feature(schema: &FeatureSchema, feature: &Feature, wanted: &[bool], noun: 
 }
 
 /// Counts values out of range; returns how many are missing.
-fn numbers<'a>(
+fn numbers(
     schema: &FeatureSchema,
-    values: impl Iterator<Item = (&'a f64, &'a bool)>,
+    values: impl Iterator<Item = f64>,
     noun: &str,
     sentences: &mut Vec<String>,
 ) -> usize {
     let Some(scale) = &schema.scale else { return 0 };
     let (mut outside, mut missing) = (0usize, 0usize);
-    for (value, _) in values.filter(|(_, wanted)| **wanted) {
+    for value in values {
         if value.is_nan() {
             missing += 1;
-        } else if *value < scale.min || *value > scale.max {
+        } else if value < scale.min || value > scale.max {
             outside += 1;
         }
     }

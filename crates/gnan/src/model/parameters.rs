@@ -1,10 +1,13 @@
 //! The trainable numbers of a model, and the layout that assigns them to features.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::files::Kind;
 use crate::lens::Reach;
 use crate::shape::Bank;
+use crate::spec::RhoChoice;
 
 use super::bank_specs::BankSpecs;
 use super::schema::FeatureSchema;
@@ -68,6 +71,15 @@ impl Rho {
     /// How many of the first rhos weigh the bias alone and no feature: none where there is one for everything.
     pub fn of_bias_alone(self) -> usize {
         usize::from(self != Rho::Shared)
+    }
+
+    /// The choice that leads to it; groups are chosen by naming them.
+    pub(crate) fn choice(self) -> Option<RhoChoice> {
+        match self {
+            Rho::Shared => Some(RhoChoice::Shared),
+            Rho::PerFeature => Some(RhoChoice::PerFeature),
+            Rho::Grouped => None,
+        }
     }
 }
 
@@ -134,7 +146,7 @@ impl Layout {
         let mut groups: Vec<Option<&str>> = Vec::new();
         for feature in features {
             let categorical = feature.kind == Kind::Categorical;
-            let values = feature.levels.len() + usize::from(feature.missing.is_some());
+            let values = feature.value_count();
             let reach = feature.reach.map_or(reach, |own| own.and(reach));
             let first_rho = match rho {
                 Rho::Shared => layout.row(RhoRow { function: 0, reach }),
@@ -165,6 +177,12 @@ impl Layout {
             layout.values += values;
         }
         layout
+    }
+
+    /// The free values of a feature.
+    pub fn values_of(&self, feature: usize) -> Range<usize> {
+        let end = self.features.get(feature + 1).map_or(self.values, |next| next.first_value);
+        self.features[feature].first_value..end
     }
 
     /// Number of distance functions of all lenses.
@@ -230,8 +248,7 @@ impl Parameters {
             if let Some(network) = place.network {
                 self.shapes.scale_outputs_of(network, &factors[layout.rhos[place.first_rho].function]);
             }
-            let end = layout.features.get(k + 1).map_or(layout.values, |next| next.first_value);
-            for (level, value) in (place.first_value..end).enumerate() {
+            for (level, value) in layout.values_of(k).enumerate() {
                 let rho = place.first_rho + if level_rhos[k] { level } else { 0 };
                 times(&mut self.values[value * outputs..][..outputs], &factors[layout.rhos[rho].function]);
             }

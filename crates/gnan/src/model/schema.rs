@@ -157,30 +157,20 @@ impl FeatureSchema {
                     }
                 }
             }
-            Values::Numbers(values) => {
+            numeric => {
                 let mut spread = RunningSpread::default();
-                for (node, value) in values.iter().enumerate().filter(|(node, _)| in_training(*node)) {
+                for (node, value) in numeric.numbers().filter(|(node, _)| in_training(*node)) {
                     if value.is_nan() {
                         missing.count(graph_of_node[node]);
                     } else {
                         known.count(graph_of_node[node]);
-                        spread.add(*value);
+                        spread.add(value);
                     }
                 }
-                scale = Some(spread.centred());
-            }
-            Values::Sparse { rows, values, .. } => {
-                let mut spread = RunningSpread::default();
-                let entries = rows.iter().zip(values).filter(|(node, _)| in_training(**node as usize));
-                for (node, value) in entries {
-                    if value.is_nan() {
-                        missing.count(graph_of_node[*node as usize]);
-                    } else {
-                        known.count(graph_of_node[*node as usize]);
-                        spread.add(*value);
-                    }
-                }
-                scale = Some(spread.anchored_at_zero(feature.kind));
+                scale = Some(match numeric {
+                    Values::Numbers(_) => spread.centred(),
+                    _ => spread.anchored_at_zero(feature.kind),
+                });
             }
         }
         FeatureSchema {
@@ -208,18 +198,8 @@ impl FeatureSchema {
     pub fn learn_spline(&mut self, feature: &Feature, graph_of_node: &[u32]) {
         let Some(scale) = self.scale else { return };
         let in_training = |node: usize| graph_of_node[node] != u32::MAX;
-        let mut values: Vec<f64> = match &feature.values {
-            Values::Numbers(values) => {
-                values.iter().enumerate().filter(|(node, _)| in_training(*node)).map(|(_, value)| *value).collect()
-            }
-            Values::Sparse { rows, values, .. } => {
-                let entries = rows.iter().zip(values).filter(|(node, _)| in_training(**node as usize));
-                entries.map(|(_, value)| *value).collect()
-            }
-            Values::Categories { .. } => return,
-        };
-        values.retain(|value| value.is_finite());
-        values.iter_mut().for_each(|value| *value = scale.apply(*value));
+        let numbers = feature.values.numbers().filter(|(node, value)| in_training(*node) && value.is_finite());
+        let mut values: Vec<f64> = numbers.map(|(_, value)| scale.apply(value)).collect();
         if self.kind != Kind::Continuous {
             values.push(scale.apply(0.0));
         }
@@ -245,9 +225,8 @@ impl FeatureSchema {
                 ))
                 .with_remedy(format!("add: {}", absent.join(", "))));
             }
-            let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();
             return Err(Error::input(format!("the data have no feature \"{}\", which the model needs", self.name))
-                .with_remedy(format!("add the column; there are: {}", names.join(", "))));
+                .with_remedy(format!("add the column; there are: {}", data.first_names())));
         };
         found.with_kind(self.kind)
     }
@@ -256,6 +235,11 @@ impl FeatureSchema {
     /// one.
     pub fn has_level_rhos(&self) -> bool {
         self.kind == Kind::Categorical && self.pair.is_none()
+    }
+
+    /// Number of its free values: one per level, and one for missing values where there are any.
+    pub fn value_count(&self) -> usize {
+        self.levels.len() + usize::from(self.missing.is_some())
     }
 
     /// The share of training nodes in each level of a categorical feature, the missing level last where there is one.

@@ -13,8 +13,8 @@ use crate::model::{
 };
 use crate::shape::{Architecture, Basis, ShapeKind};
 use crate::spec::{
-    DataSpec, EdgeTypes, FeatureHopCap, FeaturePairName, FeatureRules, LogitChoice, PoolChoice, RhoChoice, RhoGroup,
-    Spec, TaskChoice,
+    DataSpec, EdgeTypes, FeatureHopCap, FeaturePairName, FeatureRules, LogitChoice, PoolChoice, RhoGroup, Spec,
+    TaskChoice,
 };
 
 #[derive(Deserialize)]
@@ -176,11 +176,7 @@ impl Description {
         spec.statistics.shell_sample = Some(record.shell_sample).filter(|size| *size > 0);
         let model = &mut spec.model;
         (model.layers, model.hidden) = (self.architecture.layers, self.architecture.hidden);
-        model.rho = match self.rho {
-            Rho::Shared => Some(RhoChoice::Shared),
-            Rho::PerFeature => Some(RhoChoice::PerFeature),
-            Rho::Grouped => None,
-        };
+        model.rho = self.rho.choice();
         let two = self.architecture.outputs == 2;
         let logits = if two { LogitChoice::Two } else { LogitChoice::One };
         model.logits = (self.outcome == Outcome::Binary).then_some(logits);

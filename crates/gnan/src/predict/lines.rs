@@ -50,7 +50,7 @@ fn header(definition: &Definition) -> Vec<String> {
     match definition.learned.outcome {
         Outcome::Binary | Outcome::Multiclass => {
             columns.push("class".to_owned());
-            columns.extend(classes(definition).iter().map(|class| format!("probability:{class}")));
+            columns.extend(definition.classes().iter().map(|class| format!("probability:{class}")));
         }
         Outcome::MultiLabel => {
             for target in &definition.learned.targets {
@@ -98,7 +98,7 @@ impl Serialize for PredictionLine<'_> {
         match definition.learned.outcome {
             Outcome::Binary | Outcome::Multiclass => {
                 map.serialize_entry("class", &item.classes.first())?;
-                let names = classes(definition).iter().map(String::as_str);
+                let names = definition.classes().iter().map(String::as_str);
                 map.serialize_entry("probabilities", &Named(names.zip(probabilities()).collect()))?;
             }
             Outcome::MultiLabel => {
@@ -111,10 +111,6 @@ impl Serialize for PredictionLine<'_> {
         }
         map.end()
     }
-}
-
-fn classes(definition: &Definition) -> &[String] {
-    definition.learned.targets.first().and_then(|target| target.classes.as_deref()).unwrap_or_default()
 }
 
 /// Probabilities come from single-precision outputs: more digits would be noise.

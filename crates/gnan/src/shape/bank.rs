@@ -6,6 +6,7 @@ use crate::spec::ShapeKind;
 
 use super::adam::AdamStep;
 use super::aligned::AlignedFloats;
+use super::blocks::Blocks;
 use super::eval_points::EvalPoints;
 use super::network::Architecture;
 use super::networks::Networks;
@@ -105,9 +106,9 @@ impl Bank {
     pub(crate) fn add_identity(&mut self, shift: f64, scale: f64) {
         match &mut self.0 {
             Functions::Networks(networks) => {
-                let architecture = networks.architecture();
-                for network in 0..networks.len() {
-                    architecture.add_line(networks.block_mut(network), scale as f32, (shift / scale) as f32);
+                let architecture = networks.architecture;
+                for network in 0..networks.blocks.len() {
+                    architecture.add_line(networks.blocks.block_mut(network), scale as f32, (shift / scale) as f32);
                 }
             }
             Functions::Splines(splines) => splines.set_identity(),
@@ -117,9 +118,9 @@ impl Bank {
     /// Makes every network start as the identity, as far down as `-reach`.
     pub(crate) fn start_as_identity(&mut self, reach: f32) {
         if let Functions::Networks(networks) = &mut self.0 {
-            let architecture = networks.architecture();
-            for network in 0..networks.len() {
-                let block = networks.block_mut(network);
+            let architecture = networks.architecture;
+            for network in 0..networks.blocks.len() {
+                let block = networks.blocks.block_mut(network);
                 architecture.add_line(block, 1.0, reach);
                 let lowered = if architecture.layers == 1 { 0.0 } else { -reach };
                 block[architecture.output_bias()].fill(lowered);
@@ -130,18 +131,18 @@ impl Bank {
     /// The same networks as functions of `factor` times their input.
     pub(crate) fn scale_input_of(&mut self, function: usize, factor: f32) {
         if let Functions::Networks(networks) = &mut self.0 {
-            let architecture = networks.architecture();
+            let architecture = networks.architecture;
             let weight =
                 if architecture.layers == 1 { architecture.output_weight() } else { architecture.hidden_part(0).0 };
-            networks.block_mut(function)[weight].iter_mut().for_each(|weight| *weight *= factor);
+            networks.blocks.block_mut(function)[weight].iter_mut().for_each(|weight| *weight *= factor);
         }
     }
 
     /// Adds a constant to every output of a network.
     pub(crate) fn add_constant_to(&mut self, function: usize, constants: &[f64]) {
         if let Functions::Networks(networks) = &mut self.0 {
-            let place = networks.architecture().output_bias();
-            let biases = networks.block_mut(function)[place].iter_mut();
+            let place = networks.architecture.output_bias();
+            let biases = networks.blocks.block_mut(function)[place].iter_mut();
             biases.zip(constants).for_each(|(bias, constant)| *bias = (f64::from(*bias) + constant) as f32);
         }
     }
@@ -149,7 +150,7 @@ impl Bank {
     /// The architecture that all networks share; `None` for splines.
     pub fn architecture(&self) -> Option<Architecture> {
         match &self.0 {
-            Functions::Networks(networks) => Some(networks.architecture()),
+            Functions::Networks(networks) => Some(networks.architecture),
             Functions::Splines(_) => None,
         }
     }
@@ -158,7 +159,7 @@ impl Bank {
     pub fn splines(&self) -> &[Arc<SplineSpec>] {
         match &self.0 {
             Functions::Networks(_) => &[],
-            Functions::Splines(splines) => splines.specs(),
+            Functions::Splines(splines) => &splines.specs,
         }
     }
 
@@ -170,12 +171,23 @@ impl Bank {
         }
     }
 
+    fn blocks(&self) -> &Blocks {
+        match &self.0 {
+            Functions::Networks(networks) => &networks.blocks,
+            Functions::Splines(splines) => &splines.blocks,
+        }
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        match &mut self.0 {
+            Functions::Networks(networks) => &mut networks.blocks,
+            Functions::Splines(splines) => &mut splines.blocks,
+        }
+    }
+
     /// Number of functions.
     pub fn len(&self) -> usize {
-        match &self.0 {
-            Functions::Networks(networks) => networks.len(),
-            Functions::Splines(splines) => splines.specs().len(),
-        }
+        self.blocks().len()
     }
 
     /// Whether there are none.
@@ -185,18 +197,12 @@ impl Bank {
 
     /// The parameters of one function.
     pub fn block(&self, function: usize) -> &[f32] {
-        match &self.0 {
-            Functions::Networks(networks) => networks.block(function),
-            Functions::Splines(splines) => splines.block(function),
-        }
+        self.blocks().block(function)
     }
 
     /// The parameters of one function, to be changed.
     pub fn block_mut(&mut self, function: usize) -> &mut [f32] {
-        match &mut self.0 {
-            Functions::Networks(networks) => networks.block_mut(function),
-            Functions::Splines(splines) => splines.block_mut(function),
-        }
+        self.blocks_mut().block_mut(function)
     }
 
     /// The parameters as a model file keeps them, tensor by tensor in the order of [`BankSpec::tensors`].
@@ -204,11 +210,13 @@ impl Bank {
         match &self.0 {
             Functions::Networks(networks) => {
                 let of_part = |range: std::ops::Range<usize>| {
-                    (0..networks.len()).flat_map(|k| networks.block(k)[range.clone()].iter().copied()).collect()
+                    (0..networks.blocks.len())
+                        .flat_map(|k| networks.blocks.block(k)[range.clone()].iter().copied())
+                        .collect()
                 };
-                networks.architecture().parts().into_iter().map(|part| of_part(part.range)).collect()
+                networks.architecture.parts().into_iter().map(|part| of_part(part.range)).collect()
             }
-            Functions::Splines(splines) => vec![splines.numbers().to_vec()],
+            Functions::Splines(splines) => vec![splines.blocks.all().to_vec()],
         }
     }
 
@@ -217,14 +225,14 @@ impl Bank {
         let mut bank = Bank::zeros(spec);
         match &mut bank.0 {
             Functions::Networks(networks) => {
-                for (part, values) in networks.architecture().parts().into_iter().zip(tensors) {
+                for (part, values) in networks.architecture.parts().into_iter().zip(tensors) {
                     for (network, values) in values.chunks_exact(part.range.len()).enumerate() {
-                        networks.block_mut(network)[part.range.clone()].copy_from_slice(values);
+                        networks.blocks.block_mut(network)[part.range.clone()].copy_from_slice(values);
                     }
                 }
             }
             Functions::Splines(splines) => {
-                let numbers = splines.numbers_mut().iter_mut().zip(tensors.iter().flatten());
+                let numbers = splines.blocks.all_mut().iter_mut().zip(tensors.iter().flatten());
                 numbers.for_each(|(to, from)| *to = *from);
             }
         }
@@ -253,9 +261,9 @@ impl Bank {
     /// The outputs of one function at `input`, in f64.
     pub fn evaluate(&self, function: usize, input: f64) -> Vec<f64> {
         match &self.0 {
-            Functions::Networks(networks) => networks.architecture().evaluate(networks.block(function), input),
+            Functions::Networks(networks) => networks.architecture.evaluate(networks.blocks.block(function), input),
             Functions::Splines(splines) => {
-                splines.specs()[function].basis().evaluate(splines.block(function), splines.outputs(), input)
+                splines.specs[function].basis.evaluate(splines.blocks.block(function), splines.outputs, input)
             }
         }
     }
@@ -263,9 +271,9 @@ impl Bank {
     /// One function, knot by knot.
     pub fn curve(&self, function: usize) -> Piecewise {
         match &self.0 {
-            Functions::Networks(networks) => networks.architecture().knots(networks.block(function)),
+            Functions::Networks(networks) => networks.architecture.knots(networks.blocks.block(function)),
             Functions::Splines(splines) => {
-                splines.specs()[function].basis().curve(splines.block(function), splines.outputs())
+                splines.specs[function].basis.curve(splines.blocks.block(function), splines.outputs)
             }
         }
     }
@@ -275,7 +283,7 @@ impl Bank {
     pub(crate) fn bends(&self, function: usize, mask: Option<&[f32]>, from: f64, to: f64) -> Option<Vec<f64>> {
         match &self.0 {
             Functions::Networks(networks) => {
-                Some(networks.architecture().bends(networks.block(function), mask, from, to))
+                Some(networks.architecture.bends(networks.blocks.block(function), mask, from, to))
             }
             Functions::Splines(_) => None,
         }
@@ -283,52 +291,38 @@ impl Bank {
 
     /// All parameters, function after function.
     pub(crate) fn all(&self) -> &[f32] {
-        self.numbers()
+        self.blocks().all()
     }
 
     /// All parameters, to be changed.
     pub(crate) fn all_mut(&mut self) -> &mut [f32] {
-        match &mut self.0 {
-            Functions::Networks(networks) => networks.numbers_mut(),
-            Functions::Splines(splines) => splines.numbers_mut(),
-        }
+        self.blocks_mut().all_mut()
     }
 
     /// Which of all parameters make a function constant where they are 0: output weights, or coefficients.
     pub(crate) fn group_of(&self, function: usize) -> std::ops::Range<usize> {
         match &self.0 {
             Functions::Networks(networks) => {
-                let (first, weights) = (networks.range(function).start, networks.architecture().output_weight());
+                let (first, weights) = (networks.blocks.range(function).start, networks.architecture.output_weight());
                 first + weights.start..first + weights.end
             }
-            Functions::Splines(splines) => splines.range(function),
-        }
-    }
-
-    fn numbers(&self) -> &[f32] {
-        match &self.0 {
-            Functions::Networks(networks) => networks.numbers(),
-            Functions::Splines(splines) => splines.numbers(),
+            Functions::Splines(splines) => splines.blocks.range(function),
         }
     }
 
     /// Whether every parameter is finite.
     pub fn is_finite(&self) -> bool {
-        self.numbers().iter().all(|number| number.is_finite())
+        self.all().iter().all(|number| number.is_finite())
     }
 
     /// Takes over the parameters of a bank of the same specification, without allocating.
     pub fn copy_from(&mut self, other: &Bank) {
-        match (&mut self.0, &other.0) {
-            (Functions::Networks(to), Functions::Networks(from)) => to.copy_from(from),
-            (Functions::Splines(to), Functions::Splines(from)) => to.copy_from(from),
-            (to, from) => *to = from.clone(),
-        }
+        self.all_mut().copy_from_slice(other.all());
     }
 
     /// Moments of zeros, the state in which Adam starts.
     pub fn moments(&self) -> Moments {
-        let zeros = AlignedFloats::zeros(self.numbers().len().next_multiple_of(super::kernel::LANES));
+        let zeros = AlignedFloats::zeros(self.blocks().floats.as_slice().len());
         Moments { first: zeros.clone(), second: zeros }
     }
 

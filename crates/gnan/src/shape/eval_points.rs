@@ -18,10 +18,11 @@ const MOST_KEPT_ACTIVATIONS: usize = 8 << 20;
 pub struct EvalPoints {
     pub(super) offsets: Vec<usize>,
     /// The inputs of networks.
-    pub(super) inputs: Vec<f32>,
+    pub(crate) inputs: Vec<f32>,
     /// Which coefficients of splines count, and how much.
     pub(super) basis_points: Arc<[BasisPoint]>,
-    pub(super) outputs: Vec<f32>,
+    /// The results, `[points, outputs]`.
+    pub(crate) outputs: Vec<f32>,
     pub(super) activations: Vec<f32>,
     pub(super) masks: Vec<f32>,
     pub(super) has_masks: bool,
@@ -82,21 +83,6 @@ impl EvalPoints {
     pub(crate) fn mask(&self, architecture: Architecture, network: usize) -> Option<&[f32]> {
         let len = architecture.hidden_layers() * architecture.hidden;
         self.has_masks.then(|| &self.masks[network * len..][..len])
-    }
-
-    /// The inputs of networks at their points.
-    pub(crate) fn inputs(&self) -> &[f32] {
-        &self.inputs
-    }
-
-    /// The inputs of networks at their points, to be changed.
-    pub(crate) fn inputs_mut(&mut self) -> &mut [f32] {
-        &mut self.inputs
-    }
-
-    /// The results, `[points, outputs]`.
-    pub fn outputs(&self) -> &[f32] {
-        &self.outputs
     }
 
     /// Number of points over all functions.

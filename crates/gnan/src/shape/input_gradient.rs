@@ -14,8 +14,8 @@ use super::passes::MOST_ROWS_AT_ONCE;
 impl Networks {
     /// The gradient of every input, given that of every output. Dropout has no part in it.
     pub(crate) fn input_gradients(&self, eval_points: &EvalPoints, out_gradient: &[f32]) -> Vec<f32> {
-        let size = self.architecture();
-        let by_network: Vec<Vec<f32>> = (0..self.len())
+        let size = self.architecture;
+        let by_network: Vec<Vec<f32>> = (0..self.blocks.len())
             .into_par_iter()
             .map(|network| {
                 let rows = eval_points.rows(network);
@@ -25,7 +25,7 @@ impl Networks {
                     let outputs = start * size.outputs..(start + in_gradient.len()) * size.outputs;
                     Arch::new().dispatch(InputGradient {
                         size,
-                        block: self.block(network),
+                        block: self.blocks.block(network),
                         inputs: &eval_points.inputs[start..start + in_gradient.len()],
                         out_gradient: &out_gradient[outputs],
                         in_gradient,

@@ -59,7 +59,7 @@ pub(super) struct ForwardRange<'a> {
 impl ForwardRange<'_> {
     /// Runs it, on as many threads as are worth it.
     pub(super) fn run(self) {
-        let size = self.bank.architecture();
+        let size = self.bank.architecture;
         let Some(middle) = middle(&self.networks, self.offsets, size.block_len()) else { return self.run_here() };
         let rows = self.offsets[middle] - self.offsets[self.networks.start];
         let ForwardRange { networks, outputs, activations, bank, offsets, inputs, masks } = self;
@@ -76,7 +76,7 @@ impl ForwardRange<'_> {
     }
 
     fn run_here(self) {
-        let size = self.bank.architecture();
+        let size = self.bank.architecture;
         let arch = Arch::new();
         let base = self.offsets[self.networks.start];
         SCRATCH.with_borrow_mut(|scratch| {
@@ -93,7 +93,7 @@ impl ForwardRange<'_> {
                     };
                     arch.dispatch(Forward {
                         architecture: size,
-                        block: self.bank.block(network),
+                        block: self.bank.blocks.block(network),
                         inputs: &self.inputs[piece.clone()],
                         mask: mask_of(self.masks, network, size),
                         activations,

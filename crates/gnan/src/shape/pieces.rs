@@ -71,7 +71,8 @@ impl Piece {
     }
 }
 
-fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
+/// The lowest and the highest of some numbers.
+pub(crate) fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
 

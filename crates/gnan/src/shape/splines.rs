@@ -8,17 +8,15 @@
 //! Weights depend on points and knots alone and are computed once. `D` takes second differences, twice the distance of a
 //! coefficient from the line through its neighbours: the penalty `smooth / 2 * |D coefficients|^2` costs a line nothing.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::adam::AdamStep;
-use super::aligned::AlignedFloats;
 use super::bank::Moments;
 use super::basis::{Basis, BasisPoint};
+use super::blocks::Blocks;
 use super::eval_points::EvalPoints;
-use super::kernel::LANES;
 
 /// Points that are evaluated by one thread at a time.
 const POINTS_AT_ONCE: usize = 4096;
@@ -26,7 +24,8 @@ const POINTS_AT_ONCE: usize = 4096;
 /// What one spline is, but for its coefficients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SplineSpec {
-    basis: Basis,
+    /// Its basis.
+    pub basis: Basis,
     smooth: f64,
     /// For every second difference how much the three coefficients count.
     differences: Vec<[f64; 3]>,
@@ -48,11 +47,6 @@ impl SplineSpec {
         let alone = |places: &[f64]| places.iter().any(|distance| *distance == 0.0 || distance.is_infinite());
         let row = |places: &[f64]| if alone(places) { [0.0; 3] } else { difference(places) };
         SplineSpec { differences: distances.windows(3).map(row).collect(), basis, smooth }
-    }
-
-    /// Its basis.
-    pub fn basis(&self) -> &Basis {
-        &self.basis
     }
 
     /// Adds the gradient of the penalty to `gradient` (`[coefficients, outputs]`).
@@ -79,74 +73,32 @@ fn difference(places: &[f64]) -> [f64; 3] {
 /// The coefficients of many splines.
 #[derive(Clone, Debug)]
 pub(crate) struct Splines {
-    outputs: usize,
-    specs: Vec<Arc<SplineSpec>>,
-    /// The first coefficient of every spline, and their number.
-    offsets: Vec<usize>,
-    coefficients: AlignedFloats,
+    pub outputs: usize,
+    pub specs: Vec<Arc<SplineSpec>>,
+    /// The coefficients of every spline, `[coefficients, outputs]`.
+    pub blocks: Blocks,
 }
 
 impl Splines {
     /// Splines that are 0 everywhere.
     pub fn zeros(specs: &[Arc<SplineSpec>], outputs: usize) -> Splines {
-        let offsets = offsets(specs);
-        let len = (offsets[specs.len()] * outputs).next_multiple_of(LANES);
-        Splines { outputs, specs: specs.to_vec(), offsets, coefficients: AlignedFloats::zeros(len) }
+        let lengths = specs.iter().map(|spec| spec.basis.count() * outputs);
+        Splines { outputs, specs: specs.to_vec(), blocks: Blocks::zeros(lengths) }
     }
 
     /// Makes every spline the identity.
     pub fn set_identity(&mut self) {
-        for spline in 0..self.specs.len() {
-            let (spec, outputs) = (Arc::clone(&self.specs[spline]), self.outputs);
-            for (coefficient, row) in self.block_mut(spline).chunks_exact_mut(outputs).enumerate() {
+        for (spline, spec) in self.specs.iter().enumerate() {
+            for (coefficient, row) in self.blocks.block_mut(spline).chunks_exact_mut(self.outputs).enumerate() {
                 row.fill(spec.basis.greville(coefficient) as f32);
             }
         }
     }
 
-    pub fn outputs(&self) -> usize {
-        self.outputs
-    }
-
-    pub fn specs(&self) -> &[Arc<SplineSpec>] {
-        &self.specs
-    }
-
-    pub(super) fn range(&self, spline: usize) -> Range<usize> {
-        self.offsets[spline] * self.outputs..self.offsets[spline + 1] * self.outputs
-    }
-
-    /// The coefficients of one spline, `[coefficients, outputs]`.
-    pub fn block(&self, spline: usize) -> &[f32] {
-        &self.coefficients.as_slice()[self.range(spline)]
-    }
-
-    /// The coefficients of one spline, to be changed.
-    pub fn block_mut(&mut self, spline: usize) -> &mut [f32] {
-        let range = self.range(spline);
-        &mut self.coefficients.as_mut_slice()[range]
-    }
-
-    /// All coefficients, spline after spline.
-    pub fn numbers(&self) -> &[f32] {
-        &self.coefficients.as_slice()[..self.offsets[self.specs.len()] * self.outputs]
-    }
-
-    /// All coefficients, to be changed.
-    pub fn numbers_mut(&mut self) -> &mut [f32] {
-        let len = self.offsets[self.specs.len()] * self.outputs;
-        &mut self.coefficients.as_mut_slice()[..len]
-    }
-
-    /// Takes over the coefficients of splines of the same specifications.
-    pub fn copy_from(&mut self, other: &Splines) {
-        self.coefficients.as_mut_slice().copy_from_slice(other.coefficients.as_slice());
-    }
-
     /// Evaluates every spline at its points.
     pub fn forward(&self, eval_points: &mut EvalPoints) {
         let outputs = self.outputs;
-        let coefficients = self.numbers();
+        let coefficients = self.blocks.all();
         let points = eval_points.basis_points.par_chunks(POINTS_AT_ONCE);
         let found = eval_points.outputs.par_chunks_mut(POINTS_AT_ONCE * outputs);
         points.zip(found).for_each(|(points, found)| {
@@ -162,11 +114,11 @@ impl Splines {
     /// Takes the gradient of every output, and that of the penalty, back to the coefficients and moves them by one Adam
     /// step.
     pub fn backward(&mut self, eval_points: &EvalPoints, out_gradient: &[f32], moments: &mut Moments, step: &AdamStep) {
-        let mut gradient = vec![0.0; self.coefficients.as_slice().len()];
+        let mut gradient = vec![0.0; self.blocks.floats.as_slice().len()];
         let mut rest = &mut gradient[..];
         let mut parts = Vec::with_capacity(self.specs.len());
         for spline in 0..self.specs.len() {
-            let (part, others) = rest.split_at_mut(self.range(spline).len());
+            let (part, others) = rest.split_at_mut(self.blocks.range(spline).len());
             parts.push((spline, part));
             rest = others;
         }
@@ -177,14 +129,14 @@ impl Splines {
             parts.into_par_iter().for_each(work);
         }
         let (first, second) = (moments.first.as_mut_slice(), moments.second.as_mut_slice());
-        step.update(self.coefficients.as_mut_slice(), &gradient, first, second);
+        step.update(self.blocks.floats.as_mut_slice(), &gradient, first, second);
     }
 
     /// Leaves the gradient of one spline's coefficients in `out`.
     fn gradient(&self, spline: usize, eval_points: &EvalPoints, out_gradient: &[f32], out: &mut [f32]) {
         let outputs = self.outputs;
         let mut sums = vec![0.0; out.len()];
-        let start = self.offsets[spline];
+        let start = self.blocks.range(spline).start / outputs;
         let rows = eval_points.rows(spline);
         let given = out_gradient[rows.start * outputs..rows.end * outputs].chunks_exact(outputs);
         for (point, given) in eval_points.basis_points[rows].iter().zip(given) {
@@ -193,7 +145,7 @@ impl Splines {
                 sums.iter_mut().zip(given).for_each(|(sum, g)| *sum += weight * f64::from(*g));
             }
         }
-        self.specs[spline].add_penalty(self.block(spline), &mut sums, outputs);
+        self.specs[spline].add_penalty(self.blocks.block(spline), &mut sums, outputs);
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum as f32);
     }
 }

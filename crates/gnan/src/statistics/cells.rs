@@ -11,6 +11,7 @@
 //! hold `R(l)`, so one sparse bilinear form gives the whole output: `y = b0 + sum_cells Q * T[u] * rho[l]`.
 
 use super::levels::{BIAS_UNIT, Levels};
+use crate::groups::group_offsets;
 
 /// The cells that occur in the data, sorted by unit, then slot.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,11 +78,7 @@ impl CellRows {
 
     /// The same entries by cell: `cells` then holds row numbers.
     pub fn transpose(&self, cell_count: usize) -> CellRows {
-        let mut offsets = vec![0; cell_count + 1];
-        self.cells.iter().for_each(|cell| offsets[*cell as usize + 1] += 1);
-        for cell in 0..cell_count {
-            offsets[cell + 1] += offsets[cell];
-        }
+        let offsets = group_offsets(cell_count, self.cells.iter().map(|cell| *cell as usize));
         let mut next = offsets.clone();
         let (mut rows, mut weights) = (vec![0; self.cells.len()], vec![0.0; self.cells.len()]);
         for row in 0..self.len() {

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use crate::dataset::Feature;
-use crate::files::{Kind, Values};
+use crate::files::Kind;
 use crate::spec::BinChoice;
 
 impl BinChoice {
@@ -27,15 +27,8 @@ pub(crate) fn sorted_values(feature: &Feature, wanted: impl Fn(usize) -> bool) -
     if !matches!(feature.kind, Kind::Continuous | Kind::Sparse) {
         return None;
     }
-    let mut values: Vec<f64> = match &feature.values {
-        Values::Categories { .. } => return None,
-        Values::Numbers(values) => {
-            values.iter().enumerate().filter(|(node, _)| wanted(*node)).map(|(_, value)| *value).collect()
-        }
-        Values::Sparse { rows, values, .. } => {
-            rows.iter().zip(values).filter(|(node, _)| wanted(**node as usize)).map(|(_, value)| *value).collect()
-        }
-    };
+    let numbers = feature.values.numbers().filter(|(node, _)| wanted(*node));
+    let mut values: Vec<f64> = numbers.map(|(_, value)| value).collect();
     values.retain(|value| !value.is_nan());
     // -0 and 0 are one value.
     values.iter_mut().for_each(|value| *value += 0.0);

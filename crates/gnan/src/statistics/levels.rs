@@ -12,7 +12,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::knots::between;
-use crate::dataset::Feature;
+use crate::dataset::{Feature, distinct_numbers};
 use crate::files::{MISSING, Values};
 
 /// The unit that every node has: the bias of a source.
@@ -47,7 +47,8 @@ pub struct FeatureLevels {
 /// The levels of all features, and the units of every node.
 #[derive(Clone, Debug)]
 pub struct Levels {
-    features: Vec<FeatureLevels>,
+    /// The levels of every feature.
+    pub features: Vec<FeatureLevels>,
     unit_count: u32,
     offsets: Vec<usize>,
     units: Vec<u32>,
@@ -114,7 +115,7 @@ impl Levels {
             let interpolated = knots_of(k).is_some();
             levels.features.push(FeatureLevels {
                 missing: has_missing.then_some(units.end),
-                listed: listed(feature) * (1 + usize::from(interpolated)),
+                listed: feature.values.listed() * (1 + usize::from(interpolated)),
                 values,
                 units,
                 interpolated,
@@ -153,11 +154,6 @@ impl Levels {
         }
     }
 
-    /// The levels of every feature.
-    pub fn features(&self) -> &[FeatureLevels] {
-        &self.features
-    }
-
     /// Number of units, the bias included.
     pub fn unit_count(&self) -> usize {
         self.unit_count as usize
@@ -184,19 +180,11 @@ impl Levels {
     }
 }
 
-/// Number of nodes that list a unit of a feature.
-fn listed(feature: &Feature) -> usize {
-    match &feature.values {
-        Values::Categories { codes, .. } => codes.len(),
-        Values::Numbers(values) | Values::Sparse { values, .. } => values.len(),
-    }
-}
-
 /// Calls `visit(place, node)` for every node that lists a unit of a feature.
 fn each_node(feature: &Feature, mut visit: impl FnMut(usize, usize)) {
     match &feature.values {
         Values::Sparse { rows, .. } => rows.iter().enumerate().for_each(|(at, node)| visit(at, *node as usize)),
-        _ => (0..listed(feature)).for_each(|at| visit(at, at)),
+        _ => (0..feature.values.listed()).for_each(|at| visit(at, at)),
     }
 }
 
@@ -209,12 +197,7 @@ fn level_values(feature: &Feature, knots: Option<&[f64]>) -> (LevelValues, bool)
             if let Some(knots) = knots {
                 return (LevelValues::Numbers(knots.to_vec()), has_missing);
             }
-            let mut distinct: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
-            // -0 and 0 are one value.
-            distinct.iter_mut().for_each(|x| *x += 0.0);
-            distinct.sort_unstable_by(f64::total_cmp);
-            distinct.dedup();
-            (LevelValues::Numbers(distinct), has_missing)
+            (LevelValues::Numbers(distinct_numbers(values)), has_missing)
         }
     }
 }
@@ -235,6 +218,6 @@ fn units_of(feature: &Feature, levels: &FeatureLevels) -> Vec<(u32, f32)> {
             values.iter().map(place).collect()
         }
         (Values::Categories { codes, .. }, _) => codes.iter().map(|code| (unit(*code as usize), 0.0)).collect(),
-        _ => Vec::new(),
+        _ => unreachable!("the levels of numbers are numbers"),
     }
 }

@@ -9,7 +9,8 @@ use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
 use crate::spec::{FeatureRules, LogitChoice, OPTIONS, Spec, TaskChoice};
 
-fn refuse<T>(what: impl Into<String>, remedy: impl Into<Remedy>) -> Result<T> {
+/// Refuses what was requested.
+pub(super) fn refuse<T>(what: impl Into<String>, remedy: impl Into<Remedy>) -> Result<T> {
     Err(Error::usage(what).with_remedy(remedy))
 }
 
@@ -154,7 +155,7 @@ impl Spec {
         for name in self.distances.ruled_features().chain(grouped) {
             if !data.features().iter().any(|feature| feature.name == name) {
                 return Err(Error::usage(format!("there is no feature \"{name}\" to make a rule for"))
-                    .with_remedy(format!("the features are: {}", first_names(data))));
+                    .with_remedy(format!("the features are: {}", data.first_names())));
             }
         }
         for feature in data.features() {
@@ -184,7 +185,7 @@ impl Spec {
         for FeatureRules { feature, rules } in &self.model.constrain {
             let Some(found) = data.features().iter().find(|found| found.name == *feature) else {
                 return Err(Error::usage(format!("there is no feature \"{feature}\" to keep a rule"))
-                    .with_remedy(format!("there are: {}", first_names(data))));
+                    .with_remedy(format!("there are: {}", data.first_names())));
             };
             if found.kind == Kind::Categorical {
                 return refuse(
@@ -201,10 +202,4 @@ impl Spec {
         }
         Ok(())
     }
-}
-
-/// The names of the first features, for messages.
-pub(super) fn first_names(data: &Dataset) -> String {
-    let names: Vec<&str> = data.features().iter().map(|feature| feature.name.as_str()).take(12).collect();
-    names.join(", ")
 }

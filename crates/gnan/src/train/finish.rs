@@ -58,7 +58,7 @@ impl TrainingLoop<'_> {
             let record = &mut definition.record;
             record.valid_items = valid_items;
             record.epochs = lane.history.last().map_or(0, |last| last.0);
-            record.best_epoch = lane.stopping.best_epoch();
+            record.best_epoch = lane.stopping.best_epoch;
             record.ended = lane.ended.unwrap_or_default();
             record.history = thin(lane.history);
             record.sample_error = sample_error;
@@ -120,7 +120,7 @@ impl TrainingLoop<'_> {
 /// times a gain per lane; empty for features of other kinds.
 fn mean_effects(engine: &Engine, train: &Dataset, features: &[FeatureSchema], gains: &[f32]) -> Vec<Vec<f64>> {
     let lanes = gains.len();
-    let levels = engine.statistics().levels();
+    let levels = &engine.statistics().levels;
     let mut sums = vec![vec![0.0; lanes]; features.len()];
     let mut nodes = 0.0;
     for graph in train.graphs() {

@@ -113,14 +113,14 @@ impl Spec {
             let Some((_, train_loss, valid_loss)) = lane.history.last().filter(|last| last.0 == epoch).copied() else {
                 return ControlFlow::Continue(());
             };
-            let (best_epoch, metric) = (lane.stopping.best_epoch(), training.valid_metric());
+            let (best_epoch, metric) = (lane.stopping.best_epoch, training.valid_metric());
             monitor(&EpochReport { candidate, epoch, epochs, train_loss, valid_loss, best_epoch, metric })
         });
         if training.lanes[0].history.is_empty() {
             return Err(Error::training("the loss was not a finite number from the start")
                 .with_remedy("look for extreme values in features and targets, or lower the learning rate"));
         }
-        let valid_loss = training.lanes[0].stopping.best_loss();
+        let valid_loss = training.lanes[0].stopping.best_loss;
         let model = training.finish(valid.len())?.pop().expect("a loop of one lane gives one model");
         Ok(Fitted {
             ended: model.record().ended,

@@ -36,7 +36,8 @@ pub struct ItemTargets {
 /// What the outputs of replicates should be, and how much each item counts for each of them.
 pub struct LaneTargets {
     loss: Loss,
-    replicates: usize,
+    /// Number of replicates.
+    pub replicates: usize,
     outputs: usize,
     /// `[items, lanes]`: the target of every output; for cross entropy 1 for the class and 0 for the others.
     targets: Vec<f32>,
@@ -121,11 +122,6 @@ impl LaneTargets {
             }
         }
         lanes
-    }
-
-    /// Number of replicates.
-    pub fn replicates(&self) -> usize {
-        self.replicates
     }
 
     /// The losses of every replicate; fills `gradient` with the derivatives of the training losses.

@@ -23,7 +23,6 @@ use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
 use crate::spec::{FeaturePairName, Spec};
 
-use super::check::first_names;
 use super::fit::FitItems;
 use super::loss::LaneTargets;
 use super::report::{Fitted, Monitor};
@@ -56,7 +55,7 @@ impl Spec {
             for name in [first, second] {
                 if !features.iter().any(|feature| feature.name == *name) {
                     return Err(Error::usage(format!("there is no feature \"{name}\" for a pair"))
-                        .with_remedy(format!("choose two of: {}", first_names(train))));
+                        .with_remedy(format!("choose two of: {}", train.first_names())));
                 }
             }
             if let Some(name) = [first, second].into_iter().find(|name| self.is_ruled(name)) {
@@ -152,8 +151,7 @@ struct Members {
 impl Members {
     /// Cuts the wanted features by the nodes of the training graphs; those that cannot be cut are an error.
     fn cut(train: &Dataset, schemas: &[FeatureSchema], wanted: impl Fn(&Feature) -> bool) -> Result<Members> {
-        let mut in_training = vec![false; train.node_count()];
-        train.graphs().into_iter().for_each(|graph| in_training[train.nodes_of(graph)].fill(true));
+        let in_training = train.is_source();
         let mut cut = Members { members: Vec::new(), bins: Vec::new() };
         for (feature, schema) in train.features().iter().zip(schemas).filter(|(feature, _)| wanted(feature)) {
             let levels: Vec<String> = schema.levels.iter().map(|level| level.name.clone()).collect();
@@ -224,11 +222,11 @@ fn considered<'a>(
 fn effect_sizes(additive: &Model, train: &Dataset) -> Result<Vec<f64>> {
     let features = additive.features_of(train)?;
     let engine = additive.engine(Arc::new(additive.statistics(train, &features)?));
-    let (levels, outputs) = (engine.statistics().levels(), additive.outputs());
-    let per_rho = engine.statistics().slots() * outputs;
+    let (levels, outputs) = (&engine.statistics().levels, additive.outputs());
+    let per_rho = engine.statistics().axis.slots() * outputs;
     let square = |values: &[f32]| values.iter().map(|x| f64::from(*x).powi(2)).fold(0.0, f64::max);
     let largest_rho: Vec<f64> = engine.rho_table().chunks_exact(per_rho).map(square).collect();
-    let mut sums = vec![0.0; levels.features().len()];
+    let mut sums = vec![0.0; levels.features.len()];
     for node in train.graphs().into_iter().flat_map(|graph| train.nodes_of(graph)) {
         levels.of_node(node).each(|unit, weight| {
             let Some(feature) = levels.feature_of(unit) else { return };

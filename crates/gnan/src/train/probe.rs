@@ -51,14 +51,12 @@ impl Probe<'_> {
 
     /// Lanes of the sums over shells.
     pub(crate) fn lanes(&self) -> usize {
-        let statistics = self.statistics();
-        let channels = statistics.channels().iter().flatten().copied().chain(statistics.bias_channel()).max();
-        channels.map_or(0, |last| ((last + 1) * self.training.setup.resolved.outputs).next_multiple_of(4))
+        (self.statistics().channel_count() * self.training.setup.resolved.outputs).next_multiple_of(4)
     }
 
     /// ItemRows of the first items, with shells that `make` makes around them; and the seconds that took.
     pub(crate) fn rows(&self, items: usize, make: impl Fn(&Statistics, &[usize]) -> Vec<Shells>) -> (ItemRows, f64) {
-        let rows: Vec<usize> = (0..items.min(self.statistics().items().len())).collect();
+        let rows: Vec<usize> = (0..items.min(self.statistics().items.len())).collect();
         let start = Instant::now();
         let shells = make(self.statistics(), &rows);
         let seconds = start.elapsed().as_secs_f64();

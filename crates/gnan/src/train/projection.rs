@@ -83,7 +83,7 @@ impl Projection {
 
     fn apply_to_shape(&self, shape: &RuledShape, parameters: &mut Parameters) {
         let Some(form) = parameters.shapes.splines().get(shape.spline).cloned() else { return };
-        let (basis, outputs) = (form.basis(), self.gains.len());
+        let (basis, outputs) = (&form.basis, self.gains.len());
         if basis.full_count() == 0 {
             return;
         }

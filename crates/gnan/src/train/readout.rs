@@ -45,6 +45,5 @@ fn scale_part(parameters: &mut Parameters, layout: &Layout, part: usize, factor:
     if let Some(network) = place.network {
         parameters.shapes.scale_outputs_of(network, &[factor]);
     }
-    let end = layout.features.get(feature + 1).map_or(layout.values, |next| next.first_value);
-    parameters.values[place.first_value..end].iter_mut().for_each(|value| *value *= factor);
+    parameters.values[layout.values_of(feature)].iter_mut().for_each(|value| *value *= factor);
 }

@@ -51,26 +51,37 @@ impl ResolvedSpec {
         spec.fit.learning_rate.get_or_insert(usual_rate(graphs));
         let unknown =
             || Error::input("the model file does not record how the model was trained").with_remedy("train it again");
-        let (Some(loss), Some(decay)) = (spec.fit.loss, spec.fit.weight_decay) else { return Err(unknown()) };
         let mut fit_options = OPTIONS.iter().filter(|option| option.stage == Stage::Fit);
         if fit_options.any(|option| option.check(&spec).is_err()) {
             return Err(unknown());
         }
-        Ok(ResolvedSpec {
-            outcome: learned.outcome,
-            rho: learned.rho,
-            outputs: learned.outputs,
-            shape: learned.shape,
-            rho_shape: definition.rho_shape(),
-            smooth: definition.smooth(),
-            output_bias: spec.model.output_bias.unwrap_or_default(),
-            loss,
-            learning_rate: spec.fit.learning_rate.unwrap_or_default() as f32,
-            weight_decay: decay as f32,
+        let shapes = [learned.shape, definition.rho_shape()];
+        ResolvedSpec::filled(spec, learned.outcome, learned.rho, learned.outputs, shapes).ok_or_else(unknown)
+    }
+
+    /// A specification in which nothing is left to the data; what its shape and distance functions are made of is given, too.
+    fn filled(
+        spec: Spec,
+        outcome: Outcome,
+        rho: Rho,
+        outputs: usize,
+        [shape, rho_shape]: [ShapeKind; 2],
+    ) -> Option<ResolvedSpec> {
+        Some(ResolvedSpec {
+            outcome,
+            rho,
+            outputs,
+            shape,
+            rho_shape,
+            smooth: spec.fit.smooth.unwrap_or(0.0),
+            output_bias: spec.model.output_bias?,
+            loss: spec.fit.loss?,
+            learning_rate: spec.fit.learning_rate? as f32,
+            weight_decay: spec.fit.weight_decay? as f32,
             dropout: spec.fit.dropout as f32,
-            batch: None,
-            epochs: spec.fit.epochs.unwrap_or_default(),
-            patience: spec.fit.patience.unwrap_or_default(),
+            batch: spec.fit.batch,
+            epochs: spec.fit.epochs?,
+            patience: spec.fit.patience?,
             spec,
         })
     }
@@ -131,44 +142,23 @@ impl Spec {
         let in_one_batch = graphs && batch.is_none();
         let (shape, rho_shape) = (self.resolved_shape(), self.resolved_rho_shape());
         let splines = [shape, rho_shape].contains(&ShapeKind::Spline);
-        let smooth = if splines { self.fit.smooth.unwrap_or(SMOOTH / train.len().max(1) as f64) } else { 0.0 };
-        let output_bias = self.model.output_bias.unwrap_or(regression || graphs || self.model.scale_shells);
-        let learning_rate = self.fit.learning_rate.unwrap_or_else(|| usual_rate(graphs));
-        let weight_decay = self.fit.weight_decay.unwrap_or_else(|| usual_weight_decay(train));
-        let epochs = self.fit.epochs.unwrap_or_else(|| usual_limit(EPOCHS, in_one_batch));
-        let patience = self.fit.patience.unwrap_or_else(|| usual_limit(PATIENCE, in_one_batch));
+        let smooth = || self.fit.smooth.unwrap_or(SMOOTH / train.len().max(1) as f64);
         let mut spec = self.clone();
         spec.data = train.spec().clone();
-        spec.model.rho = match rho {
-            Rho::Shared => Some(RhoChoice::Shared),
-            Rho::PerFeature => Some(RhoChoice::PerFeature),
-            Rho::Grouped => None,
-        };
+        spec.model.rho = rho.choice();
         spec.model.logits =
             (outcome == Outcome::Binary).then_some(if two_logits { LogitChoice::Two } else { LogitChoice::One });
         (spec.model.shape, spec.model.rho_shape) = (Some(shape), Some(rho_shape));
-        spec.model.output_bias = Some(output_bias);
-        spec.fit.smooth = splines.then_some(smooth);
-        (spec.fit.learning_rate, spec.fit.weight_decay) = (Some(learning_rate), Some(weight_decay));
-        (spec.fit.epochs, spec.fit.patience) = (Some(epochs), Some(patience));
+        spec.model.output_bias.get_or_insert(regression || graphs || self.model.scale_shells);
+        spec.fit.smooth = splines.then(smooth);
+        spec.fit.learning_rate.get_or_insert_with(|| usual_rate(graphs));
+        spec.fit.weight_decay.get_or_insert_with(|| usual_weight_decay(train));
+        spec.fit.epochs.get_or_insert_with(|| usual_limit(EPOCHS, in_one_batch));
+        spec.fit.patience.get_or_insert_with(|| usual_limit(PATIENCE, in_one_batch));
         (spec.fit.loss, spec.fit.batch) = (Some(loss), batch);
-        Ok(ResolvedSpec {
-            outcome,
-            rho,
-            outputs: output_count(outcome, &targets, two_logits),
-            shape,
-            rho_shape,
-            smooth,
-            output_bias,
-            loss,
-            learning_rate: learning_rate as f32,
-            weight_decay: weight_decay as f32,
-            dropout: self.fit.dropout as f32,
-            batch,
-            epochs,
-            patience,
-            spec,
-        })
+        let outputs = output_count(outcome, &targets, two_logits);
+        let filled = ResolvedSpec::filled(spec, outcome, rho, outputs, [shape, rho_shape]);
+        Ok(filled.expect("every option that is left to the data was given a value"))
     }
 
     /// The distance functions to try.

@@ -47,10 +47,10 @@ impl Retraining {
     /// A checksum of everything in the data that training sees.
     pub fn checksum(&self) -> Checksum {
         let targets = self.setup.scale.targets(&self.data, &self.setup.class_weights);
-        let rows = self.setup.statistics.rows();
+        let rows = &self.setup.statistics.rows;
         let cells = rows.cells.iter().fold(Checksum::default(), |sum, cell| sum.and(&cell.to_le_bytes()));
-        let all: Vec<u32> = (0..self.setup.statistics.items().len() as u32).collect();
-        let lenses = self.setup.statistics.shell_counts().iter();
+        let all: Vec<u32> = (0..self.setup.statistics.items.len() as u32).collect();
+        let lenses = self.setup.statistics.shell_counts.iter();
         lenses
             .fold(cells.and_floats(&rows.weights), |sum, of_lens| {
                 sum.and(&of_lens.checksum(&all).number().to_le_bytes())
@@ -67,16 +67,16 @@ impl Retraining {
     /// How many replicates are trained together: a power of two, fewer where they are large.
     pub fn group_size(&self) -> usize {
         let outputs = self.setup.resolved.outputs;
-        let units = self.setup.statistics.levels().unit_count();
-        let slots = self.setup.statistics.slots();
+        let units = self.setup.statistics.levels.unit_count();
+        let slots = self.setup.statistics.axis.slots();
         let forms = self.setup.definition.bank_specs();
         let (shapes, shape_activations) = forms.shapes.floats(units);
         let (rhos, rho_activations) = forms.rhos.floats(self.setup.layout.functions * slots);
         // Parameters, the best of them, and two moments; activations; rows of outputs, tables and products, twice each.
-        let shells = self.setup.statistics.shell_counts().first();
-        let shells = shells.map_or(0, |of_lens| of_lens.source_count() + self.data.len() * slots);
+        let shells = self.setup.statistics.shell_counts.first();
+        let shells = shells.map_or(0, |of_lens| of_lens.source_count + self.data.len() * slots);
         let rows = 4 * self.data.len()
-            + 2 * (units + self.setup.layout.rhos.len() * slots + self.setup.statistics.cells().len());
+            + 2 * (units + self.setup.layout.rhos.len() * slots + self.setup.statistics.cells.len());
         let bytes = 4 * (4 * (shapes + rhos) + shape_activations + rho_activations + outputs * (rows + 2 * shells));
         let group = (GROUP_BYTES / bytes.max(1)).clamp(1, MOST_IN_GROUP);
         1 << group.ilog2()

@@ -5,6 +5,7 @@
 //! penalty and without the others, and judged on validation items; the smallest set that does about as well as the best is
 //! kept. A kept model does not know the other features at all: new data need not have them.
 
+use super::check::refuse;
 use super::fit::FitItems;
 use super::report::{Fitted, Monitor};
 use super::resolve::ResolvedSpec;
@@ -12,7 +13,7 @@ use super::setup::Setup;
 use super::statistics_cache::StatisticsCache;
 use super::training_loop::TrainingLoop;
 use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::metric::Metric;
 use crate::model::{Ended, SelectionStep};
 use crate::remedy::Remedy;
@@ -124,10 +125,6 @@ impl Spec {
         }
         Ok(resolutions.remove(0))
     }
-}
-
-fn refuse<T>(what: &str, remedy: impl Into<Remedy>) -> Result<T> {
-    Err(Error::usage(what).with_remedy(remedy))
 }
 
 /// The last, and so smallest, of the steps that are about as good as the best.

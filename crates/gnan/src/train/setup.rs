@@ -49,9 +49,9 @@ impl Setup {
         statistics: Arc<Statistics>,
         train: &Dataset,
     ) -> Result<Setup> {
-        let axis = statistics.axis();
+        let axis = &statistics.axis;
         let mut features = learn_features(spec, resolved.shape, train);
-        for (feature, levels) in features.iter_mut().zip(statistics.levels().features()) {
+        for (feature, levels) in features.iter_mut().zip(&statistics.levels.features) {
             feature.knots = levels.interpolated.then_some(levels.units.len());
         }
         let receivers = counted_receivers(&statistics, train)?;
@@ -104,8 +104,7 @@ impl Setup {
             .run()
             .memory
             .demand(Engine::bytes(setup.engine_model(), &setup.statistics, 1), "the tables of the shape functions")?;
-        let channels = setup.statistics.channels().iter().flatten().max().map_or(1, |last| last + 1);
-        let lanes = channels * setup.definition.source_outputs();
+        let lanes = setup.statistics.channel_count() * setup.definition.source_outputs();
         train.run().memory.demand_or(setup.statistics.least_bytes(lanes), "the sums over shells", &leaner_options())?;
         Ok(setup)
     }
@@ -220,7 +219,7 @@ pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> 
 fn counted_receivers(statistics: &Statistics, train: &Dataset) -> Result<Vec<f64>> {
     let mut receivers = statistics.receivers(&statistics.rows_of(train)?);
     if train.links().is_some() {
-        (0..statistics.axis().lenses()).for_each(|lens| receivers[statistics.axis().range(lens).start] = 0.0);
+        (0..statistics.axis.lenses()).for_each(|lens| receivers[statistics.axis.range(lens).start] = 0.0);
     }
     Ok(receivers)
 }

@@ -14,9 +14,12 @@ const RATE_LOWERED_TO: f32 = 8.0;
 pub(super) struct Stopping {
     patience: usize,
     first_rate: f32,
-    rate: f32,
-    best_loss: f64,
-    best_epoch: usize,
+    /// The learning rate.
+    pub rate: f32,
+    /// The lowest loss so far.
+    pub best_loss: f64,
+    /// The epoch of the lowest loss.
+    pub best_epoch: usize,
     lowered: usize,
 }
 
@@ -41,21 +44,6 @@ impl Stopping {
             best_epoch: 0,
             lowered: 0,
         }
-    }
-
-    /// The learning rate.
-    pub(super) fn rate(&self) -> f32 {
-        self.rate
-    }
-
-    /// The lowest loss so far.
-    pub(super) fn best_loss(&self) -> f64 {
-        self.best_loss
-    }
-
-    /// The epoch of the lowest loss.
-    pub(super) fn best_epoch(&self) -> usize {
-        self.best_epoch
     }
 
     /// Takes note of the loss after an epoch; whether it is the lowest so far.

@@ -114,7 +114,7 @@ impl<'a> TrainingLoop<'a> {
 
     /// Lanes of outputs that stand side by side for every output.
     fn replicates(&self) -> usize {
-        self.train.lane_targets.replicates()
+        self.train.lane_targets.replicates
     }
 
     fn running(&self) -> usize {
@@ -241,7 +241,7 @@ impl<'a> TrainingLoop<'a> {
         let (setup, group_penalty) = (self.setup, self.group_penalty);
         let alone = self.lanes.len() == 1;
         for (replicate, lane) in self.lanes.iter_mut().enumerate().filter(|(_, lane)| lane.ended.is_none()) {
-            let settings = StepSettings { group_penalty, ..setup.resolved.step(lane.stopping.rate()) };
+            let settings = StepSettings { group_penalty, ..setup.resolved.step(lane.stopping.rate) };
             match alone {
                 true => self.engine.step_along(rows, &mut lane.parameters, &mut lane.state, settings),
                 false => self.engine.step_of(replicate, &mut lane.parameters, &mut lane.state, settings),
@@ -269,7 +269,7 @@ impl<'a> TrainingLoop<'a> {
             add_to_rows(outputs, &bias);
             sum += targets.evaluate(outputs, gradient)[0].train * items.len() as f64;
             let lane = &mut self.lanes[0];
-            let settings = resolved.step(lane.stopping.rate());
+            let settings = resolved.step(lane.stopping.rate);
             self.engine.step(&mut rows, gradient, &mut lane.parameters, &mut lane.state, settings);
             self.setup.projection.apply(&mut lane.parameters);
         }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::{Dataset, Feature};
 use crate::error::{Error, Result};
-use crate::files::{Kind, MISSING, Values};
+use crate::files::{Kind, Values};
 use crate::remedy::Remedy;
 use crate::spec::{Aspect, NodeDescription, RARE};
 use neighbourhood::Neighbourhood;
@@ -124,10 +124,7 @@ fn categories(words: Vec<String>) -> Values {
 
 /// The label of a node.
 fn level_name(label: &Feature, node: usize) -> &str {
-    match &label.values {
-        Values::Categories { codes, levels } if codes[node] != MISSING => &levels[codes[node] as usize],
-        _ => "?",
-    }
+    label.values.level(node).unwrap_or("?")
 }
 
 /// A count as a level: itself, or the range it falls into.

@@ -2,7 +2,8 @@
 
 use super::level_name;
 use crate::dataset::{Dataset, Feature};
-use crate::files::{BondOrder, Column, MISSING, Values};
+use crate::files::{BondOrder, Column};
+use crate::groups::group_offsets;
 
 /// One graph with labels; directions of edges are disregarded, self-loops and repeated edges dropped.
 pub struct Neighbourhood<'a> {
@@ -18,24 +19,20 @@ impl<'a> Neighbourhood<'a> {
     pub fn new(data: &'a Dataset, graph: usize, label: Option<&'a Feature>) -> Neighbourhood<'a> {
         let nodes = data.nodes_of(graph);
         let first = nodes.start;
-        let content = &data.content;
-        let listed = content.edge_offsets[graph]..content.edge_offsets[graph + 1];
+        let tables = &data.content.tables;
+        let listed = data.edge_range(graph);
         let mut ends: Vec<(u32, u32, &str)> = Vec::with_capacity(2 * listed.len());
         for edge in listed {
-            let [one, other] = content.edges[edge].map(|node| node - first as u32);
+            let [one, other] = tables.edges[edge].map(|node| node - first as u32);
             if one != other {
-                let label = edge_label(content.bonds.as_deref(), content.edge_labels.as_ref(), edge);
+                let label = edge_label(tables.bonds.as_deref(), tables.edge_labels.as_ref(), edge);
                 ends.extend([(one, other, label), (other, one, label)]);
             }
         }
         ends.sort_unstable();
         // Of several edges between two nodes, the label that comes first in the alphabet counts.
         ends.dedup_by_key(|(one, other, _)| (*one, *other));
-        let mut offsets = vec![0; nodes.len() + 1];
-        ends.iter().for_each(|(one, _, _)| offsets[*one as usize + 1] += 1);
-        for node in 0..nodes.len() {
-            offsets[node + 1] += offsets[node];
-        }
+        let offsets = group_offsets(nodes.len(), ends.iter().map(|(one, _, _)| *one as usize));
         let neighbours = ends.into_iter().map(|(_, other, label)| (other, label)).collect();
         Neighbourhood { label, first, offsets, neighbours }
     }
@@ -84,8 +81,5 @@ fn edge_label<'a>(bonds: Option<&[BondOrder]>, labels: Option<&'a Column>, edge:
             BondOrder::Aromatic => ":",
         };
     }
-    match labels.map(|column| &column.values) {
-        Some(Values::Categories { codes, levels }) if codes[edge] != MISSING => &levels[codes[edge] as usize],
-        _ => "",
-    }
+    labels.and_then(|column| column.values.level(edge)).unwrap_or("")
 }

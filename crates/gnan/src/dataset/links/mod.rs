@@ -17,10 +17,11 @@ use serde::{Deserialize, Serialize};
 pub use division::LinkDivision;
 pub use queried::QueriedPair;
 
-use super::{Content, Dataset, Feature, Target};
+use super::content::Content;
+use super::{Dataset, Feature, Target};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::files::{Kind, SplitPart, Task, Values};
+use crate::files::{Kind, SplitPart, Tables, Task, Values};
 use crate::graph::Graph;
 use crate::remedy::Remedy;
 use crate::spec::{DataSpec, NodeDescription, TaskChoice};
@@ -202,7 +203,7 @@ impl Dataset {
     /// The distinct edges without self-loops, the smaller end first, ascending.
     fn distinct_edges(&self) -> Vec<[u32; 2]> {
         let ordered = |[one, other]: [u32; 2]| if one < other { [one, other] } else { [other, one] };
-        let mut edges: Vec<[u32; 2]> = self.content.edges.iter().map(|edge| ordered(*edge)).collect();
+        let mut edges: Vec<[u32; 2]> = self.content.tables.edges.iter().map(|edge| ordered(*edge)).collect();
         edges.retain(|[one, other]| one != other);
         edges.sort_unstable();
         edges.dedup();
@@ -213,22 +214,11 @@ impl Dataset {
     fn with_edges(&self, kept: &[[u32; 2]]) -> Dataset {
         let mut content = (*self.content).clone();
         let is_kept = |edge: usize| {
-            let [one, other] = self.content.edges[edge];
+            let [one, other] = self.content.tables.edges[edge];
             kept.binary_search(&[one.min(other), one.max(other)]).is_ok()
         };
-        let places: Vec<usize> = (0..content.edges.len()).filter(|edge| is_kept(*edge)).collect();
-        content.edges = places.iter().map(|place| self.content.edges[*place]).collect();
-        if let Some(bonds) = &mut content.bonds {
-            *bonds = places.iter().map(|place| bonds[*place]).collect();
-        }
-        if let Some(Values::Categories { codes, .. }) = content.edge_labels.as_mut().map(|column| &mut column.values) {
-            *codes = places.iter().map(|place| codes[*place]).collect();
-        }
-        for column in &mut content.edge_numbers {
-            if let Values::Numbers(numbers) = &mut column.values {
-                *numbers = places.iter().map(|place| numbers[*place]).collect();
-            }
-        }
+        let places: Vec<usize> = (0..content.tables.edges.len()).filter(|edge| is_kept(*edge)).collect();
+        content.tables.select_edges(&places);
         let before = |edge: &usize| places.partition_point(|place| place < edge);
         content.edge_offsets = self.content.edge_offsets.iter().map(before).collect();
         self.with_content(content)
@@ -267,22 +257,22 @@ impl Dataset {
         let node_ids = ends.iter().map(id).collect();
         let incidence = Incidence::new(&ends, self.node_count());
         let divided = parts.iter().any(|part| *part != SplitPart::Unused);
-        let (messages, of_nodes) = (message_counts, self.content.node_offsets.clone());
         let features = pair_features(features, &incidence);
-        let links = Links { ends, messages, node_offsets: of_nodes, schema, sample };
+        let own = &self.content.tables;
+        let links = Links { ends, messages: message_counts, node_offsets: own.node_offsets.clone(), schema, sample };
         let content = Content {
-            name: self.content.name.clone(),
-            format: self.content.format.clone(),
-            task: Task::Node,
-            directed: false,
-            graph_ids: self.content.graph_ids.clone(),
             edge_offsets: vec![0; node_offsets.len()],
-            node_offsets,
-            node_ids: Some(node_ids),
-            edges: Vec::new(),
-            bonds: None,
-            edge_labels: None,
-            edge_numbers: Vec::new(),
+            tables: Tables {
+                name: own.name.clone(),
+                format: own.format.clone(),
+                graph_ids: own.graph_ids.clone(),
+                node_offsets,
+                node_ids: Some(node_ids),
+                splits: if divided { vec![parts] } else { Vec::new() },
+                notes: own.notes.clone(),
+                ..Tables::default()
+            },
+            task: Task::Node,
             features,
             targets: vec![Target {
                 name: LINK.to_owned(),
@@ -291,9 +281,7 @@ impl Dataset {
                 values,
             }],
             weights: None,
-            splits: if divided { vec![parts] } else { Vec::new() },
             spec: DataSpec { task: Some(TaskChoice::Link), ..self.content.spec.clone() },
-            notes: self.content.notes.clone(),
             links: Some(Arc::new(links)),
         };
         Ok(Dataset { content: content.into(), items: items.into(), run: self.run.clone() })

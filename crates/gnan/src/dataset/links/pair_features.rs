@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use super::JOINT;
 use crate::dataset::Feature;
 use crate::files::{Kind, MISSING, Values};
+use crate::groups::group_offsets;
 
 /// The pairs, and which of them every node is an end of.
 pub struct Incidence<'a> {
@@ -25,11 +26,7 @@ pub struct Incidence<'a> {
 
 impl<'a> Incidence<'a> {
     pub fn new(pairs: &'a [[u32; 2]], nodes: usize) -> Incidence<'a> {
-        let mut offsets = vec![0; nodes + 1];
-        pairs.iter().flatten().for_each(|node| offsets[*node as usize + 1] += 1);
-        for node in 0..nodes {
-            offsets[node + 1] += offsets[node];
-        }
+        let offsets = group_offsets(nodes, pairs.iter().flatten().map(|node| *node as usize));
         let mut next = offsets.clone();
         let mut pairs_of_node = vec![0; 2 * pairs.len()];
         for (place, pair) in (0u32..).zip(pairs) {

@@ -6,8 +6,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Result};
-use crate::files::text::read_at_most;
-use crate::limits::Limits;
+use crate::limits::{Limits, read_at_most};
 
 /// The first two bytes of every gzip file.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];

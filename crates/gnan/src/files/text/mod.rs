@@ -2,13 +2,12 @@
 
 pub mod gzip;
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::memory::MemoryLimit;
 
 /// The text of a file, and where it came from.
 pub struct Text {
@@ -21,7 +20,7 @@ pub struct Text {
 impl Text {
     /// Reads the file at `path`, which may be compressed.
     pub fn open(path: &Path, limits: &Limits) -> Result<Text> {
-        let bytes = gzip::expand(read_file(path, limits)?, path, limits)?;
+        let bytes = gzip::expand(limits.read(path, "bytes")?, path, limits)?;
         Text::decode(path.to_path_buf(), bytes)
     }
 
@@ -76,31 +75,6 @@ fn position(before: &[u8]) -> (u64, u64) {
 /// How many lines end within `bytes`.
 pub fn newlines(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
-}
-
-/// Reads a whole file within limits.
-pub fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
-    let limit = limits.bytes;
-    let refusal = |error| Error::io(path, error);
-    let file = File::open(path).map_err(refusal)?;
-    let length = file.metadata().map_err(refusal)?.len();
-    Limits::check(length, limit, "bytes").map_err(|error| error.in_file(path))?;
-    limits.memory.demand(length, "to read this file").map_err(|error| error.in_file(path))?;
-    let too_long = || Error::limit(format!("more than the limit of {limit} bytes")).in_file(path);
-    read_at_most(file, limit, limits.memory).map_err(refusal)?.ok_or_else(too_long)
-}
-
-/// Reads everything that `reader` yields, unless that is more than `limit` bytes; more than the memory that is left is an
-/// error of the kind [`io::ErrorKind::OutOfMemory`].
-pub fn read_at_most(reader: impl Read, limit: u64, memory: MemoryLimit) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    let left = memory.left().unwrap_or(u64::MAX);
-    reader.take(limit.min(left).saturating_add(1)).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 {
-        length if length > limit => Ok(None),
-        length if length > left => Err(io::ErrorKind::OutOfMemory.into()),
-        _ => Ok(Some(bytes)),
-    }
 }
 
 /// The files and folders inside a folder, by name.

@@ -53,18 +53,18 @@ pub(super) struct Share {
 impl Binding {
     /// Binds a model to statistics. Also returns the points at which every network is needed, its reference last.
     pub(super) fn new(model: EngineModel<'_>, layout: &Layout, statistics: &Statistics) -> (Binding, Vec<Vec<f64>>) {
-        let units = statistics.levels().unit_count();
+        let units = statistics.levels.unit_count();
         let mut binding = Binding {
             network_units: Vec::new(),
             unseen: Vec::new(),
             rho_of_unit: vec![0; units],
-            rho_of_channel: vec![0; channel_count(statistics)],
+            rho_of_channel: vec![0; statistics.channel_count()],
             value_of_unit: vec![None; units],
             channel_of_unit: vec![NO_CHANNEL; units],
         };
         let mut points = Vec::new();
-        let places = layout.features.iter().zip(statistics.levels().features());
-        for ((feature, (place, levels)), channel) in model.features.iter().zip(places).zip(statistics.channels()) {
+        let places = layout.features.iter().zip(&statistics.levels.features);
+        for ((feature, (place, levels)), channel) in model.features.iter().zip(places).zip(&statistics.channels) {
             let pieced = model.is_pieced(levels);
             let bound = BoundFeature { feature, place, levels, pieced, rho: model.rho, uncentred: model.uncentred };
             binding.bind_distances(&bound, *channel);
@@ -147,12 +147,6 @@ impl Binding {
             }
         }
     }
-}
-
-/// Number of channels in the shell rows: none without them, else at least one.
-fn channel_count(statistics: &Statistics) -> usize {
-    let channels = statistics.channels().iter().flatten().copied().chain(statistics.bias_channel()).max();
-    if statistics.shell_counts().is_empty() { 0 } else { channels.map_or(1, |last| last + 1) }
 }
 
 /// A feature of the model, where its parameters are, and its levels in the data.

@@ -20,7 +20,7 @@ const CELLS_PER_TASK: usize = 256;
 
 /// The cells of some items.
 pub(super) struct BatchCells {
-    rows: CellRows,
+    pub rows: CellRows,
     /// The same, transposed, where the items are used again and again.
     by_cell: Option<CellRows>,
 }
@@ -33,38 +33,26 @@ impl BatchCells {
         included: impl Fn(u32) -> bool,
         repeated: bool,
     ) -> BatchCells {
-        let rows = statistics.rows().select(rows, included);
-        let by_cell = repeated.then(|| rows.transpose(statistics.cells().len()));
+        let rows = statistics.rows.select(rows, included);
+        let by_cell = repeated.then(|| rows.transpose(statistics.cells.len()));
         BatchCells { rows, by_cell }
     }
 
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
-
-    pub(super) fn rows(&self) -> &CellRows {
-        &self.rows
-    }
 }
 
 /// `P[cell, c]` and its gradient.
 pub(super) struct CellTerm {
     lanes: usize,
-    products: Vec<f32>,
-    gradient: Vec<f32>,
+    pub products: Vec<f32>,
+    pub gradient: Vec<f32>,
 }
 
 impl CellTerm {
     pub(super) fn new(cells: usize, lanes: usize) -> CellTerm {
         CellTerm { lanes, products: vec![0.0; cells * lanes], gradient: vec![0.0; cells * lanes] }
-    }
-
-    pub(super) fn products(&self) -> &[f32] {
-        &self.products
-    }
-
-    pub(super) fn gradient_mut(&mut self) -> &mut [f32] {
-        &mut self.gradient
     }
 
     /// `P[(u, l), c] = T[u, c] * rho[r(u), l, c]`

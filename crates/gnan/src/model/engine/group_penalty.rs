@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use crate::model::parameters::{Layout, Parameters};
+use crate::model::parameters::{FeatureLayout, Layout, Parameters};
 use crate::shape::{AdamStep, Moments};
 
 /// What switches every feature off.
@@ -26,11 +26,8 @@ struct FeatureGroup {
 
 impl FeatureGroups {
     pub(super) fn new(layout: &Layout) -> FeatureGroups {
-        let end = |k: usize| layout.features.get(k + 1).map_or(layout.values, |next| next.first_value);
-        let group = |(k, place): (usize, &crate::model::FeatureLayout)| FeatureGroup {
-            network: place.network,
-            values: place.first_value..end(k),
-        };
+        let group =
+            |(k, place): (usize, &FeatureLayout)| FeatureGroup { network: place.network, values: layout.values_of(k) };
         FeatureGroups(layout.features.iter().enumerate().map(group).collect())
     }
 

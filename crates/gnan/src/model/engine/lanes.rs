@@ -12,8 +12,10 @@ const WIDEST: usize = 16;
 pub(super) struct Lanes {
     outputs: usize,
     rho_of_channel: Vec<usize>,
-    width: usize,
-    blocks: usize,
+    /// Lanes per block.
+    pub width: usize,
+    /// Number of blocks.
+    pub blocks: usize,
 }
 
 impl Lanes {
@@ -26,16 +28,6 @@ impl Lanes {
     /// Number of channels.
     pub(super) fn channels(&self) -> usize {
         self.rho_of_channel.len()
-    }
-
-    /// Lanes per block.
-    pub(super) fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Number of blocks.
-    pub(super) fn blocks(&self) -> usize {
-        self.blocks
     }
 
     /// Floats that `rows` rows take.

@@ -108,7 +108,7 @@ impl ItemRows {
 
     /// The inputs of the readout functions at the last outputs, part after part; nothing without a readout.
     pub fn readout_inputs(&self) -> &[f32] {
-        self.readout.as_ref().map_or(&[], |readout| readout.points.inputs())
+        self.readout.as_ref().map_or(&[], |readout| &readout.points.inputs)
     }
 }
 
@@ -141,13 +141,13 @@ impl Engine {
     /// Binds replicates of a model to statistics: in rows of outputs and their gradients, lane `c * replicates + r` is
     /// output `c` of replicate `r`.
     pub fn replicated(model: EngineModel<'_>, statistics: Arc<Statistics>, gain: f32, replicates: usize) -> Engine {
-        let axis = statistics.axis();
+        let axis = &statistics.axis;
         let layout = Layout::new(model.features, model.rho, model.reach, axis.lenses());
-        let units = statistics.levels().unit_count();
+        let units = statistics.levels.unit_count();
         let outputs = model.architecture.outputs;
         let lanes = outputs * replicates;
         let (mut binding, points) = Binding::new(model, &layout, &statistics);
-        let (pieces, unit_rows) = Pieces::new(model, &layout, statistics.levels()).unzip();
+        let (pieces, unit_rows) = Pieces::new(model, &layout, &statistics.levels).unzip();
         let unit_rows = unit_rows.unwrap_or_default();
         binding.set_first_rows(&unit_rows);
         let rows = if unit_rows.are_plain() { units } else { 0 };
@@ -158,10 +158,10 @@ impl Engine {
         let arguments: Vec<Vec<f64>> =
             rho_slots.slots_of_function.iter().map(|slots| slots.iter().map(argument).collect()).collect();
         let rho_points = EvalPoints::new(&specs.rhos, &arguments);
-        let shells = statistics.shell_counts().first().map(|shell_counts| {
+        let shells = statistics.shell_counts.first().map(|shell_counts| {
             let offsets = (0..axis.lenses()).map(|lens| axis.range(lens).start).collect();
             let bias = statistics.bias_channel();
-            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shell_counts.source_count(), bias, offsets)
+            ShellTerm::new(binding.rho_of_channel.clone(), lanes, shell_counts.source_count, bias, offsets)
         });
         Engine {
             grid: PairGrid::new(model.features, &layout),
@@ -171,7 +171,7 @@ impl Engine {
             table_gradient: FunctionTables::zeros(rows, layout.rhos.len(), axis.slots(), lanes),
             rho_slots,
             groups: FeatureGroups::new(&layout),
-            cells: CellTerm::new(statistics.cells().len(), lanes),
+            cells: CellTerm::new(statistics.cells.len(), lanes),
             shells,
             readout: model.readout.map(|outputs| Readout::new(specs.readouts, outputs, &statistics)),
             output_bias_gradient: vec![0.0; lanes],
@@ -186,16 +186,16 @@ impl Engine {
     /// and the parameters with what the optimiser remembers of them.
     pub fn bytes(model: EngineModel<'_>, statistics: &Statistics, replicates: usize) -> u64 {
         let lanes = model.architecture.outputs * replicates;
-        let layout = Layout::new(model.features, model.rho, model.reach, statistics.axis().lenses());
+        let layout = Layout::new(model.features, model.rho, model.reach, statistics.axis.lenses());
         let channels =
-            statistics.shell_counts().first().map_or(0, |_| statistics.channels().len().clamp(1, layout.rhos.len()));
-        let sources = statistics.shell_counts().first().map_or(0, |of_lens| of_lens.source_count());
-        let pieced = statistics.levels().features().iter().filter(|levels| model.is_pieced(levels));
+            statistics.shell_counts.first().map_or(0, |_| statistics.channels.len().clamp(1, layout.rhos.len()));
+        let sources = statistics.shell_counts.first().map_or(0, |of_lens| of_lens.source_count);
+        let pieced = statistics.levels.features.iter().filter(|levels| model.is_pieced(levels));
         let pieced: usize = pieced.map(|levels| levels.units.len()).sum();
-        let units = statistics.levels().unit_count() * (28 + 12 * lanes);
+        let units = statistics.levels.unit_count() * (28 + 12 * lanes);
         // Row numbers of units instead of rows; few rows may come several times.
         let units =
-            units - pieced * 12 * lanes + pieced * 8 + 4 * source_values::chunk_floats(statistics.levels(), lanes);
+            units - pieced * 12 * lanes + pieced * 8 + 4 * source_values::chunk_floats(&statistics.levels, lanes);
         let networks = model.features.len() * model.architecture.block_len() * replicates;
         (units + 8 * sources * channels * lanes.next_multiple_of(4) + 16 * networks) as u64
     }
@@ -214,7 +214,7 @@ impl Engine {
     ///
     /// They must have the same levels and the same distances: see [`Statistics::with_levels`].
     pub fn rebind(&mut self, statistics: Arc<Statistics>, parameters: &Parameters) {
-        let cells = statistics.cells();
+        let cells = &statistics.cells;
         self.cells = CellTerm::new(cells.len(), self.tables.lanes);
         self.cells.fill(&self.tables, &self.binding, &self.unit_rows, cells);
         self.cells.average_unseen(&self.tables, &self.binding, cells, parameters, &self.replicates[0]);
@@ -239,19 +239,19 @@ impl Engine {
 
     /// Copies out some rows. `repeated` prepares them for many steps over all of them.
     pub fn rows(&self, rows: &[usize], repeated: bool) -> ItemRows {
-        ItemRows {
-            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
-            cells: self.item_cells(rows, repeated),
-            shells: self.shells.as_ref().map(|term| term.items(self.statistics.shells(rows))),
-        }
+        self.copied(rows, repeated, || self.statistics.shells(rows))
     }
 
     /// Rows with the shells that are given for them, lens after lens.
     pub(crate) fn rows_in(&self, rows: &[usize], shells: Vec<Shells>) -> ItemRows {
+        self.copied(rows, false, || shells)
+    }
+
+    fn copied(&self, rows: &[usize], repeated: bool, shells: impl FnOnce() -> Vec<Shells>) -> ItemRows {
         ItemRows {
             readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
-            cells: self.item_cells(rows, false),
-            shells: self.shells.as_ref().map(|term| term.items(shells)),
+            cells: self.item_cells(rows, repeated),
+            shells: self.shells.as_ref().map(|term| term.items(shells())),
         }
     }
 
@@ -262,7 +262,7 @@ impl Engine {
     }
 
     fn item_cells(&self, rows: &[usize], repeated: bool) -> BatchCells {
-        let cells = self.statistics.cells();
+        let cells = &self.statistics.cells;
         let included = |cell: u32| {
             let (unit, slot) = (cells.units[cell as usize], cells.slots[cell as usize]);
             self.rho_slots.point(self.binding.rho_of_unit[unit as usize] as usize, usize::from(slot)).is_some()
@@ -273,15 +273,10 @@ impl Engine {
     /// Copies out the rows at some `positions` of `whole`, which holds `rows`.
     pub fn batch(&self, whole: &ItemRows, rows: &[usize], positions: &[usize]) -> ItemRows {
         let rows: Vec<usize> = positions.iter().map(|position| rows[*position]).collect();
-        ItemRows {
-            readout: self.readout.as_ref().map(|readout| readout.items(rows.len())),
-            cells: self.item_cells(&rows, false),
-            shells: self
-                .shells
-                .as_ref()
-                .zip(whole.shells.as_ref())
-                .map(|(term, items)| term.items(items.select(positions))),
-        }
+        self.copied(&rows, false, || {
+            let shells = whole.shells.as_ref().expect("all rows of an engine with shells have shells");
+            shells.select(positions)
+        })
     }
 
     /// Draws dropout masks for a step; `rate` 0 removes them.
@@ -311,7 +306,7 @@ impl Engine {
         for (replicate, parameters) in self.replicates.iter_mut().zip(parameters) {
             let Some(parameters) = parameters else { continue };
             if let Some(pieces) = &self.pieces {
-                let (points, levels) = (&mut replicate.shape_points, self.statistics.levels());
+                let (points, levels) = (&mut replicate.shape_points, &self.statistics.levels);
                 let rows = pieces.lay_out(&parameters.shapes, levels, points, &mut self.binding, &mut self.unit_rows);
                 self.tables.set_rows(rows);
                 self.table_gradient.set_rows(rows);
@@ -323,21 +318,21 @@ impl Engine {
         if let (Some(readout), [Some(parameters), ..]) = (&mut self.readout, parameters) {
             readout.fill(&parameters.readouts);
         }
-        let cells = self.statistics.cells();
+        let cells = &self.statistics.cells;
         self.cells.fill(&self.tables, &self.binding, &self.unit_rows, cells);
         for (replicate, parameters) in self.replicates.iter().zip(parameters) {
             let Some(parameters) = parameters else { continue };
             self.cells.average_unseen(&self.tables, &self.binding, cells, parameters, replicate);
         }
         if let Some(shells) = &mut self.shells {
-            shells.fill(&self.tables, &self.binding, &self.unit_rows, self.statistics.levels());
+            shells.fill(&self.tables, &self.binding, &self.unit_rows, &self.statistics.levels);
         }
     }
 
     /// `out[i, lane] = gain * y[i, lane]`, without the output bias.
     pub fn outputs(&self, rows: &mut ItemRows, out: &mut [f32]) {
         if let Some((readout, items)) = self.readout.as_ref().zip(rows.readout.as_mut()) {
-            return readout.outputs(rows.cells.rows(), self.cells.products(), self.gain, items, out);
+            return readout.outputs(&rows.cells.rows, &self.cells.products, self.gain, items, out);
         }
         self.cells.outputs(&rows.cells, out);
         if let Some((term, items)) = self.shells.as_ref().zip(rows.shells.as_mut()) {
@@ -352,15 +347,15 @@ impl Engine {
         match self.readout.as_ref().zip(rows.readout.as_mut()) {
             None => self.cells.product_gradients(&rows.cells, out_gradient, self.gain),
             Some((readout, items)) => {
-                let products = self.cells.gradient_mut();
-                readout.product_gradients(rows.cells.rows(), out_gradient, self.gain, items, products);
+                let products = &mut self.cells.gradient;
+                readout.product_gradients(&rows.cells.rows, out_gradient, self.gain, items, products);
             }
         }
-        let cells = self.statistics.cells();
+        let cells = &self.statistics.cells;
         self.cells.table_gradients(&self.tables, &self.binding, &self.unit_rows, cells, &mut self.table_gradient);
         if let Some((term, items)) = self.shells.as_mut().zip(rows.shells.as_mut()) {
             term.source_value_gradients(items, out_gradient, self.gain, &self.tables, &mut self.table_gradient);
-            term.table_gradients(&self.binding, &self.unit_rows, self.statistics.levels(), &mut self.table_gradient);
+            term.table_gradients(&self.binding, &self.unit_rows, &self.statistics.levels, &mut self.table_gradient);
         }
         let outputs = self.readout.as_ref().map_or(self.tables.lanes, Readout::output_count);
         self.output_bias_gradient = column_sums(out_gradient, outputs);

@@ -21,6 +21,9 @@ use crate::statistics::{FeatureLevels, LevelValues, Levels};
 use super::EngineModel;
 use super::binding::Binding;
 
+/// Why shape functions have an architecture and bends.
+const NETWORKS: &str = "only networks are evaluated piece by piece";
+
 /// The row of `T` that every unit takes, and the share of the row after it; nothing: unit `u` takes row `u`.
 #[derive(Default)]
 pub(super) struct UnitRows(Vec<(u32, f32)>);
@@ -74,7 +77,7 @@ impl Pieces {
     pub(super) fn new(model: EngineModel<'_>, layout: &Layout, levels: &Levels) -> Option<(Pieces, UnitRows)> {
         let mut pieces = Pieces { features: Vec::new(), other_rows: 0 };
         let mut pieced = vec![false; levels.unit_count()];
-        let features = model.features.iter().zip(&layout.features).zip(levels.features()).enumerate();
+        let features = model.features.iter().zip(&layout.features).zip(&levels.features).enumerate();
         for (place, ((schema, of_feature), levels)) in features {
             if let (Some(network), Some(scale), true) = (of_feature.network, schema.scale, model.is_pieced(levels)) {
                 pieces.features.push(PieceFeature { place, network, scale });
@@ -101,18 +104,16 @@ impl Pieces {
         binding: &mut Binding,
         unit_rows: &mut UnitRows,
     ) -> usize {
+        let size = shapes.architecture().expect(NETWORKS);
         let runs: Vec<Vec<PieceValues>> = (self.features.par_iter())
-            .map(|feature| {
-                let mask = shapes.architecture().and_then(|size| points.mask(size, feature.network));
-                feature.runs(shapes, mask, values_of(levels, feature.place))
-            })
+            .map(|feature| feature.runs(shapes, points.mask(size, feature.network), values_of(levels, feature.place)))
             .collect();
         let mut row = self.other_rows;
         let mut work = Vec::with_capacity(runs.len());
         let (mut rest, mut done) = (&mut unit_rows.0[..], 0);
         let mut all_points = Vec::with_capacity(runs.len());
         for (feature, runs) in self.features.iter().zip(&runs) {
-            let units = &levels.features()[feature.place].units;
+            let units = &levels.features[feature.place].units;
             let (own, others) = rest[units.start as usize - done..].split_at_mut(units.len());
             (rest, done) = (others, units.end as usize);
             binding.set_first_row(feature.network, row);
@@ -126,15 +127,15 @@ impl Pieces {
         work.into_par_iter().for_each(|(feature, runs, row, unit_rows)| {
             feature.place_units(runs, row, values_of(levels, feature.place), unit_rows);
         });
-        points.replace(&all_points, shapes.architecture().map_or(1, |size| size.outputs));
+        points.replace(&all_points, size.outputs);
         row
     }
 }
 
 fn values_of(levels: &Levels, place: usize) -> &[f64] {
-    match &levels.features()[place].values {
+    match &levels.features[place].values {
         LevelValues::Numbers(values) => values,
-        LevelValues::Names(_) => &[],
+        LevelValues::Names(_) => unreachable!("a feature with a network has numbers"),
     }
 }
 
@@ -143,7 +144,7 @@ impl PieceFeature {
     fn runs(&self, shapes: &Bank, mask: Option<&[f32]>, values: &[f64]) -> Vec<PieceValues> {
         let at = |place: usize| self.scale.apply(values[place]);
         let (from, to) = (at(0), at(values.len() - 1));
-        let mut ends = shapes.bends(self.network, mask, from, to).unwrap_or_else(|| vec![from, to]);
+        let mut ends = shapes.bends(self.network, mask, from, to).expect(NETWORKS);
         ends.extend(outer_cuts(from, to));
         ends.sort_unstable_by(f64::total_cmp);
         ends.dedup();

@@ -23,9 +23,9 @@ pub(super) struct BatchReadout {
 
 impl Readout {
     pub(super) fn new(spec: BankSpec, outputs: usize, statistics: &Statistics) -> Readout {
-        let levels = statistics.levels();
+        let levels = &statistics.levels;
         let part = |unit: &u32| levels.feature_of(*unit).map_or(0, |feature| feature as u32 + 1);
-        let part_of_cell = statistics.cells().units.iter().map(part).collect();
+        let part_of_cell = statistics.cells.units.iter().map(part).collect();
         Readout { functions: Bank::zeros(&spec), spec, part_of_cell, outputs }
     }
 
@@ -63,12 +63,12 @@ impl Readout {
                 let part = self.part_of_cell[*cell as usize] as usize;
                 sums[part] += f64::from(*weight) * f64::from(products[*cell as usize]);
             }
-            let inputs = items.points.inputs_mut();
+            let inputs = &mut items.points.inputs;
             sums.iter().enumerate().for_each(|(part, sum)| inputs[part * count + item] = gain * *sum as f32);
         }
         self.functions.forward(&mut items.points, false);
         out.fill(0.0);
-        for of_part in items.points.outputs().chunks_exact((count * self.outputs).max(1)) {
+        for of_part in items.points.outputs.chunks_exact((count * self.outputs).max(1)) {
             out.iter_mut().zip(of_part).for_each(|(sum, y)| *sum += y);
         }
     }

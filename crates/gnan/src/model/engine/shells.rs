@@ -80,8 +80,7 @@ impl ShellTerm {
     /// Working memory for the outputs of the items in the middle of these shells.
     pub(super) fn items(&self, lenses: Vec<Shells>) -> BatchShells {
         let with_means = |shells: Shells| {
-            let means =
-                vec![0.0; self.lanes.len(shells.receiver_blocks().len() * RECEIVERS_PER_BLOCK * shells.slots())];
+            let means = vec![0.0; self.lanes.len(shells.receiver_blocks().len() * RECEIVERS_PER_BLOCK * shells.slots)];
             LensShells { shells, means }
         };
         BatchShells { lenses: lenses.into_iter().map(with_means).collect() }
@@ -108,7 +107,7 @@ impl ShellTerm {
 
     /// `rho[l, lane]` of a lane block; that of spare lanes is 0.
     fn block_rhos(&self, lane_block: usize, slots: usize, offset: usize, tables: &FunctionTables) -> Vec<f32> {
-        let width = self.lanes.width();
+        let width = self.lanes.width;
         let mut rhos = vec![0.0; slots * width];
         self.lanes.each(lane_block, |lane, rho, c| {
             for slot in 0..slots {
@@ -127,11 +126,11 @@ impl ShellTerm {
 
     /// `out[i, c] += sum over channels and slots of rho[r, l, c] * means[i, l, lane]`
     pub(super) fn add_outputs(&self, items: &mut BatchShells, tables: &FunctionTables, out: &mut [f32]) {
-        let (outputs, width) = (tables.lanes, self.lanes.width());
+        let (outputs, width) = (tables.lanes, self.lanes.width);
         for (LensShells { shells, means }, offset) in items.lenses.iter_mut().zip(&self.offsets) {
-            let slots = shells.slots();
+            let slots = shells.slots;
             shells.means(&self.source_values, width, means);
-            for lane_block in 0..self.lanes.blocks() {
+            for lane_block in 0..self.lanes.blocks {
                 let means =
                     &means[self.lanes.block(lane_block, shells.receiver_blocks().len() * RECEIVERS_PER_BLOCK * slots)];
                 let rhos = self.block_rhos(lane_block, slots, *offset, tables);
@@ -162,19 +161,19 @@ impl ShellTerm {
         tables: &FunctionTables,
         gradient: &mut FunctionTables,
     ) {
-        let (outputs, width) = (tables.lanes, self.lanes.width());
+        let (outputs, width) = (tables.lanes, self.lanes.width);
         self.gradient.fill(0.0);
         for (LensShells { shells, means }, offset) in items.lenses.iter_mut().zip(&self.offsets) {
-            let slots = shells.slots();
+            let slots = shells.slots;
             let per_block = slots * RECEIVERS_PER_BLOCK;
-            for lane_block in 0..self.lanes.blocks() {
+            for lane_block in 0..self.lanes.blocks {
                 let place = self.lanes.block(lane_block, shells.receiver_blocks().len() * per_block);
                 let rhos = self.block_rhos(lane_block, slots, *offset, tables);
                 let lanes = self.outputs_of(lane_block);
                 let chunks = means[place].par_chunks_mut((BLOCKS_PER_TASK * per_block * width).max(1)).enumerate();
                 let of_rho = chunks.map(|(task, means)| {
                     let blocks = &shells.receiver_blocks()[task * BLOCKS_PER_TASK..];
-                    let shares = shells.shares()[task * BLOCKS_PER_TASK * per_block..].chunks_exact(per_block);
+                    let shares = shells.shares[task * BLOCKS_PER_TASK * per_block..].chunks_exact(per_block);
                     let mut of_rho = vec![0.0f32; slots * width];
                     let mut g = vec![0.0; RECEIVERS_PER_BLOCK * width];
                     for ((means, receivers), shares) in

@@ -53,9 +53,9 @@ pub(super) struct Sources<'a> {
 impl Sources<'_> {
     /// Adds up the values of every source.
     pub(super) fn forward(&self, tables: &FunctionTables, values: &mut [f32]) {
-        let width = self.lanes.width();
+        let width = self.lanes.width;
         let mut tasks: Vec<Vec<&mut [f32]>> =
-            (0..self.count.div_ceil(SOURCES_PER_TASK)).map(|_| Vec::with_capacity(self.lanes.blocks())).collect();
+            (0..self.count.div_ceil(SOURCES_PER_TASK)).map(|_| Vec::with_capacity(self.lanes.blocks)).collect();
         for block in values.chunks_exact_mut((self.count * width).max(1)) {
             let parts = block.chunks_mut(SOURCES_PER_TASK * width);
             tasks.iter_mut().zip(parts).for_each(|(task, part)| task.push(part));
@@ -120,7 +120,7 @@ impl Sources<'_> {
 
     /// Floats of a row of all lanes, spare ones included.
     fn row_len(&self) -> usize {
-        self.lanes.blocks() * self.lanes.width()
+        self.lanes.blocks * self.lanes.width
     }
 }
 
@@ -138,7 +138,7 @@ impl WithSimd for SourceForward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let SourceForward { sources, tables, first, mut values } = self;
-        let (lanes, width, shared) = (tables.lanes, sources.lanes.width(), sources.is_shared());
+        let (lanes, width, shared) = (tables.lanes, sources.lanes.width, sources.is_shared());
         let mut row = vec![0.0f32; sources.row_len()];
         let count = values.first().map_or(0, |block| block.len() / width);
         for place in 0..count {
@@ -184,7 +184,7 @@ impl WithSimd for SourceBackward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<f64> {
         let SourceBackward { sources, range, lanes, value_gradient, table } = self;
-        let (width, shared) = (sources.lanes.width(), sources.is_shared());
+        let (width, shared) = (sources.lanes.width, sources.is_shared());
         let mut row = vec![0.0f32; sources.row_len()];
         let mut bias = vec![0.0f64; lanes];
         for source in range {

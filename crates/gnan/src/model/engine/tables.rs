@@ -103,9 +103,13 @@ impl RhoSlots {
         let mut points = Vec::with_capacity(layout.rhos.len() * slots);
         for (rho, row) in layout.rhos.iter().enumerate() {
             points.extend((0..slots).map(|slot| {
+                if !row.reach.includes(axis.distance(slot)) {
+                    return None;
+                }
                 let function = layout.function(rho, axis.lens_of(slot));
-                let place = slots_of_function[function].binary_search(&slot).ok()?;
-                row.reach.includes(axis.distance(slot)).then_some((firsts[function] + place) as u32)
+                let place = slots_of_function[function].binary_search(&slot);
+                let place = place.expect("a distance function is needed at every slot that one of its rhos includes");
+                Some((firsts[function] + place) as u32)
             }));
         }
         let factors = (0..slots).map(|slot| shell_factor(shell_scale, axis.distance(slot))).collect();
@@ -134,14 +138,14 @@ impl Replicate {
             tables.rhos.chunks_exact_mut(width).zip(&rho_slots.points).zip(rho_slots.factors.iter().cycle())
         {
             if let Some(point) = point {
-                let found = &self.rho_points.outputs()[*point as usize * lanes.outputs..];
+                let found = &self.rho_points.outputs[*point as usize * lanes.outputs..];
                 lanes.of(rho).zip(found).for_each(|(to, from)| *to = from * factor);
             }
         }
         copy(tables.row_mut(BIAS_ROW), &parameters.bias);
         for units in &binding.network_units {
             let rows = self.shape_points.rows(units.network);
-            let found = &self.shape_points.outputs()[rows.start * lanes.outputs..rows.end * lanes.outputs];
+            let found = &self.shape_points.outputs[rows.start * lanes.outputs..rows.end * lanes.outputs];
             let (found, reference) = found.split_at(found.len() - lanes.outputs);
             let table = tables.units[units.first_row * width..].chunks_exact_mut(width);
             for (table, found) in table.zip(found.chunks_exact(lanes.outputs)) {

@@ -41,20 +41,10 @@ impl DistanceStorage {
     pub(super) fn in_memory(shell_counts: &ShellCounts, words: usize) -> DistanceStorage {
         DistanceStorage::choose(
             (words * RECEIVERS_PER_BLOCK) as u64,
-            shell_counts.slots(),
-            shell_counts.run().memory.left(),
+            shell_counts.slots,
+            shell_counts.run.memory.left(),
             None,
         )
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            DistanceStorage::Bytes => "bytes in memory",
-            DistanceStorage::HalfBytes => "half bytes in memory",
-            DistanceStorage::File(_) => "a cache file",
-            DistanceStorage::Recomputed => "searched again for every pass",
-        }
     }
 }
 

@@ -53,7 +53,7 @@ impl Pick {
 
 /// Lists of receivers, which are given by their positions in the shell counts.
 pub(super) fn lists(shell_counts: &Arc<ShellCounts>, receivers: &[u32], pick: Pick) -> Lists {
-    let slots = shell_counts.slots();
+    let slots = shell_counts.slots;
     let blocks = shell_counts.receiver_blocks(receivers);
     let index = |receiver: u32| (receiver != EMPTY_LANE).then(|| receivers[receiver as usize]);
     let mut rest = Vec::with_capacity(blocks.len() * RECEIVERS_PER_BLOCK);
@@ -77,7 +77,7 @@ pub(super) fn lists(shell_counts: &Arc<ShellCounts>, receivers: &[u32], pick: Pi
     let mut sources = vec![0; offsets[offsets.len() - 1]];
     let mut pieces = Vec::new();
     let mut left = &mut sources[..];
-    for range in batches(&blocks, 0..blocks.len(), shell_counts.blocks_at_once()) {
+    for range in batches(&blocks, 0..blocks.len(), shell_counts.blocks_at_once) {
         let (place, batch) = (range.start, &blocks[range]);
         let length =
             offsets[(place + batch.len()) * slots * RECEIVERS_PER_BLOCK] - offsets[place * slots * RECEIVERS_PER_BLOCK];
@@ -118,10 +118,10 @@ pub(super) fn lists(shell_counts: &Arc<ShellCounts>, receivers: &[u32], pick: Pi
                 }
             }
             let now = done.fetch_add(batch.len(), Ordering::Relaxed) + batch.len();
-            shell_counts.run().observe("lists of sources", now, all);
+            shell_counts.run.observe("lists of sources", now, all);
         },
     );
-    Lists::new(blocks, slots, offsets, sources, rest, shell_counts.source_count())
+    Lists::new(blocks, slots, offsets, sources, rest, shell_counts.source_count)
 }
 
 fn largest_of(counts: &[u32]) -> u16 {

@@ -31,11 +31,14 @@ const LISTED_SHARE: f64 = 1.0 / 16.0;
 
 /// The shells of some receivers.
 pub struct Shells {
-    slots: usize,
-    receivers: usize,
-    source_count: usize,
+    /// Number of slots; the last one is "unreachable".
+    pub slots: usize,
+    /// Number of receivers.
+    pub receivers: usize,
+    /// Number of sources over all graphs.
+    pub source_count: usize,
     /// `[blocks, slots, receivers]`: what the sum over a shell is multiplied by; 0 for an empty shell.
-    shares: Vec<f32>,
+    pub shares: Vec<f32>,
     form: ShellForm,
 }
 
@@ -62,8 +65,7 @@ impl Shells {
         let form = match pick {
             Some(pick) => listed(shell_counts, indices.into(), pick),
             None => {
-                let storage =
-                    DistanceStorage::choose(pairs, shell_counts.slots(), shell_counts.run().memory.left(), cache);
+                let storage = DistanceStorage::choose(pairs, shell_counts.slots, shell_counts.run.memory.left(), cache);
                 ShellForm::Rows(SlotRows::new(shell_counts, &indices, &storage))
             }
         };
@@ -89,12 +91,12 @@ impl Shells {
 
     fn of(form: ShellForm) -> Shells {
         let (shell_counts, indices, receiver_blocks, pick) = match &form {
-            ShellForm::Rows(rows) => (rows.shell_counts(), rows.indices(), rows.receiver_blocks(), None),
+            ShellForm::Rows(rows) => (&rows.shell_counts, &rows.indices[..], rows.receiver_blocks(), None),
             ShellForm::Lists(lists, shell_counts, indices, pick) => {
                 (shell_counts, &indices[..], &lists.blocks[..], Some(*pick))
             }
         };
-        let slots = shell_counts.slots();
+        let slots = shell_counts.slots;
         let mut shares = Vec::with_capacity(receiver_blocks.len() * slots * RECEIVERS_PER_BLOCK);
         for block in receiver_blocks {
             for slot in 0..slots {
@@ -104,7 +106,7 @@ impl Shells {
                     }
                     let count = shell_counts.counts(indices[receiver as usize] as usize)[slot];
                     let summed = pick.map_or(count, |pick| pick.listed(count));
-                    match (count, shell_counts.normalise()) {
+                    match (count, shell_counts.normalise) {
                         (0, _) => 0.0,
                         (_, true) => 1.0 / summed as f32,
                         (_, false) => count as f32 / summed as f32,
@@ -112,23 +114,8 @@ impl Shells {
                 }));
             }
         }
-        let (receivers, source_count) = (indices.len(), shell_counts.source_count());
+        let (receivers, source_count) = (indices.len(), shell_counts.source_count);
         Shells { slots, receivers, source_count, shares, form }
-    }
-
-    /// Number of slots; the last one is "unreachable".
-    pub fn slots(&self) -> usize {
-        self.slots
-    }
-
-    /// Number of receivers.
-    pub fn receivers(&self) -> usize {
-        self.receivers
-    }
-
-    /// Number of sources over all graphs.
-    pub fn source_count(&self) -> usize {
-        self.source_count
     }
 
     /// The receivers, eight at a time.
@@ -137,11 +124,6 @@ impl Shells {
             ShellForm::Rows(rows) => rows.receiver_blocks(),
             ShellForm::Lists(lists, ..) => &lists.blocks,
         }
-    }
-
-    /// `[blocks, slots, receivers]`: what the sum over a shell is multiplied by; 0 for an empty shell.
-    pub fn shares(&self) -> &[f32] {
-        &self.shares
     }
 
     /// The shells of some of the receivers, by their positions here.

@@ -27,16 +27,22 @@ const SHARE: f64 = 0.25;
 
 /// The shells of all receivers of a data set by one lens.
 pub struct ShellCounts {
-    run: Run,
+    /// How the work is done.
+    pub(super) run: Run,
     graphs: Vec<LensGraph>,
     receivers: Vec<ReceiverIndex>,
-    slots: usize,
-    longest: Longest,
+    /// Number of slots; the last one is "unreachable".
+    pub slots: usize,
+    /// The longest distance.
+    pub longest: Longest,
     /// `[receivers, slots]`: how many sources each shell holds.
     counts: Vec<u32>,
-    normalise: bool,
-    source_count: usize,
-    blocks_at_once: usize,
+    /// Whether shells are divided by the number of their nodes.
+    pub(super) normalise: bool,
+    /// Number of sources over all graphs.
+    pub source_count: usize,
+    /// Blocks of receivers that are searched for together.
+    pub(super) blocks_at_once: usize,
 }
 
 impl std::fmt::Debug for ShellCounts {
@@ -109,20 +115,10 @@ impl ShellCounts {
         self.run.memory.demand_or(needed + counts, "the search for distances", &[Remedy::Lower("threads")])
     }
 
-    /// How the work is done.
-    pub(super) fn run(&self) -> &Run {
-        &self.run
-    }
-
     /// Bytes that the searches of all threads take, with the rows that they leave.
     pub(crate) fn bytes_at_once(&self) -> u64 {
         let rows = (self.blocks_at_once * RECEIVERS_PER_BLOCK * self.longest_row()) as u64;
         rayon::current_num_threads() as u64 * (self.search_bytes() + rows)
-    }
-
-    /// Blocks of receivers that are searched for together.
-    pub(super) fn blocks_at_once(&self) -> usize {
-        self.blocks_at_once
     }
 
     /// The most sources that a receiver has.
@@ -169,16 +165,6 @@ impl ShellCounts {
         Ok(())
     }
 
-    /// Number of slots; the last one is "unreachable".
-    pub fn slots(&self) -> usize {
-        self.slots
-    }
-
-    /// The longest distance.
-    pub fn longest(&self) -> Longest {
-        self.longest
-    }
-
     /// Number of receivers.
     pub fn len(&self) -> usize {
         self.receivers.len()
@@ -187,16 +173,6 @@ impl ShellCounts {
     /// Whether there are no receivers.
     pub fn is_empty(&self) -> bool {
         self.receivers.is_empty()
-    }
-
-    /// Number of sources over all graphs.
-    pub fn source_count(&self) -> usize {
-        self.source_count
-    }
-
-    /// Whether shells are divided by the number of their nodes.
-    pub(super) fn normalise(&self) -> bool {
-        self.normalise
     }
 
     /// Number of receiver-source pairs of some receivers.

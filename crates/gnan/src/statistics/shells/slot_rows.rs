@@ -61,9 +61,9 @@ fn words_of(blocks: &[ReceiverBlock]) -> usize {
 pub struct SlotRows {
     blocks: Vec<ReceiverBlock>,
     stored: StoredRows,
-    shell_counts: Arc<ShellCounts>,
+    pub(super) shell_counts: Arc<ShellCounts>,
     /// For every receiver its position in the shell counts.
-    indices: Arc<[u32]>,
+    pub(super) indices: Arc<[u32]>,
 }
 
 enum StoredRows {
@@ -150,7 +150,7 @@ impl SlotRows {
     pub(super) fn new(shell_counts: &Arc<ShellCounts>, indices: &[u32], storage: &DistanceStorage) -> SlotRows {
         let blocks = shell_counts.receiver_blocks(indices);
         let words = words_of(&blocks);
-        let wide = shell_counts.slots() > 256;
+        let wide = shell_counts.slots > 256;
         let mut rows = SlotRows {
             blocks,
             stored: StoredRows::Nowhere { wide },
@@ -183,15 +183,6 @@ impl SlotRows {
         &self.blocks
     }
 
-    /// For every receiver its position in the shell counts.
-    pub(super) fn indices(&self) -> &[u32] {
-        &self.indices
-    }
-
-    pub(super) fn shell_counts(&self) -> &Arc<ShellCounts> {
-        &self.shell_counts
-    }
-
     fn filled<T: SlotWord>(&self, words: usize) -> Vec<T> {
         let mut out = vec![T::default(); words];
         self.search(0..self.blocks.len(), &mut out);
@@ -200,10 +191,10 @@ impl SlotRows {
 
     /// Searches for the receivers of some blocks and writes down their rows.
     fn search<T: SlotWord>(&self, range: Range<usize>, out: &mut [T]) {
-        let unreachable = self.shell_counts.slots() - 1;
+        let unreachable = self.shell_counts.slots - 1;
         let mut pieces = Vec::new();
         let mut rest = out;
-        for batch in batches(&self.blocks, range, self.shell_counts.blocks_at_once()) {
+        for batch in batches(&self.blocks, range, self.shell_counts.blocks_at_once) {
             let words = self.blocks[batch.clone()].iter().map(|block| block.len).sum();
             let (piece, after) = rest.split_at_mut(words);
             pieces.push((batch, piece));
@@ -266,7 +257,7 @@ impl SlotRows {
 
     /// As many searches at a time as there are threads.
     fn each_search(&self, mut visit: impl FnMut(Range<usize>, usize)) {
-        let batches = batches(&self.blocks, 0..self.blocks.len(), self.shell_counts.blocks_at_once());
+        let batches = batches(&self.blocks, 0..self.blocks.len(), self.shell_counts.blocks_at_once);
         for wave in batches.chunks(rayon::current_num_threads().max(1)) {
             let range = wave[0].start..wave[wave.len() - 1].end;
             let length = self.blocks[range.clone()].iter().map(|block| block.len).sum();
