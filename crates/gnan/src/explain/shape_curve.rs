@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::dataset::{Dataset, Feature};
-use crate::files::Values;
 use crate::model::{FeatureSchema, Support};
 
 /// Most bins of a density; with fewer distinct values every value has its own.
