@@ -36,13 +36,13 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
     }
     if canonical.definition().learned.rho != Rho::Shared {
         for r in (1..verdicts.len()).filter(|r| says_nothing(canonical, intervals, *r)) {
-            verdicts[r].fill("nothing to weigh: what it weighs is indistinguishable from zero".to_owned());
+            verdicts[r].fill("nothing to weigh: what it weighs has no reliable effect".to_owned());
         }
     }
     verdicts
 }
 
-/// Whether everything that a rho weighs is indistinguishable from zero at every distance: then the rho, which is
+/// Whether nothing that a rho weighs has a reliable effect at any distance: then the rho, which is
 /// scaled to 1 somewhere in any case, means nothing.
 fn says_nothing(canonical: &Canonical, intervals: &Intervals, r: usize) -> bool {
     let features = intervals.points.features.iter().zip(&intervals.products).enumerate();
@@ -62,7 +62,7 @@ fn on_rho(zero: &[bool], seen: &[bool]) -> String {
     let slots = || (0..zero.len()).filter(|slot| seen[*slot]);
     let nothing: Vec<usize> = slots().filter(|slot| zero[*slot]).collect();
     if nothing.len() == slots().count() {
-        return "indistinguishable from zero at every distance".to_owned();
+        return "no reliable effect at any distance".to_owned();
     }
     if nothing.is_empty() {
         return "differs from zero at every distance".to_owned();
@@ -74,7 +74,7 @@ fn on_rho(zero: &[bool], seen: &[bool]) -> String {
             true => "unreachable nodes".to_owned(),
             false => format!("distances beyond {farthest}"),
         };
-        return format!("{which}: indistinguishable from zero");
+        return format!("{which}: no reliable effect");
     }
     let finite: Vec<usize> = nothing.iter().copied().filter(|slot| *slot != unreachable).collect();
     let mut names: Vec<String> = runs(&finite)
@@ -82,7 +82,7 @@ fn on_rho(zero: &[bool], seen: &[bool]) -> String {
         .map(|(from, to)| if from == to { format!("distance {from}") } else { format!("distances {from} to {to}") })
         .collect();
     names.extend(nothing.contains(&unreachable).then(|| "unreachable nodes".to_owned()));
-    format!("{}: indistinguishable from zero", list(&names))
+    format!("{}: no reliable effect", list(&names))
 }
 
 /// A verdict on every shape function and shown output, from the products at the distance where the feature has its largest effect.
@@ -138,7 +138,7 @@ impl Effect {
         match self {
             Effect::Raises => "raises".to_owned(),
             Effect::Lowers => "lowers".to_owned(),
-            Effect::None => "indistinguishable from zero".to_owned(),
+            Effect::None => "no reliable effect".to_owned(),
             Effect::Unknown => format!("too few {items} to tell"),
         }
     }
@@ -157,7 +157,7 @@ fn on_levels(points: &[Point], effects: &[Effect], items: &str) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// "1.5 to 7: raises; else indistinguishable from zero"
+/// "1.5 to 7: raises; else no reliable effect"
 fn on_curve(points: &[Point], effects: &[Effect]) -> String {
     if effects.iter().all(|effect| *effect == Effect::None) {
         return "flat: no value differs from zero".to_owned();
@@ -178,7 +178,7 @@ fn on_curve(points: &[Point], effects: &[Effect]) -> String {
         }
     }
     if effects.contains(&Effect::None) {
-        parts.push("else indistinguishable from zero".to_owned());
+        parts.push("else no reliable effect".to_owned());
     }
     parts.join("; ")
 }
@@ -213,13 +213,13 @@ mod tests {
             let flags = |bits: &[u8]| bits.iter().map(|bit| *bit == 1).collect::<Vec<_>>();
             on_rho(&flags(zero), &flags(seen))
         };
-        assert_eq!(words(&[0, 0, 1, 1, 1], &[1; 5]), "distances beyond 1: indistinguishable from zero");
-        assert_eq!(words(&[0, 0, 0, 0, 1], &[1; 5]), "unreachable nodes: indistinguishable from zero");
+        assert_eq!(words(&[0, 0, 1, 1, 1], &[1; 5]), "distances beyond 1: no reliable effect");
+        assert_eq!(words(&[0, 0, 0, 0, 1], &[1; 5]), "unreachable nodes: no reliable effect");
         assert_eq!(words(&[0, 0, 0, 0, 1], &[1, 1, 1, 1, 0]), "differs from zero at every distance");
-        assert_eq!(words(&[1; 3], &[1; 3]), "indistinguishable from zero at every distance");
+        assert_eq!(words(&[1; 3], &[1; 3]), "no reliable effect at any distance");
         assert_eq!(
             words(&[1, 0, 1, 1, 0, 1], &[1; 6]),
-            "distance 0, distances 2 to 3, unreachable nodes: indistinguishable from zero"
+            "distance 0, distances 2 to 3, unreachable nodes: no reliable effect"
         );
     }
 
@@ -230,12 +230,12 @@ mod tests {
         let effects = [Effect::Raises, Effect::None, Effect::Unknown, Effect::Raises];
         assert_eq!(
             on_levels(&levels, &effects, "graphs"),
-            "O, N: raises; C: indistinguishable from zero; Li: too few graphs to tell"
+            "O, N: raises; C: no reliable effect; Li: too few graphs to tell"
         );
         assert_eq!(on_levels(&levels[..1], &[Effect::None], "graphs"), "flat: no value differs from zero");
         let numbers: Vec<Point> = [0.5, 1.0, 2.0, 4.0].map(Point::Number).to_vec();
         let effects = [Effect::Lowers, Effect::None, Effect::Raises, Effect::Raises];
-        assert_eq!(on_curve(&numbers, &effects), "2 to 4: raises; 0.5: lowers; else indistinguishable from zero");
+        assert_eq!(on_curve(&numbers, &effects), "2 to 4: raises; 0.5: lowers; else no reliable effect");
         let with_missing = [Point::Number(1.0), Point::Number(2.0), Point::Missing];
         assert_eq!(on_curve(&with_missing, &[Effect::Raises; 3]), "1 to 2, missing: raises");
     }

@@ -88,36 +88,36 @@ impl Projection {
             return;
         }
         for (c, gain) in self.gains.iter().enumerate() {
-            let mut said = Said {
+            let mut curve = CurveOfOutput {
                 coefficients: column(parameters.shapes.block(shape.spline), outputs, c),
                 missing: shape.missing.map(|value| f64::from(parameters.values[value * outputs + c])),
             };
             if basis.anchored {
-                said.coefficients.insert(0, 0.0);
+                curve.coefficients.insert(0, 0.0);
             }
-            said.keep_to(&shape.rules, basis, *gain);
-            let first = if basis.anchored { said.coefficients.remove(0) } else { 0.0 };
+            curve.keep_to(&shape.rules, basis, *gain);
+            let first = if basis.anchored { curve.coefficients.remove(0) } else { 0.0 };
             let block = parameters.shapes.block_mut(shape.spline);
-            set_column(block, outputs, c, said.coefficients.into_iter().map(|value| value - first));
-            if let Some((value, missing)) = shape.missing.zip(said.missing) {
+            set_column(block, outputs, c, curve.coefficients.into_iter().map(|value| value - first));
+            if let Some((value, missing)) = shape.missing.zip(curve.missing) {
                 parameters.values[value * outputs + c] = missing as f32;
             }
         }
     }
 }
 
-/// What one output of a feature says.
-struct Said {
+/// The curve of a feature for one output.
+struct CurveOfOutput {
     coefficients: Vec<f64>,
     missing: Option<f64>,
 }
 
-impl Said {
+impl CurveOfOutput {
     fn keep_to(&mut self, rules: &Rules, basis: &Basis, gain: f64) {
         match (rules.curvature, rules.direction) {
             (Some(curvature), direction) => self.bend(curvature, direction, basis),
             (None, Some(Trend::Up)) => self.rise(),
-            (None, Some(Trend::Down)) => self.upside_down(Said::rise),
+            (None, Some(Trend::Down)) => self.upside_down(CurveOfOutput::rise),
             (None, None) => {}
         }
         if let Some(bound) = rules.bound {
@@ -125,7 +125,7 @@ impl Said {
         }
     }
 
-    fn upside_down(&mut self, change: impl FnOnce(&mut Said)) {
+    fn upside_down(&mut self, change: impl FnOnce(&mut CurveOfOutput)) {
         self.coefficients.iter_mut().for_each(|c| *c = -*c);
         change(self);
         self.coefficients.iter_mut().for_each(|c| *c = -*c);
@@ -142,7 +142,7 @@ impl Said {
                 Trend::Up => Trend::Down,
                 Trend::Down => Trend::Up,
             });
-            return self.upside_down(|said| said.bend(Curvature::Convex, opposite, basis));
+            return self.upside_down(|curve| curve.bend(Curvature::Convex, opposite, basis));
         }
         let gaps: Vec<f64> = (1..self.coefficients.len()).map(|j| basis.greville(j) - basis.greville(j - 1)).collect();
         let largest = self.coefficients.iter().fold(0.0f64, |largest, c| largest.max(c.abs()));
@@ -170,12 +170,12 @@ impl Said {
         self.coefficients = found.into_iter().map(|c| c + shift).collect();
     }
 
-    /// Makes everything smaller until no two things said differ by more than `bound`: each then lies within it of the mean.
+    /// Makes everything smaller until no two things curve differ by more than `bound`: each then lies within it of the mean.
     fn keep_within(&mut self, bound: f64, basis: &Basis) {
         let weights = Basis { anchored: false, ..basis.clone() }.at(0.0);
         let reference: f64 = weights.terms().map(|(j, weight)| weight * self.coefficients[j]).sum();
-        let said = self.coefficients.iter().map(|c| c - reference).chain(self.missing).chain([0.0]);
-        let (lowest, highest) = said.fold((0.0f64, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
+        let curve = self.coefficients.iter().map(|c| c - reference).chain(self.missing).chain([0.0]);
+        let (lowest, highest) = curve.fold((0.0f64, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
         let spread = highest - lowest;
         if spread > bound {
             let factor = bound / spread;
@@ -239,9 +239,9 @@ mod tests {
                 smooth: None,
             };
             let coefficients: Vec<f64> = (0..basis.full_count()).map(|_| 3.0 * random.normal()).collect();
-            let mut said = Said { coefficients, missing: Some(random.normal()) };
-            said.keep_to(&rules, &basis, 0.3);
-            let rounded: Vec<f64> = said.coefficients.iter().map(|c| f64::from(*c as f32 * 0.37f32)).collect();
+            let mut curve = CurveOfOutput { coefficients, missing: Some(random.normal()) };
+            curve.keep_to(&rules, &basis, 0.3);
+            let rounded: Vec<f64> = curve.coefficients.iter().map(|c| f64::from(*c as f32 * 0.37f32)).collect();
             let slopes: Vec<f64> = (1..rounded.len())
                 .map(|j| (rounded[j] - rounded[j - 1]) / (basis.greville(j) - basis.greville(j - 1)))
                 .collect();
@@ -251,9 +251,9 @@ mod tests {
             assert!(rules.curvature != Some(Curvature::Concave) || falls, "{rules:?} {slopes:?}");
             assert!(rules.direction != Some(Trend::Up) || slopes.iter().all(|slope| *slope >= 0.0));
             assert!(rules.direction != Some(Trend::Down) || slopes.iter().all(|slope| *slope <= 0.0));
-            let once = said.coefficients.clone();
-            said.keep_to(&rules, &basis, 0.3);
-            let moved = once.iter().zip(&said.coefficients).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let once = curve.coefficients.clone();
+            curve.keep_to(&rules, &basis, 0.3);
+            let moved = once.iter().zip(&curve.coefficients).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             // Bounds and slopes keep their margins every time.
             assert!(moved < 1e-3, "{rules:?} {moved}");
         }
