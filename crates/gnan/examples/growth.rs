@@ -19,7 +19,7 @@ use gnan::internals::model::{
 };
 use gnan::internals::random::Stream;
 use gnan::internals::shape::{Adam, Architecture, ShapeKind};
-use gnan::internals::statistics::{ChannelPlan, Sample, Statistics, StatisticsRequest, find_levels};
+use gnan::internals::statistics::{ChannelPlan, Sample, ShellWeighting, Statistics, StatisticsRequest, find_levels};
 use gnan::memory::{self, MemoryLimit, Watch};
 use gnan::numbers;
 use gnan::spec::BinChoice;
@@ -147,7 +147,7 @@ fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
         _ => data.given_split(0, 0)?.train,
     };
     let wanted = |sample: Option<u32>| StatisticsRequest {
-        normalise: true,
+        weighting: ShellWeighting::Mean,
         lenses: Lens::plain(),
         channels: Some(ChannelPlan::shared(data.features().len())),
         sample: sample.map(|size| Sample { size, seed: 1, draw: 0 }),

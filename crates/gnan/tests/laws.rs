@@ -12,7 +12,7 @@ use gnan::files::Kind;
 use gnan::internals::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, distances_to};
 use gnan::internals::lens::Lens;
 use gnan::internals::random::Stream;
-use gnan::internals::statistics::{BIAS_UNIT, ChannelPlan, Statistics, StatisticsRequest};
+use gnan::internals::statistics::{BIAS_UNIT, ChannelPlan, ShellWeighting, Statistics, StatisticsRequest};
 use gnan::model::{Model, Rho};
 use oracle::{Answer, Case, CaseGraph, FileModel, Term, Value, floyd_warshall, queue_search};
 use proptest::prelude::*;
@@ -45,11 +45,11 @@ fn model_of_shape_and_case(shape: ModelShape, seed: u64, graph_task: bool, nodes
 }
 
 /// What a shell of these sources adds to the outputs of one receiver: `rho(l) * mean`, or the sum unnormalised.
-fn shell(file: &FileModel, said: &[&Vec<Term>], distance: Option<usize>, normalise: bool) -> Vec<f64> {
+fn shell(file: &FileModel, values: &[&Vec<Term>], distance: Option<usize>, normalise: bool) -> Vec<f64> {
     let mut sums = vec![0.0; file.outputs];
-    for (index, term, _) in said.iter().copied().flatten() {
+    for (index, term, _) in values.iter().copied().flatten() {
         let rho = file.rho(*index, distance);
-        let share = if normalise { 1.0 / said.len() as f64 } else { 1.0 };
+        let share = if normalise { 1.0 / values.len() as f64 } else { 1.0 };
         (0..file.outputs).for_each(|output| sums[output] += share * rho[output] * term[output]);
     }
     sums
@@ -91,18 +91,18 @@ proptest! {
         }
         let file = file_of(&model);
         let normalise = model.definition().spec.statistics.normalise;
-        let said: Vec<Vec<Term>> = (0..=nodes).map(|node| file.said(&larger, node)).collect();
+        let values: Vec<Vec<Term>> = (0..=nodes).map(|node| file.terms_of_source(&larger, node)).collect();
         let mut change = vec![vec![0.0; file.outputs]; nodes];
         for receiver in case.receivers().into_iter().enumerate().map(|(node, mut receiver)| { receiver.item = node; receiver }) {
             let mut unreachable: Vec<&Vec<Term>> =
-                (0..nodes).filter(|source| receiver.distances[*source].is_none()).map(|source| &said[source]).collect();
+                (0..nodes).filter(|source| receiver.distances[*source].is_none()).map(|source| &values[source]).collect();
             let before = shell(&file, &unreachable, None, normalise);
-            unreachable.push(&said[nodes]);
+            unreachable.push(&values[nodes]);
             let after = shell(&file, &unreachable, None, normalise);
             change[receiver.item] = after.into_iter().zip(before).map(|(after, before)| after - before).collect();
         }
-        let itself = shell(&file, &[&said[nodes]], Some(0), normalise);
-        let others: Vec<&Vec<Term>> = said[..nodes].iter().collect();
+        let itself = shell(&file, &[&values[nodes]], Some(0), normalise);
+        let others: Vec<&Vec<Term>> = values[..nodes].iter().collect();
         let others = shell(&file, &others, None, normalise);
         let new: Vec<f64> = itself.into_iter().zip(others).map(|(itself, others)| itself + others).collect();
         let (before, after) = (engine_outputs(&model, &case), engine_outputs(&model, &larger));
@@ -143,12 +143,12 @@ proptest! {
         shape.rho = Rho::PerFeature;
         let model = random_model(&mut random, shape, &case);
         let data = dataset_for(&case, &model);
-        let of = |normalise: bool, rho_per_feature: bool| {
+        let of = |weighting, rho_per_feature: bool| {
             let channels = (!rho_per_feature).then(|| ChannelPlan::shared(data.features().len()));
-            let options = StatisticsRequest { normalise, lenses: Lens::plain(), channels, sample: None };
+            let options = StatisticsRequest { weighting, lenses: Lens::plain(), channels, sample: None };
             Statistics::new(&data, data.features(), options).expect("statistics")
         };
-        let (plain, normalised) = (of(false, true), of(true, true));
+        let (plain, normalised) = (of(ShellWeighting::Sum, true), of(ShellWeighting::Mean, true));
         let receivers = case.receivers();
         for item in 0..case.items() {
             let own: Vec<_> = receivers.iter().filter(|receiver| receiver.item == item).collect();
@@ -161,7 +161,7 @@ proptest! {
                 prop_assert!((found - expected).abs() <= 1e-5 * expected.max(1.0), "{found} {expected}");
             }
         }
-        let shared = of(true, false);
+        let shared = of(ShellWeighting::Mean, false);
         if let Some(shell_counts) = shared.shell_counts.first() {
             for (place, receiver) in receivers.iter().enumerate() {
                 for (slot, count) in shell_counts.counts(place).iter().enumerate() {
@@ -184,7 +184,8 @@ proptest! {
             let shape = random_model_shape(&mut random);
             random_model(&mut random, shape, &case)
         });
-        let options = StatisticsRequest { normalise, lenses: Lens::plain(), channels: None, sample: None };
+        let weighting = if normalise { ShellWeighting::Mean } else { ShellWeighting::Sum };
+        let options = StatisticsRequest { weighting, lenses: Lens::plain(), channels: None, sample: None };
         let statistics = Statistics::new(&data, data.features(), options).expect("statistics");
         for (feature, levels) in data.features().iter().zip(&statistics.levels.features) {
             if feature.kind != Kind::Categorical {

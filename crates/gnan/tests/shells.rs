@@ -10,7 +10,7 @@ use gnan::Graph;
 use gnan::internals::distance::{DistanceSearch, Far, RECEIVERS_PER_BLOCK, ReorderedGraph};
 use gnan::internals::lens::Lens;
 use gnan::internals::random::Stream;
-use gnan::internals::statistics::{DistanceStorage, Sample, ShellCounts, Shells};
+use gnan::internals::statistics::{DistanceStorage, Sample, ShellCounts, ShellWeighting, Shells};
 use gnan::run::DistanceCache;
 use gnan::spec::RhoChoice;
 use gnan::{Dataset, DatasetOptions, Spec};
@@ -162,7 +162,8 @@ fn every_way_of_storing_distances_gives_the_sums_of_the_definition() {
     for (case, graphs) in [(small.clone(), 1), (small, 3), (chain, 1), (star, 2)] {
         let data = dataset(&case, graphs);
         for width in [1, 2, 4, 8, 16] {
-            let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
+            let shell_counts =
+                ShellCounts::new(&data, &Lens::default(), ShellWeighting::Mean, 0).expect("shell counts");
             let receivers: Vec<usize> = (0..data.len()).filter(|receiver| receiver % 3 != 1).collect();
             let (slots, blocks) = (shell_counts.slots, 1 + width % 3);
             let values = whole_numbers(&mut random, data.node_count() * width * blocks);
@@ -237,8 +238,8 @@ fn samples_are_right_on_average() {
     let mut random = Stream::named(9, "sample", 0);
     let case = CaseGraph { nodes: 120, edges: (0..300).map(|_| [random.below(120), random.below(120)]).collect() };
     let data = dataset(&case, 1);
-    for normalise in [true, false] {
-        let shell_counts = ShellCounts::new(&data, &Lens::default(), normalise, 0).expect("shell counts");
+    for weighting in [ShellWeighting::Mean, ShellWeighting::Sum] {
+        let shell_counts = ShellCounts::new(&data, &Lens::default(), weighting, 0).expect("shell counts");
         let receivers: Vec<usize> = (0..10).collect();
         let values: Vec<f32> = (0..data.node_count()).map(|_| random.normal() as f32).collect();
         let exact = Shells::stored(&shell_counts, &receivers, &DistanceStorage::Bytes);
@@ -313,7 +314,7 @@ impl Moments {
 fn a_sample_is_the_same_for_the_same_seed_and_draw() {
     let case = large_graphs().swap_remove(1).1;
     let data = dataset(&case, 1);
-    let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
+    let shell_counts = ShellCounts::new(&data, &Lens::default(), ShellWeighting::Mean, 0).expect("shell counts");
     let receivers: Vec<usize> = (0..50).collect();
     let values: Vec<f32> = (0..data.node_count()).map(|node| (node % 101) as f32).collect();
     let means = |sample: Sample, receivers: &[usize]| {
@@ -340,7 +341,7 @@ struct Cached {
 impl Cached {
     fn new() -> Cached {
         let data = dataset(&large_graphs().swap_remove(4).1, 1);
-        let shell_counts = ShellCounts::new(&data, &Lens::default(), true, 0).expect("shell counts");
+        let shell_counts = ShellCounts::new(&data, &Lens::default(), ShellWeighting::Mean, 0).expect("shell counts");
         let receivers: Vec<usize> = (0..30).collect();
         let expected = sums_of(&Shells::stored(&shell_counts, &receivers, &DistanceStorage::Bytes));
         Cached { shell_counts, receivers, expected, folder: tempfile::tempdir().expect("folder") }

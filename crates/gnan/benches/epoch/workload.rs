@@ -11,7 +11,7 @@ use gnan::internals::model::{
 };
 use gnan::internals::random::Stream;
 use gnan::internals::shape::{Adam, ShapeKind};
-use gnan::internals::statistics::{ChannelPlan, Statistics, StatisticsRequest};
+use gnan::internals::statistics::{ChannelPlan, ShellWeighting, Statistics, StatisticsRequest};
 use gnan::internals::train::{ItemTargets, LaneTargets};
 use gnan::spec::{Loss, Spec};
 use gnan::{Dataset, DatasetOptions};
@@ -80,7 +80,8 @@ impl Workload {
         let features: Vec<FeatureSchema> =
             data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
         let channels = (rho == Rho::Shared).then(|| ChannelPlan::shared(features.len()));
-        let statistics = StatisticsRequest { normalise: true, lenses: Lens::plain(), channels, sample: None };
+        let statistics =
+            StatisticsRequest { weighting: ShellWeighting::Mean, lenses: Lens::plain(), channels, sample: None };
         let statistics = Statistics::new(&train, data.features(), statistics).expect("statistics");
         let definition = Definition {
             spec: Spec::default(),

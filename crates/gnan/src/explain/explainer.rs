@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, View};
 use crate::model::Model;
+use crate::statistics::ShellWeighting;
 
 use super::canonical::Canonical;
 use super::explanation::Explanation;
@@ -315,11 +316,17 @@ impl Marginals<'_> {
     }
 
     /// Adds the structure term of one receiver, given the sizes of its shells and how much it counts by every lens.
-    pub(super) fn add_structure(&mut self, canonical: &Canonical, counts: &[u32], normalise: bool, pooled: &[f64]) {
+    pub(super) fn add_structure(
+        &mut self,
+        canonical: &Canonical,
+        counts: &[u32],
+        weighting: ShellWeighting,
+        pooled: &[f64],
+    ) {
         let mut own = vec![0.0; self.outputs];
         for (slot, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             self.receivers[slot] += 1;
-            let weight = pooled[self.axis.lens_of(slot)] * if normalise { 1.0 } else { f64::from(*count) };
+            let weight = pooled[self.axis.lens_of(slot)] * weighting.of_all(*count);
             for (c, beta) in canonical.structure()[slot].iter().enumerate() {
                 self.structure[slot * self.outputs + c] += beta * weight;
                 own[c] += beta * weight;

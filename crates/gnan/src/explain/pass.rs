@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::distance::UNREACHABLE;
 use crate::files::Task;
 use crate::lens::{DistanceAxis, Pool};
+use crate::statistics::ShellWeighting;
 
 use super::canonical::Canonical;
 use super::explainer::{Explainer, Marginals};
@@ -37,7 +38,7 @@ pub(super) struct Pass<'p, 'a> {
     counts: Vec<u32>,
     /// The weight of a receiver by every lens.
     pooled: Vec<f64>,
-    normalise: bool,
+    weighting: ShellWeighting,
     /// Whether the parts by source and feature are wanted.
     parts: bool,
 }
@@ -74,7 +75,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             rows,
             counts: vec![0; receivers * canonical.slots()],
             pooled: definition.learned.lenses.iter().map(|lens| share(lens.pool)).collect(),
-            normalise: definition.spec.statistics.normalise,
+            weighting: ShellWeighting::of(&definition.spec.statistics),
             parts,
             nodes,
         };
@@ -97,14 +98,14 @@ impl<'p, 'a> Pass<'p, 'a> {
     /// The weight of each source of a shell for a receiver.
     fn share(&self, lens: usize, receiver: usize, slot: usize) -> f64 {
         let count = self.counts[receiver * self.canonical.slots() + slot];
-        self.pooled[lens] * if self.normalise { 1.0 / f64::from(count) } else { 1.0 }
+        self.pooled[lens] * self.weighting.of_one(count)
     }
 
     /// Adds the contributions to these receivers.
     pub(super) fn add_to(&self, found: &mut Marginals<'a>) {
         let first = found.by_receiver.len();
         for counts in self.counts.chunks_exact(found.slots) {
-            found.add_structure(self.canonical, counts, self.normalise, &self.pooled);
+            found.add_structure(self.canonical, counts, self.weighting, &self.pooled);
         }
         let task = self.explainer.data().task();
         if self.parts && task == Task::Node {

@@ -15,7 +15,7 @@ use crate::files::Task;
 use crate::lens::{DistanceAxis, Lens, Reach};
 use crate::shape::{Architecture, Basis, ShapeKind};
 use crate::spec::Spec;
-use crate::statistics::{ChannelPlan, StatisticsRequest};
+use crate::statistics::{ChannelPlan, ShellWeighting, StatisticsRequest};
 
 /// What training learned from the data besides the parameters, and what the data decided where the specification left it
 /// open.
@@ -179,7 +179,7 @@ impl Definition {
     pub fn statistics_request(&self) -> StatisticsRequest {
         let features = self.learned.features.iter().map(|feature| (feature.rho_group.as_deref(), feature.reach));
         StatisticsRequest {
-            normalise: self.spec.statistics.normalise,
+            weighting: ShellWeighting::of(&self.spec.statistics),
             lenses: self.learned.lenses.clone(),
             channels: channel_plan(self.learned.rho, features),
             sample: None,

@@ -30,7 +30,7 @@ pub(super) fn graph_cells(
             let receivers: Vec<u32> = (0..nodes.len() as u32).collect();
             let (mut entries, mut longest) = (Vec::new(), Vec::new());
             for (lens, way) in (0u16..).zip(&request.lenses) {
-                let mut weights = SourceWeights::new(nodes.len(), request.normalise);
+                let mut weights = SourceWeights::new(nodes.len(), request.weighting);
                 let view = View::new(data, *item as usize, way)?;
                 longest.push(view.each_row(&receivers, |_, row| weights.add_receiver(row))?);
                 let share = if way.pool == Pool::Mean { 1.0 / nodes.len().max(1) as f64 } else { 1.0 };
@@ -70,7 +70,7 @@ pub(super) fn node_cells(
                 let mut next = rows.iter_mut();
                 longest.push(view.each_row(&group.receivers, |_, distances| {
                     let row = next.next().expect("invariant: a receiver has a row");
-                    row.extend(node_entries(distances, first, levels, request.normalise, in_cells, lens));
+                    row.extend(node_entries(distances, first, levels, request.weighting, in_cells, lens));
                 })?);
             }
             Ok((rows, longest))

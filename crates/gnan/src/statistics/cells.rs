@@ -10,6 +10,7 @@
 //! A *cell* is a pair (unit, slot); slot `l` is distance `l`, the last slot is "unreachable". The bias unit's cells
 //! hold `R(l)`, so one sparse bilinear form gives the whole output: `y = b0 + sum_cells Q * T[u] * rho[l]`.
 
+use super::ShellWeighting;
 use super::levels::{BIAS_UNIT, Levels};
 use crate::groups::group_offsets;
 
@@ -102,19 +103,19 @@ pub(super) struct SourceWeights {
     /// For every source its distances and weights. Few distances occur, so a sorted list beats a table.
     weights: Vec<Vec<(u16, f64)>>,
     counts: Vec<(u16, u32)>,
-    normalise: bool,
+    weighting: ShellWeighting,
 }
 
 impl SourceWeights {
-    pub fn new(nodes: usize, normalise: bool) -> Self {
-        SourceWeights { weights: vec![Vec::new(); nodes], counts: Vec::new(), normalise }
+    pub fn new(nodes: usize, weighting: ShellWeighting) -> Self {
+        SourceWeights { weights: vec![Vec::new(); nodes], counts: Vec::new(), weighting }
     }
 
     /// Adds the sources of one receiver.
     pub fn add_receiver(&mut self, row: &[u16]) {
         count_distances(row, &mut self.counts);
         for (weights, distance) in self.weights.iter_mut().zip(row) {
-            let share = if self.normalise { 1.0 / count_of(&self.counts, *distance) } else { 1.0 };
+            let share = self.weighting.of_one(count_of(&self.counts, *distance));
             match weights.binary_search_by_key(distance, |(distance, _)| *distance) {
                 Ok(at) => weights[at].1 += share,
                 Err(at) => weights.insert(at, (*distance, share)),
@@ -142,18 +143,17 @@ pub(super) fn node_entries(
     row: &[u16],
     first_node: usize,
     levels: &Levels,
-    normalise: bool,
+    weighting: ShellWeighting,
     wanted: &[bool],
     lens: u16,
 ) -> Vec<CellEntry> {
     let mut counts = Vec::new();
     count_distances(row, &mut counts);
-    let share = |count: u32| if normalise { 1.0 / f64::from(count) } else { 1.0 };
     let mut entries: Vec<CellEntry> = Vec::new();
     // How much of each unit the sources at the distance at hand have.
     let mut held = vec![0.0f64; wanted.len()];
     for (distance, count) in &counts {
-        entries.push((BIAS_UNIT, lens, *distance, f64::from(*count) * share(*count)));
+        entries.push((BIAS_UNIT, lens, *distance, f64::from(*count) * weighting.of_one(*count)));
         let mut found: Vec<u32> = Vec::new();
         for (source, _) in row.iter().enumerate().filter(|(_, at)| *at == distance) {
             levels.of_node(first_node + source).each(|unit, part| {
@@ -166,7 +166,7 @@ pub(super) fn node_entries(
             });
         }
         for unit in found {
-            entries.push((unit, lens, *distance, held[unit as usize] * share(*count)));
+            entries.push((unit, lens, *distance, held[unit as usize] * weighting.of_one(*count)));
             held[unit as usize] = 0.0;
         }
     }
@@ -185,9 +185,9 @@ fn count_distances(row: &[u16], counts: &mut Vec<(u16, u32)>) {
     }
 }
 
-fn count_of(counts: &[(u16, u32)], distance: u16) -> f64 {
+fn count_of(counts: &[(u16, u32)], distance: u16) -> u32 {
     let at = counts.binary_search_by_key(&distance, |(distance, _)| *distance);
-    f64::from(counts[at.expect("invariant: every distance of the row is counted")].1)
+    counts[at.expect("invariant: every distance of the row is counted")].1
 }
 
 fn merge(mut entries: Vec<CellEntry>) -> Vec<CellEntry> {

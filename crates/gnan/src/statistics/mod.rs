@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub use cells::{CellList, CellRows};
 pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
 pub(crate) use receiver_groups::shell_scale;
-pub use request::{ChannelPlan, StatisticsRequest};
+pub use request::{ChannelPlan, ShellWeighting, StatisticsRequest};
 pub use shells::{DistanceStorage, Sample, ShellCounts, Shells};
 
 use crate::dataset::{Dataset, Feature};
@@ -132,7 +132,7 @@ impl Statistics {
             true => {
                 let least = at_least.iter().copied().chain(std::iter::repeat(0));
                 let each = lenses.iter().zip(least);
-                each.map(|(lens, least)| ShellCounts::new(data, lens, request.normalise, least))
+                each.map(|(lens, least)| ShellCounts::new(data, lens, request.weighting, least))
                     .collect::<Result<_>>()?
             }
             false => Vec::new(),
@@ -215,13 +215,10 @@ impl Statistics {
             if cells.is_empty() {
                 for (lens, of_lens) in self.shell_counts.iter().enumerate() {
                     let counts = of_lens.counts(*row).iter();
-                    let weight = |count: &u32| {
-                        if self.request.normalise { f64::from((*count).min(1)) } else { f64::from(*count) }
-                    };
                     receivers[self.axis.range(lens)]
                         .iter_mut()
                         .zip(counts)
-                        .for_each(|(sum, count)| *sum += weight(count));
+                        .for_each(|(sum, count)| *sum += self.request.weighting.of_all(*count));
                 }
             }
         }

@@ -4,18 +4,51 @@ use serde::Serialize;
 
 use super::Sample;
 use crate::lens::Lens;
+use crate::spec::StatisticsSpec;
 
 /// Which statistics to compute: everything that they depend on besides the items and the levels of the features.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StatisticsRequest {
-    /// Divide by the number of nodes in a shell.
-    pub normalise: bool,
+    /// What the sources of a shell count.
+    pub weighting: ShellWeighting,
     /// The ways in which distance is measured.
     pub lenses: Vec<Lens>,
     /// Which features share a rho; `None`: every feature has a rho of its own.
     pub channels: Option<ChannelPlan>,
     /// A sample of every shell in place of the whole.
     pub sample: Option<Sample>,
+}
+
+/// What the sources of a shell count, for training and explanations alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ShellWeighting {
+    /// All of them together as much as one: the shell's mean.
+    Mean,
+    /// One each: the shell's sum.
+    Sum,
+}
+
+impl ShellWeighting {
+    /// The weighting that a specification requests.
+    pub fn of(spec: &StatisticsSpec) -> ShellWeighting {
+        if spec.normalise { ShellWeighting::Mean } else { ShellWeighting::Sum }
+    }
+
+    /// What each of `count` sources counts.
+    pub fn of_one(self, count: u32) -> f64 {
+        match self {
+            ShellWeighting::Mean => 1.0 / f64::from(count),
+            ShellWeighting::Sum => 1.0,
+        }
+    }
+
+    /// What `count` sources count together.
+    pub fn of_all(self, count: u32) -> f64 {
+        match self {
+            ShellWeighting::Mean => f64::from(count.min(1)),
+            ShellWeighting::Sum => f64::from(count),
+        }
+    }
 }
 
 /// Which features of a node task share a rho, and so a channel of the shell rows.

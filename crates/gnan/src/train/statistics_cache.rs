@@ -8,7 +8,7 @@ use crate::dataset::{Dataset, FeaturePair};
 use crate::error::Result;
 use crate::model::{Rho, channel_plan};
 use crate::spec::{BinChoice, Spec};
-use crate::statistics::{Levels, Sample, Statistics, StatisticsRequest};
+use crate::statistics::{Levels, Sample, ShellWeighting, Statistics, StatisticsRequest};
 
 /// Items with their statistics, computed when first needed.
 ///
@@ -64,7 +64,7 @@ impl StatisticsRequest {
         let distances = &spec.distances;
         let sample = spec.statistics.shell_sample;
         StatisticsRequest {
-            normalise: spec.statistics.normalise,
+            weighting: ShellWeighting::of(&spec.statistics),
             lenses: spec.lenses(),
             channels: channel_plan(rho, features.map(|name| (distances.group_of(name), distances.reach_of(name)))),
             sample: sample.map(|size| Sample { size, seed: spec.fit.seed, draw: 0 }),

@@ -737,11 +737,11 @@ impl FileModel {
                     Some(spline) => self.spline(self.shape_parts[0], spline, input),
                     None => self.network(&self.shape_parts, feature.network, input, mask),
                 };
-                let mut said: Vec<f64> = at(0.0).into_iter().map(|reference| -reference).collect();
+                let mut terms_of_source: Vec<f64> = at(0.0).into_iter().map(|reference| -reference).collect();
                 for (place, share) in self.evaluated_at(&feature.name, *number) {
-                    said.iter_mut().zip(at((place - shift) / scale)).for_each(|(sum, f)| *sum += share * f);
+                    terms_of_source.iter_mut().zip(at((place - shift) / scale)).for_each(|(sum, f)| *sum += share * f);
                 }
-                vec![(feature.first_rho, said, under)]
+                vec![(feature.first_rho, terms_of_source, under)]
             }
             (Value::Category(name), None) => match feature.levels.iter().position(|level| level == name) {
                 Some(level) => vec![(own_rho(level), free_value(level), under)],
@@ -795,7 +795,7 @@ impl FileModel {
     }
 
     /// Everything that a node says: the bias and its features.
-    pub fn said(&self, case: &Case, node: usize) -> Vec<Term> {
+    pub fn terms_of_source(&self, case: &Case, node: usize) -> Vec<Term> {
         let mut terms = vec![self.bias_term()];
         for place in 0..self.features.len() {
             terms.extend(self.feature_terms(place, &self.value_at(case, place, node)));
@@ -805,7 +805,7 @@ impl FileModel {
 
     /// The outputs of all items that have a receiver in the list; `gain` multiplies all but the output bias.
     pub fn outputs_of(&self, case: &Case, receivers: &[Receiver], gain: f64) -> Vec<Vec<Answer>> {
-        let said: Vec<Vec<Term>> = (0..case.nodes()).map(|node| self.said(case, node)).collect();
+        let terms_of_source: Vec<Vec<Term>> = (0..case.nodes()).map(|node| self.terms_of_source(case, node)).collect();
         let mut rho: BTreeMap<(usize, usize, Option<usize>), Vec<f64>> = BTreeMap::new();
         // [items][parts][outputs of a source]: the sums of the bias and of every feature.
         let nothing = vec![vec![Answer::default(); self.source_outputs]; self.features.len() + 1];
@@ -820,7 +820,7 @@ impl FileModel {
                 }
                 for (source, distance) in distances.iter().enumerate() {
                     let share = pooled * if self.normalise { 1.0 / counts[distance] } else { 1.0 };
-                    for (index, term, rule) in &said[receiver.first + source] {
+                    for (index, term, rule) in &terms_of_source[receiver.first + source] {
                         if !self.includes(*rule, *distance) {
                             continue;
                         }

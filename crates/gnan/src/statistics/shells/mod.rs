@@ -106,11 +106,8 @@ impl Shells {
                     }
                     let count = shell_counts.counts(indices[receiver as usize] as usize)[slot];
                     let summed = pick.map_or(count, |pick| pick.listed(count));
-                    match (count, shell_counts.normalise) {
-                        (0, _) => 0.0,
-                        (_, true) => 1.0 / summed as f32,
-                        (_, false) => count as f32 / summed as f32,
-                    }
+                    let share = shell_counts.weighting.of_all(count) / f64::from(summed);
+                    if count == 0 { 0.0 } else { share as f32 }
                 }));
             }
         }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use super::super::ShellWeighting;
 use super::slot_rows::{EMPTY_LANE, ReceiverBlock};
 use crate::checksum::Checksum;
 use crate::dataset::Dataset;
@@ -37,8 +38,8 @@ pub struct ShellCounts {
     pub longest: Longest,
     /// `[receivers, slots]`: how many sources each shell holds.
     counts: Vec<u32>,
-    /// Whether shells are divided by the number of their nodes.
-    pub(super) normalise: bool,
+    /// What the sources of a shell count.
+    pub(super) weighting: ShellWeighting,
     /// Number of sources over all graphs.
     pub source_count: usize,
     /// Blocks of receivers that are searched for together.
@@ -72,7 +73,7 @@ struct ReceiverIndex {
 
 impl ShellCounts {
     /// Counts the shells around the items of a node task, with slots for distances up to `at_least` in any case.
-    pub fn new(data: &Dataset, lens: &Lens, normalise: bool, at_least: usize) -> Result<Arc<ShellCounts>> {
+    pub fn new(data: &Dataset, lens: &Lens, weighting: ShellWeighting, at_least: usize) -> Result<Arc<ShellCounts>> {
         let graphs: Vec<LensGraph> = data
             .graphs()
             .into_par_iter()
@@ -95,7 +96,7 @@ impl ShellCounts {
             slots: 0,
             longest: Longest::default(),
             counts: Vec::new(),
-            normalise,
+            weighting,
             source_count,
             blocks_at_once: BLOCKS_AT_ONCE,
         };
