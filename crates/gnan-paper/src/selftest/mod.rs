@@ -53,7 +53,7 @@ pub type Watch<'a> = dyn FnMut(&Progress<'_>) + Send + 'a;
 /// Plants truths and recovers them.
 ///
 /// ```no_run
-/// use gnan::selftest::Selftest;
+/// use gnan_paper::selftest::Selftest;
 /// let report = Selftest::default().run(&mut |_| {})?;
 /// assert!(report.recovered);
 /// # Ok::<(), gnan::Error>(())
