@@ -132,7 +132,7 @@ fn every_type_at_the_root_has_an_example() {
                     rest.is_some_and(|rest| !rest.starts_with(is_name))
                 })
             };
-            let Some(place) = lines.iter().position(|line| is_definition(&line)) else { return false };
+            let Some(place) = lines.iter().position(is_definition) else { return false };
             let above = lines[..place].iter().rev().take_while(|line| line.starts_with("///") || line.starts_with('#'));
             above.filter(|line| **line == "/// ```").count() >= 2
         });

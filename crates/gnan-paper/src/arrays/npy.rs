@@ -65,10 +65,10 @@ impl<'a> Npy<'a> {
         if self.element.starts_with('U') { width.checked_mul(4) } else { Some(width) }
     }
 
-    /// The elements, each of `N` bytes, made numbers by one of two functions.
-    fn elements<T, const N: usize>(&self, little: fn([u8; N]) -> T, big: fn([u8; N]) -> T) -> impl Iterator<Item = T> {
+    /// The elements, each of `N` bytes, made numbers by one of two functions; `None` if one is out of range.
+    fn all<T: TryInto<O>, O, const N: usize>(&self, little: fn([u8; N]) -> T, big: fn([u8; N]) -> T) -> Option<Vec<O>> {
         let number = if self.big_endian { big } else { little };
-        self.data.as_chunks::<N>().0.iter().map(move |bytes| number(*bytes))
+        self.data.as_chunks::<N>().0.iter().map(|bytes| number(*bytes).try_into().ok()).collect()
     }
 
     /// An error about the elements.
@@ -89,21 +89,20 @@ impl<'a> Npy<'a> {
     }
 }
 
-/// The elements of an array as they are, one type after the other, each made another by a function.
-macro_rules! numbers_of {
-    ($array:expr, $convert:expr, $($name:literal $type:ty),+) => {
-        match $array.element {
-            $($name => $array.elements(<$type>::from_le_bytes, <$type>::from_be_bytes).map($convert).collect(),)+
-            _ => None,
-        }
-    };
-}
-
 /// Reads an array of whole numbers of any width.
 pub fn integers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<i64>> {
     let array = open::<i64>(bytes, path, memory)?;
-    let values: Option<Vec<i64>> = numbers_of!(array, |value| i64::try_from(value).ok(),
-        "i1" i8, "i2" i16, "i4" i32, "i8" i64, "u1" u8, "u2" u16, "u4" u32, "u8" u64);
+    let values = match array.element {
+        "i1" => array.all(i8::from_le_bytes, i8::from_be_bytes),
+        "i2" => array.all(i16::from_le_bytes, i16::from_be_bytes),
+        "i4" => array.all(i32::from_le_bytes, i32::from_be_bytes),
+        "i8" => array.all(i64::from_le_bytes, i64::from_be_bytes),
+        "u1" => array.all(u8::from_le_bytes, u8::from_be_bytes),
+        "u2" => array.all(u16::from_le_bytes, u16::from_be_bytes),
+        "u4" => array.all(u32::from_le_bytes, u32::from_be_bytes),
+        "u8" => array.all(u64::from_le_bytes, u64::from_be_bytes),
+        _ => None,
+    };
     let values = values.ok_or_else(|| array.not("whole numbers", path))?;
     Ok(array.array(values))
 }
@@ -111,8 +110,17 @@ pub fn integers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<
 /// Reads an array of floats or small whole numbers.
 pub fn numbers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<f64>> {
     let array = open::<f64>(bytes, path, memory)?;
-    let values: Option<Vec<f64>> = numbers_of!(array, |value| Some(f64::from(value)),
-        "f4" f32, "f8" f64, "i1" i8, "i2" i16, "i4" i32, "u1" u8, "u2" u16, "u4" u32);
+    let values = match array.element {
+        "f4" => array.all(f32::from_le_bytes, f32::from_be_bytes),
+        "f8" => array.all(f64::from_le_bytes, f64::from_be_bytes),
+        "i1" => array.all(i8::from_le_bytes, i8::from_be_bytes),
+        "i2" => array.all(i16::from_le_bytes, i16::from_be_bytes),
+        "i4" => array.all(i32::from_le_bytes, i32::from_be_bytes),
+        "u1" => array.all(u8::from_le_bytes, u8::from_be_bytes),
+        "u2" => array.all(u16::from_le_bytes, u16::from_be_bytes),
+        "u4" => array.all(u32::from_le_bytes, u32::from_be_bytes),
+        _ => None,
+    };
     let values = values.ok_or_else(|| array.not("numbers", path))?;
     Ok(array.array(values))
 }

@@ -5,7 +5,7 @@
 //! that choose never see them.
 //!
 //! All runs of an evaluation (splits, candidates, seeds) are independent of each other. They go through one pool of
-//! [`workers`](crate::workers), and through a [`Journal`] that remembers those that are done.
+//! `workers`, and through a [`Journal`] that remembers those that are done.
 
 mod choice;
 mod examples;

@@ -38,7 +38,7 @@ pub struct LinkDivision {
     pub test_share: Option<f64>,
     /// Pairs that are no links for each that is one.
     pub negatives: f64,
-    /// Most candidates in all parts together; `None`: so many that [`MOST_DISTANCES`] suffice.
+    /// Most candidates in all parts together; `None`: so many that `MOST_DISTANCES` suffice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_pairs: Option<usize>,
 }
