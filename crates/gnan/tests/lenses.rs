@@ -275,6 +275,12 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     refused(quick().edge_types(vec![EdgeTypes(vec!["rail".to_owned()])]), &directed, "no types");
     let bins = WeightBins { weight: "length".to_owned(), ends: vec![1.0] };
     refused(quick().edge_weight(bins), &directed, "no numeric column \"length\"");
+    // A shell of near and far nodes together cannot be left out for being far.
+    refused(quick().hop_cap(3).far_from(2), &undirected, "cut through the one shell");
+    let bins = WeightBins { weight: "length".to_owned(), ends: vec![1.0, 2.0] };
+    refused(quick().hop_cap(2).edge_weight(bins), &directed, "counts edges");
+    let cap = FeatureHopCap { feature: "debt".to_owned(), cap: 3 };
+    refused(quick().hop_cap_of(vec![cap]).far_from(3), &undirected, "cut through the one shell");
     refused(quick().own_only(vec!["height".to_owned()]), &directed, "no feature \"height\"");
     refused(quick().neighbours_only(vec!["age".to_owned()]).hop_cap(0), &directed, "leave no distance");
     refused(quick().rho_group(vec![group("a", &["age"]), group("b", &["age"])]), &directed, "in 2 groups");

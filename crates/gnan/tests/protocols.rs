@@ -85,6 +85,25 @@ fn test_labels_do_not_change_what_is_chosen() {
 }
 
 #[test]
+fn a_metric_that_the_task_does_not_have_is_refused_in_place_of_another() {
+    let search = Search { criterion: Some(Criterion::Metric(Metric::R2)), ..search() };
+    let protocol = Protocol::new(Division::GivenSplits, 0);
+    let error =
+        Evaluation::run(&data(false), &search, &protocol, &Journal::in_memory(), &go_on).unwrap_err().to_string();
+    assert!(error.contains("no r2") && error.contains("accuracy"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_no_journal_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gnan");
+    std::fs::write(&path, b"\x10\0\0\0 not a journal").unwrap();
+    let error = Journal::open(&path).err().expect("refused").to_string();
+    assert!(error.contains("not a journal"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"\x10\0\0\0 not a journal");
+}
+
+#[test]
 fn a_search_tries_everything_and_takes_the_best_on_validation() {
     let found = evaluate(&data(false), Division::Folds(3), &search());
     assert_eq!((found.folds.len(), found.tried.len()), (3, 3 * 8));

@@ -78,6 +78,11 @@ impl Journal {
         let mut whole = true;
         if path.exists() {
             let bytes = Limits { bytes: MOST_BYTES, ..Limits::default() }.read(path, "journal")?;
+            if !bytes.is_empty() && bytes[0] != b'{' {
+                return Err(Error::input("this file is not a journal of runs")
+                    .in_file(path)
+                    .with_remedy("name another file: one that is not there is made"));
+            }
             whole = bytes.last().is_none_or(|byte| *byte == b'\n');
             for line in bytes.split(|byte| *byte == b'\n') {
                 if let Ok(Line { run, outcome }) = serde_json::from_slice(line) {

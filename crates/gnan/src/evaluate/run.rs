@@ -1,13 +1,13 @@
 //! The runs of an evaluation: first those that choose, then those that test.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::Instant;
 
-use super::choice::{Choice, Trial, best};
+use super::choice::{Choice, Criterion, Trial, best};
 use super::journal::{Journal, RunOutcome};
 use super::protocol::{Protocol, Tuning};
 use super::space::{Search, words};
@@ -138,14 +138,23 @@ impl<'a> Runs<'a> {
         let begun = Instant::now();
         let outcomes =
             self.do_all(&runs, |run| run < choosing || search.budget.is_none_or(|budget| begun.elapsed() < budget))?;
+        let criterion = search.criterion.unwrap_or_default();
+        if let Criterion::Metric(metric) = criterion
+            && outcomes.iter().flatten().all(|outcome| outcome.valid.get(metric).is_none())
+        {
+            let known = outcomes.iter().flatten().flat_map(|outcome| outcome.valid.in_order());
+            let known: BTreeSet<&str> = known.map(|(metric, _)| metric.name()).collect();
+            let known: Vec<&str> = known.into_iter().collect();
+            return Err(Error::usage(format!("there is no {} here to choose by", metric.name()))
+                .with_remedy(format!("choose by loss, {}", known.join(", "))));
+        }
         let mut tried = Vec::new();
         let mut chosen = Vec::new();
         for place in 0..choosing {
             let found: Vec<(usize, &RunOutcome)> = (0..search.candidates.len())
                 .filter_map(|candidate| Some((candidate, outcomes[candidate * choosing + place].as_ref()?)))
                 .collect();
-            let best = best(&found, search.criterion.unwrap_or_default())
-                .ok_or_else(|| Error::training("no candidate was tried"))?;
+            let best = best(&found, criterion).ok_or_else(|| Error::training("no candidate was tried"))?;
             for (candidate, outcome) in found {
                 tried.push(Trial {
                     fold: self.splits[place].fold,

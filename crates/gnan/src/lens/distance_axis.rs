@@ -69,6 +69,12 @@ impl DistanceAxis {
         (slot + 1 < slots.end).then(|| slot - slots.start)
     }
 
+    /// Whether a slot may hold nodes that are farther away, in edges, than its distance: a bin of weights, or all far nodes.
+    pub fn may_be_farther(&self, slot: usize) -> bool {
+        let lens = &self.lenses[self.lens_of(slot)];
+        self.distance(slot).is_some_and(|distance| distance > 0 && lens.bins.is_some() || lens.far == Some(distance))
+    }
+
     /// The slot of a distance by a lens; longer ones than the axis has count as its longest. `None`: unreachable.
     pub fn slot(&self, lens: usize, distance: Option<usize>) -> usize {
         let slots = &self.lenses[lens].slots;

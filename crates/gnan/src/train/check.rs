@@ -36,7 +36,33 @@ impl Spec {
             );
         }
         Lens::check(&self.lenses())?;
+        self.check_hop_caps()?;
         self.check_links()
+    }
+
+    /// Refuses hop caps where a shell may hold nodes that are nearer and nodes that are farther than so many edges.
+    fn check_hop_caps(&self) -> Result<()> {
+        let distances = &self.distances;
+        let of_all = distances.hop_cap.map(|cap| (cap, &["hop-cap"][..]));
+        let of_features = distances.hop_cap_of.iter().map(|rule| (rule.cap, &["hop-cap-of"][..]));
+        let caps = || of_all.into_iter().chain(of_features.clone()).filter(|(cap, _)| *cap > 0);
+        if let (Some(weight), Some((_, option))) = (&distances.edge_weight, caps().next()) {
+            return refuse(
+                format!("a hop cap counts edges, and distances here are sums of {}", weight.weight),
+                Remedy::LeaveOut(option).to("let the last bin end where nodes shall no longer count"),
+            );
+        }
+        let far = distances.far_from.map(usize::from);
+        if let Some((cap, option)) = caps().find(|(cap, _)| far.is_some_and(|far| *cap >= far)) {
+            return refuse(
+                format!("a hop cap of {cap} would cut through the one shell of all far nodes"),
+                [
+                    Remedy::LeaveOut(option),
+                    Remedy::Raise("far-from", Some((cap + 1).to_string())).to("have that shell begin behind the cap"),
+                ],
+            );
+        }
+        Ok(())
     }
 
     /// Refuses options of links without links, and the other way round.
