@@ -87,39 +87,77 @@ impl WithSimd for Update<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Update { step, weights, gradient, first, second } = self;
-        let Adam { beta1, beta2, epsilon, weight_decay, .. } = step.adam;
         let (weights, weights_tail) = S::as_mut_simd_f32s(weights);
         let (gradient, gradient_tail) = S::as_simd_f32s(gradient);
         let (first, first_tail) = S::as_mut_simd_f32s(first);
         let (second, second_tail) = S::as_mut_simd_f32s(second);
-        let splat = |x: f32| simd.splat_f32s(x);
-        let (keep1, take1, keep2, take2) = (splat(beta1), splat(1.0 - beta1), splat(beta2), splat(1.0 - beta2));
-        let (decay, size) = (splat(weight_decay), splat(-step.step_size));
-        let (scale, tiny) = (splat(step.root_scale), splat(epsilon));
-        let least_square = splat(LEAST * LEAST * 0.5);
-        let (least, zero) = (splat(LEAST), splat(0.0));
-        let flush = |x: S::f32s| simd.select_f32s(simd.less_than_f32s(simd.abs_f32s(x), least), zero, x);
-        let update = |w: &mut S::f32s, g: &S::f32s, m: &mut S::f32s, v: &mut S::f32s| {
-            let g = flush(simd.mul_add_e_f32s(decay, *w, *g));
-            *m = flush(simd.mul_add_e_f32s(keep1, *m, simd.mul_f32s(take1, g)));
-            *v = simd.mul_add_e_f32s(keep2, *v, simd.mul_f32s(take2, simd.mul_f32s(g, g)));
-            *v = simd.max_f32s(*v, least_square);
-            let root = simd.mul_add_e_f32s(simd.sqrt_f32s(*v), scale, tiny);
-            *w = flush(simd.mul_add_e_f32s(size, simd.div_f32s(*m, root), *w));
-        };
+        let vectors = AdamVectors::new(simd, &step);
         for (((w, g), m), v) in weights.iter_mut().zip(gradient).zip(first.iter_mut()).zip(second.iter_mut()) {
-            update(w, g, m, v);
+            vectors.update(simd, w, *g, m, v);
         }
         if weights_tail.is_empty() {
             return;
         }
         // The tail as a vector too: how long it is depends on the instruction set, what comes out must not.
-        let [mut w, mut m, mut v] =
-            [&*weights_tail, &*first_tail, &*second_tail].map(|tail| simd.partial_load_f32s(tail));
-        update(&mut w, &simd.partial_load_f32s(gradient_tail), &mut m, &mut v);
+        let (mut w, g) = (simd.partial_load_f32s(weights_tail), simd.partial_load_f32s(gradient_tail));
+        let (mut m, mut v) = (simd.partial_load_f32s(first_tail), simd.partial_load_f32s(second_tail));
+        vectors.update(simd, &mut w, g, &mut m, &mut v);
         simd.partial_store_f32s(weights_tail, w);
         simd.partial_store_f32s(first_tail, m);
         simd.partial_store_f32s(second_tail, v);
+    }
+}
+
+/// The constants of a step, in every lane of a vector.
+struct AdamVectors<S: Simd> {
+    keep1: S::f32s,
+    take1: S::f32s,
+    keep2: S::f32s,
+    take2: S::f32s,
+    decay: S::f32s,
+    size: S::f32s,
+    scale: S::f32s,
+    tiny: S::f32s,
+    least: S::f32s,
+    least_square: S::f32s,
+    zero: S::f32s,
+}
+
+impl<S: Simd> AdamVectors<S> {
+    #[inline(always)]
+    fn new(simd: S, step: &AdamStep) -> AdamVectors<S> {
+        let Adam { beta1, beta2, epsilon, weight_decay, .. } = step.adam;
+        AdamVectors {
+            keep1: simd.splat_f32s(beta1),
+            take1: simd.splat_f32s(1.0 - beta1),
+            keep2: simd.splat_f32s(beta2),
+            take2: simd.splat_f32s(1.0 - beta2),
+            decay: simd.splat_f32s(weight_decay),
+            size: simd.splat_f32s(-step.step_size),
+            scale: simd.splat_f32s(step.root_scale),
+            tiny: simd.splat_f32s(epsilon),
+            least: simd.splat_f32s(LEAST),
+            least_square: simd.splat_f32s(LEAST * LEAST * 0.5),
+            zero: simd.splat_f32s(0.0),
+        }
+    }
+
+    /// One step of some weights. A function and no closure, because closures that are used twice are not inlined, and the
+    /// instructions of a vector unit are quick only within a function that is compiled for it.
+    #[inline(always)]
+    fn update(&self, simd: S, w: &mut S::f32s, g: S::f32s, m: &mut S::f32s, v: &mut S::f32s) {
+        let g = self.flush(simd, simd.mul_add_e_f32s(self.decay, *w, g));
+        *m = self.flush(simd, simd.mul_add_e_f32s(self.keep1, *m, simd.mul_f32s(self.take1, g)));
+        *v = simd.mul_add_e_f32s(self.keep2, *v, simd.mul_f32s(self.take2, simd.mul_f32s(g, g)));
+        *v = simd.max_f32s(*v, self.least_square);
+        let root = simd.mul_add_e_f32s(simd.sqrt_f32s(*v), self.scale, self.tiny);
+        *w = self.flush(simd, simd.mul_add_e_f32s(self.size, simd.div_f32s(*m, root), *w));
+    }
+
+    /// Zero for what is too small to matter.
+    #[inline(always)]
+    fn flush(&self, simd: S, x: S::f32s) -> S::f32s {
+        simd.select_f32s(simd.less_than_f32s(simd.abs_f32s(x), self.least), self.zero, x)
     }
 }
 
