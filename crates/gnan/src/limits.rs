@@ -83,11 +83,11 @@ impl Limits {
 /// error of the kind [`io::ErrorKind::OutOfMemory`].
 pub(crate) fn read_at_most(reader: impl Read, limit: u64, memory: MemoryLimit) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    let room = memory.left().unwrap_or(u64::MAX);
-    reader.take(limit.min(room).saturating_add(1)).read_to_end(&mut bytes)?;
+    let left = memory.left().unwrap_or(u64::MAX);
+    reader.take(limit.min(left).saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 {
         length if length > limit => Ok(None),
-        length if length > room => Err(io::ErrorKind::OutOfMemory.into()),
+        length if length > left => Err(io::ErrorKind::OutOfMemory.into()),
         _ => Ok(Some(bytes)),
     }
 }

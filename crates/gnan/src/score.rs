@@ -55,6 +55,13 @@ pub fn margin(outcome: Outcome, row: &[f32]) -> f64 {
     }
 }
 
+/// Whether [`score`] has a metric for an outcome, where the items allow it.
+pub fn is_scored(metric: Metric, outcome: Outcome) -> bool {
+    let of_quantities = matches!(metric, Metric::Mae | Metric::R2 | Metric::Rmse);
+    let of_two_classes = metric == Metric::AveragePrecision;
+    of_quantities == outcome.is_regression() && !(of_two_classes && outcome == Outcome::Multiclass)
+}
+
 /// Judges outputs for `items`, in their order; the values of `targets` are indexed by item.
 pub fn score(scored: &Scored<'_>, targets: &[Target], items: &[u32]) -> Metrics {
     let per_target = |k: usize| -> Metrics {
@@ -195,6 +202,29 @@ fn regression(judged: &[(f64, f64)]) -> Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_metric_is_known_to_be_scored_exactly_where_it_is() {
+        let target = |classes: Option<usize>| {
+            let names = classes.map(|count| (0..count).map(|class| class.to_string()).collect());
+            let values = (0..6).map(|item| (item % classes.unwrap_or(6)) as f64).collect();
+            Target { name: "y".to_owned(), unit: None, classes: names, values }
+        };
+        let cases = [
+            (Outcome::Binary, 1, vec![target(Some(2))]),
+            (Outcome::Multiclass, 3, vec![target(Some(3))]),
+            (Outcome::MultiLabel, 2, vec![target(Some(2)), target(Some(2))]),
+            (Outcome::Regression, 1, vec![target(None)]),
+            (Outcome::MultiRegression, 2, vec![target(None), target(None)]),
+        ];
+        for (outcome, width, targets) in cases {
+            let outputs: Vec<f32> = (0..6 * width).map(|place| (place * 7 % 5) as f32 - 2.0).collect();
+            let found = score(&Scored { outcome, width, outputs: &outputs }, &targets, &[0, 1, 2, 3, 4, 5]);
+            for metric in Metric::ALL {
+                assert_eq!(found.get(metric).is_some(), is_scored(metric, outcome), "{metric:?} {outcome:?}");
+            }
+        }
+    }
 
     /// Pairs (positive above negative): 0.4<0.6 y, 0.4=0.4 tie, 0.4>0.1 y, 0.9 above all: (1 + 0.5 + 0 + 3) / 6.
     #[test]

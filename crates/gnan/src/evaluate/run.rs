@@ -1,7 +1,7 @@
 //! The runs of an evaluation: first those that choose, then those that test.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -15,6 +15,8 @@ use super::{EvaluationEvent, EvaluationMonitor, FoldResult};
 use crate::checksum::Checksum;
 use crate::dataset::{Dataset, Split};
 use crate::error::{Error, Result};
+use crate::metric::Metric;
+use crate::score::is_scored;
 use crate::spec::{NodeDescription, Spec};
 use crate::train::{EpochReport, StatisticsCache};
 use crate::workers;
@@ -120,6 +122,15 @@ impl<'a> Runs<'a> {
             let chosen = self.splits.iter().map(|_| (only.clone(), words.clone())).collect();
             return Ok(Choice { chosen, tried: Vec::new(), notes });
         }
+        let criterion = search.criterion.unwrap_or_default();
+        let outcome = self.data.outcome()?;
+        if let Criterion::Metric(metric) = criterion
+            && !is_scored(metric, outcome)
+        {
+            let scored = Metric::ALL.iter().filter(|metric| is_scored(**metric, outcome)).map(|metric| metric.name());
+            return Err(Error::usage(format!("there is no {} here to choose by", metric.name()))
+                .with_remedy(format!("choose by loss, {}", scored.collect::<Vec<_>>().join(", "))));
+        }
         let choosing = if tuning == Tuning::FirstSplit { 1 } else { self.splits.len() };
         if choosing < self.splits.len() {
             notes.push("options were tuned on the first split and used for all of them".to_owned());
@@ -138,16 +149,6 @@ impl<'a> Runs<'a> {
         let begun = Instant::now();
         let outcomes =
             self.do_all(&runs, |run| run < choosing || search.budget.is_none_or(|budget| begun.elapsed() < budget))?;
-        let criterion = search.criterion.unwrap_or_default();
-        if let Criterion::Metric(metric) = criterion
-            && outcomes.iter().flatten().all(|outcome| outcome.valid.get(metric).is_none())
-        {
-            let known = outcomes.iter().flatten().flat_map(|outcome| outcome.valid.in_order());
-            let known: BTreeSet<&str> = known.map(|(metric, _)| metric.name()).collect();
-            let known: Vec<&str> = known.into_iter().collect();
-            return Err(Error::usage(format!("there is no {} here to choose by", metric.name()))
-                .with_remedy(format!("choose by loss, {}", known.join(", "))));
-        }
         let mut tried = Vec::new();
         let mut chosen = Vec::new();
         for place in 0..choosing {
