@@ -13,9 +13,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command, FromArgMatches};
-use gnan::Error;
+use gnan::names::Names;
+use gnan::spec::Form;
+use gnan::{Error, Spec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -36,10 +39,12 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli> {
     let Some(path) = &parsed.general.config else { return Ok(parsed) };
     let text = read(path)?;
     let file = File { path, text: &text };
-    let command = file.apply(command, &matches)?;
+    let options = file.options(&command, &matches)?;
+    let command = set_defaults(command, &matches, &options);
     // The arguments were right without the file, so what is wrong now is in it.
-    let matches = command.try_get_matches_from(&arguments).map_err(|error| file.complaint(&error))?;
-    Ok(Cli::from_arg_matches(&matches)?)
+    let wrong = |error: clap::Error| file.complaint(&error, &options);
+    let matches = command.try_get_matches_from(&arguments).map_err(wrong)?;
+    Ok(Cli::from_arg_matches(&matches).map_err(wrong)?)
 }
 
 fn read(path: &Path) -> gnan::Result<String> {
@@ -55,19 +60,28 @@ struct File<'a> {
     text: &'a str,
 }
 
-/// Options by long name, each with one or several values.
-type Options = BTreeMap<String, Vec<String>>;
+/// Options by long name.
+type Options = BTreeMap<String, FileOption>;
+
+/// What a file says of an option.
+struct FileOption {
+    values: Vec<String>,
+    /// Where its name begins in the text.
+    start: usize,
+}
 
 impl File<'_> {
-    fn apply(&self, command: Command, matches: &ArgMatches) -> gnan::Result<Command> {
+    /// The options for the command that was chosen.
+    fn options(&self, command: &Command, matches: &ArgMatches) -> gnan::Result<Options> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             self.error(start, error.message().trim().replace('\n', " "))
+                .with_remedy("a file of options is TOML, with a line such as learning-rate = 0.01 for each")
         })?;
         let mut options = Options::new();
         let chosen: Vec<&str> = chosen_commands(matches);
-        self.collect(table.get_ref(), &command, Some(&chosen), &mut options)?;
-        Ok(set_defaults(command, matches, &options))
+        self.collect(table.get_ref(), command, Some(&chosen), &mut options)?;
+        Ok(options)
     }
 
     /// Collects the options of a table for `command`, then those of the tables for its subcommands. Everything is checked;
@@ -91,11 +105,11 @@ impl File<'_> {
                 return Err(self.unknown(command, name, start));
             }
             let values = self.values(name, value)?;
-            if chosen.is_some() {
+            if chosen.is_some() && !values.is_empty() {
                 // Tables of commands come after plain keys only by chance: the narrower one must win.
                 let narrower = command.get_name() != "gnan";
                 if narrower || !options.contains_key(name) {
-                    options.insert(name.to_owned(), values);
+                    options.insert(name.to_owned(), FileOption { values, start });
                 }
             }
         }
@@ -105,7 +119,13 @@ impl File<'_> {
     fn values(&self, name: &str, value: &Spanned<DeValue<'_>>) -> gnan::Result<Vec<String>> {
         match value.get_ref() {
             DeValue::String(text) => Ok(vec![text.to_string()]),
-            DeValue::Boolean(truth) => Ok(vec![truth.to_string()]),
+            DeValue::Boolean(truth) => Ok(match Spec::option(name).map(|option| option.form) {
+                // An option that may stand alone, or with a value that is no truth.
+                Ok(Form::OneOr(missing)) if missing != "true" => {
+                    truth.then(|| missing.to_owned()).into_iter().collect()
+                }
+                _ => vec![truth.to_string()],
+            }),
             DeValue::Integer(number) => Ok(vec![number.to_string()]),
             DeValue::Float(number) => Ok(vec![number.to_string()]),
             DeValue::Array(several) => {
@@ -123,11 +143,15 @@ impl File<'_> {
             format!("gnan {}", command.get_name())
         };
         let error = self.error(start, format!("\"{name}\" is not an option of {owner}"));
-        let dashed = name.replace('_', "-");
-        if dashed != name && is_option(command, &dashed) {
-            return error.with_remedy(format!("write {dashed}"));
+        if name == "config" {
+            return error.with_remedy("a file of options names no other: leave it out");
         }
-        error.with_remedy("options are called as in --help, without the dashes: learning-rate = 0.01")
+        let mut names = Vec::new();
+        option_names(command, &mut names);
+        error.with_remedy(format!(
+            "options are called as in --help, without the dashes; {}",
+            Names::new(names).remedy(&name.replace('_', "-"))
+        ))
     }
 
     fn error(&self, start: usize, message: String) -> Error {
@@ -136,10 +160,19 @@ impl File<'_> {
         Error::usage(message).in_file(self.path).on_line(line as u64)
     }
 
-    fn complaint(&self, error: &clap::Error) -> Error {
+    /// What the parser of arguments complains about, where the file says it.
+    fn complaint(&self, error: &clap::Error, options: &Options) -> Error {
         let text = error.to_string();
-        let sentence = text.lines().next().unwrap_or_default();
-        Error::usage(sentence.trim_start_matches("error: ")).in_file(self.path)
+        let sentence = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let argument = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(argument)) => argument.as_str(),
+            _ => "",
+        };
+        let long = argument.split([' ', '=', '[']).next().unwrap_or_default();
+        match options.get(long.trim_start_matches("--")) {
+            Some(option) => self.error(option.start, sentence.replace(argument, long.trim_start_matches("--"))),
+            None => Error::usage(sentence).in_file(self.path),
+        }
     }
 }
 
@@ -152,6 +185,16 @@ fn chosen_commands(matches: &ArgMatches) -> Vec<&str> {
         matches = inner;
     }
     names
+}
+
+/// Names of the options of a command and its subcommands, each once.
+fn option_names(command: &Command, names: &mut Vec<String>) {
+    for long in command.get_arguments().filter_map(clap::Arg::get_long) {
+        if !NOT_IN_FILES.contains(&long) && !names.iter().any(|name| name == long) {
+            names.push(long.to_owned());
+        }
+    }
+    command.get_subcommands().for_each(|subcommand| option_names(subcommand, names));
 }
 
 /// Whether a command, or for a plain key any of its subcommands, has an option of this name.
@@ -176,7 +219,7 @@ fn set_defaults(command: Command, matches: &ArgMatches, options: &Options) -> Co
     let command = command.mut_args(|arg| {
         let values = arg.get_long().and_then(|long| options.get(long));
         match values {
-            Some(values) if !beaten.contains(&arg.get_id().to_string()) => match arg.get_action() {
+            Some(FileOption { values, .. }) if !beaten.contains(&arg.get_id().to_string()) => match arg.get_action() {
                 ArgAction::Append => arg.default_values(values.clone()),
                 _ => arg.default_value(values.join(",")),
             },

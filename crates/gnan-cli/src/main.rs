@@ -1,4 +1,4 @@
-//! The `gnan` command: a door to the library, with no mathematics of its own.
+//! The `gnan` command: a way into the library, with no mathematics of its own.
 //!
 //! ```text
 //! arguments (cli, config, args) -> one file per command (commands) -> stdout and stderr (screen, table, bars, progress)

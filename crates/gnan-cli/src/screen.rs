@@ -4,8 +4,8 @@
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use gnan::Error;
 use gnan::run::DistanceCache;
+use gnan::{Error, Spec};
 use serde::Serialize;
 
 use crate::exit::{Failure, Result};
@@ -34,6 +34,18 @@ pub fn print_json(document: &impl Serialize) -> Result<()> {
 pub fn warn_of_cache(cache: Option<&DistanceCache>) {
     if let Some(problem) = cache.and_then(DistanceCache::problem) {
         eprint_line(format!("{}: {}", style::warning("warning"), style::escape_control(problem)));
+    }
+}
+
+/// Notes options that were chosen and change nothing in any of these specifications.
+pub fn note_without_effect(specs: &[Spec]) {
+    let Some((first, others)) = specs.split_first() else { return };
+    let elsewhere: Vec<_> = others.iter().map(Spec::without_effect).collect();
+    for unused in first.without_effect() {
+        if elsewhere.iter().all(|of_other| of_other.contains(&unused)) {
+            let (name, why) = unused;
+            eprint_line(format!("{}: --{name} has no effect: {why}", style::warning("note")));
+        }
     }
 }
 

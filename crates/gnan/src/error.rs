@@ -198,7 +198,7 @@ impl Error {
         self.0.remedy.as_ref()
     }
 
-    /// The whole error with its remedy as one door puts it: place and sentence on the first line, remedy below.
+    /// The whole error with its remedy in the words of one caller: place and sentence on the first line, remedy below.
     pub fn in_words(&self, wording: &dyn Wording) -> String {
         let inner = &self.0;
         let mut words = String::new();

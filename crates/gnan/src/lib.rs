@@ -38,7 +38,7 @@ mod workers;
 pub mod run;
 pub mod metric;
 pub mod names;
-mod named;
+mod ordered_object;
 mod groups;
 
 pub mod spec;

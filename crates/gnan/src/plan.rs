@@ -190,7 +190,7 @@ impl Spec {
             steps: resolved.batch.map_or(1.0, |batch| train.len().div_ceil(batch) as f64),
         };
         let mut ways = match far.shell_counts.first() {
-            None => vec![common.estimate(Way::GraphSums, 0, 0.0, &costs(&mut probe, |_, _| Vec::new()))],
+            None => vec![common.estimate(Way::StatisticsAlone, 0, 0.0, &costs(&mut probe, |_, _| Vec::new()))],
             Some(_) => shell_ways(self, &mut probe, &common, &far, &train, side_by_side),
         };
         let limit = train.run().memory.bytes();
@@ -329,7 +329,7 @@ fn choose(
     let keeping = DistanceStorage::choose(train.receiver_source_pairs(), slots, left, train.run().cache.as_ref());
     let is_there = |way: Way| ways.iter().any(|estimate| estimate.way == way);
     let (way, why) = match (spec.statistics.shell_sample, &keeping) {
-        _ if is_there(Way::GraphSums) => (Way::GraphSums, "it is the only way"),
+        _ if is_there(Way::StatisticsAlone) => (Way::StatisticsAlone, "it is the only way"),
         (Some(size), _) => (Way::Sampled(size), "a sample of shells is requested"),
         _ if is_there(Way::Listed) => {
             (Way::Listed, "nearly all nodes are in the largest shell, which follows from the others")
@@ -348,12 +348,13 @@ fn choose(
     };
     chosen.chosen = true;
     let needed = numbers::bytes(chosen.memory);
-    match (chosen.fits, way) {
-        (true, _) => why.to_owned(),
-        (false, Way::GraphSums) => format!("it does not fit: about {needed} are needed; allow more memory"),
-        (false, _) => format!(
-            "nothing fits: about {needed} are needed; allow more memory, label fewer items, or train on a sample of \
-             shells"
-        ),
+    if chosen.fits {
+        return why.to_owned();
     }
+    let remedy = match ways.iter().find(|estimate| estimate.fits) {
+        Some(other) => format!("this would fit: {}", other.way.name()),
+        None if way == Way::StatisticsAlone => "allow more memory".to_owned(),
+        None => "allow more memory, label fewer items, or train on a sample of shells".to_owned(),
+    };
+    format!("it does not fit: about {needed} are needed; {remedy}")
 }

@@ -1,4 +1,4 @@
-//! What to do about an error, in a form that every door can put into its own words.
+//! What to do about an error, in a form that every caller (command line, Python, a server) can put into its own words.
 //!
 //! The library is called from a command line, from Python and from a web page, where the same option is a flag, an
 //! argument or a field of a form. So a [`Remedy`] names options as the table of options does ("hop-cap"), names what the
@@ -59,7 +59,7 @@ pub enum Step {
     },
 }
 
-/// How one door writes options and steps.
+/// How one caller writes options and steps.
 pub trait Wording {
     /// An option, with a value where one is meant: `hop_cap=3` in Python.
     fn option(&self, name: &str, value: Option<&str>) -> String;
@@ -101,7 +101,7 @@ impl Remedy {
         Remedy::For(Box::new(self), purpose.into())
     }
 
-    /// The remedy as one door puts it.
+    /// The remedy in the words of one caller.
     pub fn in_words(&self, wording: &dyn Wording) -> String {
         match self {
             Remedy::Advice(words) => words.clone(),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_door_has_its_own_words() {
+    fn a_caller_has_its_own_words() {
         struct Python;
         impl Wording for Python {
             fn option(&self, name: &str, value: Option<&str>) -> String {

@@ -142,8 +142,8 @@ fn every_type_at_the_root_has_an_example() {
 
 #[test]
 fn the_doors_use_no_internals() {
-    for door in ["gnan-report", "gnan-cli"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(door).join("src");
+    for caller in ["gnan-report", "gnan-cli"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(caller).join("src");
         for path in sources(&folder) {
             assert!(!code(&path).contains("gnan::internals"), "{} uses what is private", path.display());
         }

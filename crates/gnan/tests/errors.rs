@@ -1,4 +1,4 @@
-//! What errors promise: the library is called from several doors, so it names no option or command as one of them does,
+//! What errors promise: the library is called in several ways, so it names no option or command as one of them does,
 //! and an error leads to its cause and its place.
 
 use std::error::Error as _;

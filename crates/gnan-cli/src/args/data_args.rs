@@ -157,6 +157,12 @@ impl DataArgs {
 
     fn open_as(&self, spec: &Spec, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
         let run = match &self.cache {
+            Some(file) if file.is_file() => {
+                return Err(Error::usage("distances are kept in a folder, and this is a file")
+                    .in_file(file)
+                    .with_remedy("name a folder with --cache: one that is not there is made")
+                    .into());
+            }
             Some(folder) => run().with_cache(DistanceCache::new(folder)),
             None => run(),
         };

@@ -20,7 +20,7 @@ use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
-use crate::screen::{print, print_json, warn_of_cache};
+use crate::screen::{note_without_effect, print, print_json, warn_of_cache};
 use crate::style::{BOLD, DIM, dim, heading};
 use crate::table::{Align, Table};
 
@@ -117,6 +117,7 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Completion> {
     let spec = args.data.spec();
     spec.check()?;
     let search = args.search.search(&args.data.tried(), spec.fit.seed)?;
+    note_without_effect(&search.candidates);
     let evaluated = args.evaluated()?;
     let (data, Protocol { division, .. }) = &evaluated[0];
     let outcome = data.outcome()?;
@@ -152,7 +153,12 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Completion> {
         let seeds = counted(args.seeds as usize, "seed");
         let title = format!("{}  {words}, {seeds}", heading(format!("evaluated on {}", data.name())));
         let runs = evaluation.folds.len() + evaluation.tried.len();
-        let time = dim(format!("{} in {}", counted(runs, "run"), duration(start.elapsed().as_secs_f64())));
+        let known = match journal.known_before() {
+            0 => String::new(),
+            found => format!(", {} known from before (--fresh forgets them)", count(found)),
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let time = dim(format!("{} in {}{known}", counted(runs, "run"), duration(seconds)));
         let table = table(&evaluation, &baseline);
         let mut text = format!("{title}  {time}\n\n{}", table.render());
         text.push_str(&format!(

@@ -23,7 +23,7 @@ use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::metric_table::metric_table;
 use crate::progress::{EvaluationProgress, TrainingProgress};
-use crate::screen::{eprint_line, print, print_json, warn_of_cache};
+use crate::screen::{eprint_line, note_without_effect, print, print_json, warn_of_cache};
 use crate::style::{self, dim, heading};
 use crate::table::Table;
 use gnan_report::text::one_line;
@@ -133,6 +133,7 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Completion> {
     if args.search.is_wanted() {
         return search(args, json);
     }
+    note_without_effect(std::slice::from_ref(spec));
     let data = args.data.open(spec.fit.seed, args.test_share)?;
     let parts = data.parts(args.test_share, spec.fit.seed)?;
     interrupt::listen("stopping after this epoch; the best model so far will be saved")?;
@@ -155,6 +156,7 @@ fn constraint_note(spec: &Spec) -> Option<&'static str> {
 fn search(args: &TrainArgs, json: bool) -> Result<Completion> {
     let seed = args.data.spec().fit.seed;
     let search = args.search.search(&args.data.tried(), seed)?;
+    note_without_effect(&search.candidates);
     let data = args.data.open_to_try(seed, args.test_share)?;
     let (split, origin) = data.parts(args.test_share, seed)?;
     if split.valid.is_empty() {

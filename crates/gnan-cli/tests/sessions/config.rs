@@ -54,6 +54,18 @@ fn a_flag_beats_its_opposite_in_the_file() {
 }
 
 #[test]
+fn an_option_that_may_stand_alone_can_be_true_or_false() {
+    let desk = Desk::new();
+    desk.molecules("molecules");
+    let select = |truth: &str| {
+        desk.write("options.toml", &format!("select = {truth}\nepochs = 2\n"));
+        options(desk.gnan(&format!("train molecules --config options.toml --target toxic {QUICK}")))["model"]["select"]
+            .clone()
+    };
+    assert_eq!((select("true"), select("false")), ("path".into(), Value::Null));
+}
+
+#[test]
 fn mistakes_in_the_file_are_named_with_their_place() {
     let desk = Desk::new();
     desk.molecules("molecules");
@@ -62,11 +74,12 @@ fn mistakes_in_the_file_are_named_with_their_place() {
         desk.gnan(&format!("train molecules --config options.toml {QUICK}")).expect(2).says("options.toml").says(words)
     };
     says("epochs = 2\nepoch = 3\n", "options.toml:2: \"epoch\" is not an option of any command");
-    says("learning_rate = 0.1\n", "write learning-rate");
+    says("learning_rate = 0.1\n", "near it are: learning-rate");
     says("[train]\nfolds = 3\n", "options.toml:2: \"folds\" is not an option of gnan train");
     says("[training]\nepochs = 3\n", "options.toml:1: \"training\"");
-    says("epochs = \"many\"\n", "invalid value 'many' for '--epochs <N>'");
+    says("epochs = \"many\"\n", "options.toml:1: invalid value 'many' for 'epochs'");
     says("epochs = {}\n", "must be a word, a number or a list");
+    says("seed = 1\n\n[train]\nfar-from = 0\n", "options.toml:4: invalid value '0' for 'far-from'");
     says("epochs = \n", "options.toml:1:");
     says("config = \"other.toml\"\n", "\"config\" is not an option");
     desk.gnan("train molecules --config absent.toml").expect(3).says("absent.toml");

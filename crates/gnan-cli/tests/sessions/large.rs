@@ -75,6 +75,10 @@ fn a_cache_that_cannot_be_used_is_named_and_changes_nothing() {
     let (quiet, _) = train("--cache distances");
     assert!(!quiet.contains("warning"), "it was written again: {quiet}");
     desk.write("no-folder", "");
-    let (warned, model) = train("--cache no-folder");
+    let (warned, model) = train("--cache no-folder/below");
     assert!(model == expected && warned.contains("warning: distances cannot be kept in no-folder"), "{warned}");
+    desk.gnan("train people --target label --cache no-folder --force")
+        .expect(2)
+        .says("no-folder")
+        .says("name a folder");
 }

@@ -18,6 +18,8 @@ fn a_search_shows_what_was_tried_and_goes_on_from_its_journal() {
     assert_eq!(lines, 8 + 2);
     assert_eq!(desk.json(&line), first);
     assert_eq!(String::from_utf8(desk.read("runs.jsonl")).unwrap().lines().count(), lines);
+    desk.works(&line).shows("10 known from before");
+    assert!(!desk.works(&format!("{line} --fresh")).stdout.contains("known from before"));
     desk.works(&format!("{line} --fresh")).shows("tried").shows("validation loss").shows("layers 1, describe none");
 }
 
@@ -55,6 +57,10 @@ fn mistakes_in_a_search_are_named() {
     desk.molecules("molecules");
     let gnan = |line: &str| desk.gnan(&format!("evaluate molecules {QUICK} {line}"));
     gnan("--try colour=red").expect(2).says("colour").says("hidden");
+    gnan("--journal molecules").expect(2).says("a journal is a file");
+    gnan("--resample 5 --folds 2").expect(0).says("--resample has no effect");
+    let either = gnan("--smooth 1 --folds 2 --try shape=network,spline").expect(0);
+    assert!(!either.stderr.contains("no effect"), "a candidate uses it: {}", either.stderr);
     gnan("--try hidden=33").expect(2).says("33");
     gnan("--try dropout=0.1..0.5").expect(2).says("grid");
     gnan("--try paper --try hidden=32").expect(2).says("paper");

@@ -7,7 +7,7 @@
 //! | `importance.features`, `.distances`, `.structure` | `[done, ...]`: mean absolute contributions |
 //! | `present` | `[done, points]`: 1 where the resample held a graph with that level |
 //!
-//! Everything is checked at the door: size before reading, version, the model it belongs to, names and shapes of
+//! Everything is checked before it is used: size before reading, version, the model it belongs to, names and shapes of
 //! tensors, finite values. Writing is atomic.
 
 use std::collections::{BTreeMap, HashMap};

@@ -59,6 +59,8 @@ pub struct Journal {
 #[derive(Default)]
 struct State {
     done: HashMap<String, RunOutcome>,
+    /// Runs that the file knew when it was opened, and whether each was asked for since.
+    before: HashMap<String, bool>,
     file: Option<(PathBuf, File)>,
 }
 
@@ -76,6 +78,11 @@ impl Journal {
         }
         let mut done = HashMap::new();
         let mut whole = true;
+        if path.is_dir() {
+            return Err(Error::usage("a journal is a file, and this is a folder")
+                .in_file(path)
+                .with_remedy("name a file in it: one that is not there is made"));
+        }
         if path.exists() {
             let bytes = Limits { bytes: MOST_BYTES, ..Limits::default() }.read(path, "journal")?;
             if !bytes.is_empty() && bytes[0] != b'{' {
@@ -94,7 +101,8 @@ impl Journal {
         if !whole {
             file.write_all(b"\n").map_err(io)?;
         }
-        Ok(Journal { state: Mutex::new(State { done, file: Some((path.to_owned(), file)) }) })
+        let before = done.keys().map(|run| (run.clone(), false)).collect();
+        Ok(Journal { state: Mutex::new(State { done, before, file: Some((path.to_owned(), file)) }) })
     }
 
     /// How many runs are known.
@@ -107,8 +115,18 @@ impl Journal {
         self.len() == 0
     }
 
+    /// How many runs were asked for that its file knew when it was opened.
+    pub fn known_before(&self) -> usize {
+        self.state().before.values().filter(|asked| **asked).count()
+    }
+
     pub(super) fn find(&self, run: &str) -> Option<RunOutcome> {
-        self.state().done.get(run).cloned()
+        let mut state = self.state();
+        let outcome = state.done.get(run).cloned();
+        if let Some(asked) = state.before.get_mut(run) {
+            *asked = true;
+        }
+        outcome
     }
 
     pub(super) fn add(&self, run: &str, outcome: &RunOutcome) -> Result<()> {

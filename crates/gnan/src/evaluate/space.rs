@@ -60,7 +60,9 @@ impl Space {
             for (position, value) in values.iter().enumerate() {
                 option.set_from_text(&mut Spec::default(), value)?;
                 if values[..position].contains(value) {
-                    return Err(Error::usage(format!("{} lists {value} twice", option.name)));
+                    return Err(
+                        Error::usage(format!("{} lists {value} twice", option.name)).with_remedy("list it once")
+                    );
                 }
             }
         }

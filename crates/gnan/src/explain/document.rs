@@ -13,8 +13,8 @@ use super::verification::Verification;
 use crate::dataset::Outcome;
 use crate::error::{Error, Result};
 use crate::model::Definition;
-use crate::named::Named;
 use crate::numbers::counted_more;
+use crate::ordered_object::OrderedObject;
 use crate::score::most_probable;
 
 /// Writes explanations: what the model is, and which outputs and marginals are written.
@@ -114,10 +114,10 @@ impl Serialize for ExplanationDocument<'_> {
                 map.serialize_entry("class", &every.get(most_probable(&why.probabilities)).map(|class| &class.name))?;
             }
             let names = every.iter().map(|output| output.name.as_str());
-            map.serialize_entry("probabilities", &Named(names.zip(&why.probabilities).collect()))?;
+            map.serialize_entry("probabilities", &OrderedObject(names.zip(&why.probabilities).collect()))?;
         }
         if !why.labels.is_empty() {
-            map.serialize_entry("labels", &Named(names(&why.nodes).zip(&why.labels).collect()))?;
+            map.serialize_entry("labels", &OrderedObject(names(&why.nodes).zip(&why.labels).collect()))?;
         }
         let slots = why.structure_by_distance.len();
         let distances: Vec<(usize, String)> =
@@ -125,7 +125,7 @@ impl Serialize for ExplanationDocument<'_> {
         let outputs = self.writer.outputs.iter();
         let parts = outputs
             .map(|output| (output.name.as_str(), OutputDocument { document: self, output, distances: &distances }));
-        map.serialize_entry("outputs", &Named(parts.collect()))?;
+        map.serialize_entry("outputs", &OrderedObject(parts.collect()))?;
         map.serialize_entry("unseen", &why.unseen)?;
         map.serialize_entry("adds_up", &why.adds_up())?;
         map.end()
@@ -144,8 +144,8 @@ struct OutputDocument<'a> {
 }
 
 impl OutputDocument<'_> {
-    fn by_distance<'a>(&'a self, amount: impl Fn(usize) -> f64) -> Named<'a, f64> {
-        Named(self.distances.iter().map(|(slot, name)| (name.as_str(), amount(*slot))).collect())
+    fn by_distance<'a>(&'a self, amount: impl Fn(usize) -> f64) -> OrderedObject<'a, f64> {
+        OrderedObject(self.distances.iter().map(|(slot, name)| (name.as_str(), amount(*slot))).collect())
     }
 }
 
@@ -166,11 +166,11 @@ impl Serialize for OutputDocument<'_> {
             match by {
                 By::Feature => {
                     let amounts = signed(why.by_feature(shown));
-                    map.serialize_entry("by_feature", &Named(names(&why.features).zip(amounts).collect()))?;
+                    map.serialize_entry("by_feature", &OrderedObject(names(&why.features).zip(amounts).collect()))?;
                 }
                 By::Node => {
                     let amounts = signed(why.by_node(shown));
-                    map.serialize_entry("by_node", &Named(names(&why.nodes).zip(amounts).collect()))?;
+                    map.serialize_entry("by_node", &OrderedObject(names(&why.nodes).zip(amounts).collect()))?;
                 }
                 By::Distance => {
                     let amounts: Vec<f64> = signed(why.by_distance(shown)).collect();
@@ -179,7 +179,10 @@ impl Serialize for OutputDocument<'_> {
                 By::FeatureAndDistance => {
                     let cells = why.by_feature_and_distance.iter();
                     let cells = cells.map(|row| self.by_distance(|slot| output.of_shown(&row[slot])));
-                    map.serialize_entry("by_feature_and_distance", &Named(names(&why.features).zip(cells).collect()))?;
+                    map.serialize_entry(
+                        "by_feature_and_distance",
+                        &OrderedObject(names(&why.features).zip(cells).collect()),
+                    )?;
                 }
                 By::NodeAndFeature => {
                     map.serialize_entry("by_node_and_feature", &NodeFeatures { why, output })?;
@@ -190,7 +193,7 @@ impl Serialize for OutputDocument<'_> {
                     }
                 }
                 By::Receiver => {
-                    let amounts = |values| Named(names(&why.nodes).zip(rows(values)).collect());
+                    let amounts = |values| OrderedObject(names(&why.nodes).zip(rows(values)).collect());
                     map.serialize_entry("by_receiver", &amounts(&why.by_receiver))?;
                     map.serialize_entry("structure_by_receiver", &amounts(&why.structure_by_receiver))?;
                 }
@@ -222,7 +225,7 @@ impl Serialize for NodeFeatures<'_> {
         let feature = |part: &Contribution| self.why.features[part.feature].as_str();
         let nodes = self.why.by_node_and_feature.chunk_by(|a, b| a.node == b.node).map(|parts| {
             let amounts = parts.iter().map(|part| (feature(part), self.output.of_shown(&part.values)));
-            (&self.why.nodes[parts[0].node], Named(amounts.collect()))
+            (&self.why.nodes[parts[0].node], OrderedObject(amounts.collect()))
         });
         serializer.collect_map(nodes)
     }

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::files::Values;
 use crate::graph::Graph;
 use crate::groups::group_offsets;
+use crate::remedy::Remedy;
 use crate::spec::{EdgeDirection, WeightBins};
 
 /// A graph measured by a lens.
@@ -89,8 +90,10 @@ impl View {
         }
         let directed = data.directed();
         if !directed && lens.direction == EdgeDirection::Against {
-            return Err(Error::usage("the edges of the data have no direction to go against")
-                .with_remedy("read them as directed, or measure distance another way"));
+            return Err(Error::usage("the edges of the data have no direction to go against").with_remedy([
+                Remedy::Set("directed", "true".to_owned()).to("read them as directed"),
+                Remedy::LeaveOut(&["direction"]),
+            ]));
         }
         if lens.types.is_empty() && lens.bins.is_none() && lens.direction == EdgeDirection::Along {
             return Ok(View::plain(ReorderedGraph::new(data.graph(graph)), lens.far));

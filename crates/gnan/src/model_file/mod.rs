@@ -21,7 +21,7 @@
 //! `shell_scale` where there is one, is rho. A B-spline sees the same as a network would; its
 //! degree and knots are in the definition, its coefficients, feature after feature, in the tensor.
 //!
-//! A file can lie, so everything is checked at the door: size before reading, version by name, exact tensor names and
+//! A file can lie, so everything is checked before it is used: size before reading, version by name, exact tensor names and
 //! shapes, finite values. Writing is atomic.
 
 mod check;
@@ -156,6 +156,7 @@ impl Model {
 
 fn broken(what: impl std::fmt::Display) -> Error {
     Error::input(format!("this is not a usable model file: {what}"))
+        .with_remedy("name a file that training wrote; if this one was, train again")
 }
 
 fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T> {

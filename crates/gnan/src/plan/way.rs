@@ -7,8 +7,8 @@ use crate::statistics::DistanceStorage;
 /// A way of running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Sums over graphs are all that is needed.
-    GraphSums,
+    /// Statistics summed over the data before training are all that is needed.
+    StatisticsAlone,
     /// Distances are held in memory, a byte each (two above 256 slots).
     Bytes,
     /// Distances are held in memory, half a byte each.
@@ -27,7 +27,7 @@ impl Way {
     /// Its name for people and files.
     pub fn name(self) -> String {
         match self {
-            Way::GraphSums => "sums over the graphs".to_owned(),
+            Way::StatisticsAlone => "statistics alone, no distances kept".to_owned(),
             Way::Bytes => "distances as bytes in memory".to_owned(),
             Way::HalfBytes => "distances as half bytes in memory".to_owned(),
             Way::CacheFile => "distances in a cache file".to_owned(),

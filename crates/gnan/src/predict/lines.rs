@@ -13,7 +13,7 @@ use super::Prediction;
 use crate::dataset::Outcome;
 use crate::error::{Error, Result};
 use crate::model::{Definition, Model};
-use crate::named::Named;
+use crate::ordered_object::OrderedObject;
 
 impl Model {
     /// Predictions as rows of a CSV table, under its header where it is wanted.
@@ -99,14 +99,14 @@ impl Serialize for PredictionLine<'_> {
             Outcome::Binary | Outcome::Multiclass => {
                 map.serialize_entry("class", &item.classes.first())?;
                 let names = definition.classes().iter().map(String::as_str);
-                map.serialize_entry("probabilities", &Named(names.zip(probabilities()).collect()))?;
+                map.serialize_entry("probabilities", &OrderedObject(names.zip(probabilities()).collect()))?;
             }
             Outcome::MultiLabel => {
-                map.serialize_entry("classes", &Named(targets().zip(&item.classes).collect()))?;
-                map.serialize_entry("probabilities", &Named(targets().zip(probabilities()).collect()))?;
+                map.serialize_entry("classes", &OrderedObject(targets().zip(&item.classes).collect()))?;
+                map.serialize_entry("probabilities", &OrderedObject(targets().zip(probabilities()).collect()))?;
             }
             Outcome::Regression | Outcome::MultiRegression => {
-                map.serialize_entry("values", &Named(targets().zip(&item.outputs).collect()))?;
+                map.serialize_entry("values", &OrderedObject(targets().zip(&item.outputs).collect()))?;
             }
         }
         map.end()

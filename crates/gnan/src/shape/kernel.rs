@@ -114,10 +114,17 @@ pub fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
 fn dot_in<S: Simd, const V: usize>(simd: S, a: &[f32], b: &[f32]) -> f32 {
     let ((a, _), (b, _)) = (S::as_simd_f32s(a), S::as_simd_f32s(b));
     let mut sums = [simd.splat_f32s(0.0); V];
-    for (a, b) in a.chunks(V).zip(b.chunks(V)) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum = simd.mul_add_e_f32s(*a, *b, *sum);
+    // By position: `chunks` of the standard library is not inlined here, and a call per vector costs more than its sum.
+    let mut at = 0;
+    while at + V <= a.len() {
+        let (a, b) = (&a[at..at + V], &b[at..at + V]);
+        for position in 0..V {
+            sums[position] = simd.mul_add_e_f32s(a[position], b[position], sums[position]);
         }
+        at += V;
+    }
+    for position in 0..a.len() - at {
+        sums[position] = simd.mul_add_e_f32s(a[at + position], b[at + position], sums[position]);
     }
     let mut vectors = V;
     while vectors > 1 {

@@ -181,7 +181,8 @@ options! {
         "hop-cap" hop_cap: Option<usize> = None, Form::One, "K" => tried;
         /// All nodes K or more edges away form one shell, with one value of the distance function. This is another model, not
         /// an approximation of the usual one; on large graphs of small diameter it is much cheaper
-        "far-from" far_from: Option<u16> = None, Form::One, "K" => tried;
+        "far-from" far_from: Option<u16> = None, Form::One, "K",
+            must |far| far.is_none_or(|far| (1..=1000).contains(&far)), "give a number of edges from 1 to 1000" => tried;
         /// Nodes without a path do not count: their distance function is 0
         "ignore-unreachable" ignore_unreachable: bool = false, Form::Switch, "true|false" => tried;
         /// How the nodes of a graph are pooled: sum, mean, or both with a distance function each

@@ -56,7 +56,7 @@ macro_rules! numbers {
 }
 
 numbers!(
-    usize: "a whole number", u64: "a whole number", u32: "a whole number", u16: "a whole number", f64: "a number"
+    usize: "a whole number", u64: "a whole number of at most 18446744073709551615", u32: "a whole number", u16: "a whole number", f64: "a number"
 );
 
 impl Scalar for bool {

@@ -7,7 +7,7 @@ use crate::lens::{Lens, Pool, View};
 use crate::model::model_reach;
 use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
-use crate::spec::{FeatureRules, LogitChoice, OPTIONS, Spec, TaskChoice};
+use crate::spec::{BinChoice, FeatureRules, LogitChoice, OPTIONS, Spec, TaskChoice};
 
 /// Refuses what was requested.
 pub(super) fn refuse<T>(what: impl Into<String>, remedy: impl Into<Remedy>) -> Result<T> {
@@ -38,6 +38,26 @@ impl Spec {
         Lens::check(&self.lenses())?;
         self.check_hop_caps()?;
         self.check_links()
+    }
+
+    /// Options that were chosen and change nothing beside the others, each with the reason.
+    pub fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
+        let shapes = [self.resolved_shape(), self.resolved_rho_shape()];
+        let networks = self.model.readout || shapes.contains(&ShapeKind::Network);
+        let unused = [
+            ("smooth", !shapes.contains(&ShapeKind::Spline), "it is for splines, and there are none"),
+            ("layers", !networks, "it is for networks, and there are none"),
+            ("hidden", !networks, "it is for networks, and there are none"),
+            ("resample", self.statistics.shell_sample.is_none(), "no shells are sampled"),
+            ("pieces-above", self.statistics.bins != BinChoice::Off, "bins are not off"),
+        ];
+        let usual = Spec::default();
+        let chosen = |name: &str| self.get(name) != usual.get(name);
+        unused
+            .into_iter()
+            .filter(|(name, unused, _)| *unused && chosen(name))
+            .map(|(name, _, why)| (name, why))
+            .collect()
     }
 
     /// Refuses hop caps where a shell may hold nodes that are nearer and nodes that are farther than so many edges.
@@ -133,10 +153,13 @@ impl Spec {
 
     fn check_targets(&self, train: &Dataset, outcome: Outcome) -> Result<()> {
         if self.fit.balance && !matches!(outcome, Outcome::Binary | Outcome::Multiclass) {
-            return Err(Error::usage("balancing classes needs one target with classes"));
+            return refuse("balancing classes needs one target with classes", Remedy::LeaveOut(&["balance"]));
         }
         if self.model.logits.is_some() && outcome != Outcome::Binary {
-            return Err(Error::usage("the number of logits is a choice for a target of two classes only"));
+            return refuse(
+                "the number of logits is a choice for a target of two classes only",
+                Remedy::LeaveOut(&["logits"]),
+            );
         }
         let plain = train.task() == Task::Node && self.statistics.normalise && self.fit.batch.is_none();
         if self.model.scale_shells && !(plain && Lens::is_plain(&self.lenses())) {
@@ -227,5 +250,23 @@ impl Spec {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_without_effect_are_known_and_others_are_not_named() {
+        let names = |spec: &Spec| spec.without_effect().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        assert!(names(&Spec::default()).is_empty());
+        let unused = Spec::default().smooth(0.5).resample(7).pieces_above(9);
+        assert_eq!(names(&unused), ["smooth", "resample", "pieces-above"]);
+        let used = unused.rho_shape(ShapeKind::Spline).shell_sample(4).bins(BinChoice::Off).hidden(32);
+        assert!(names(&used).is_empty());
+        let splines = Spec::default().shape(ShapeKind::Spline).rho_shape(ShapeKind::Spline).hidden(32).layers(2);
+        assert_eq!(names(&splines), ["layers", "hidden"]);
+        assert!(names(&splines.readout(true)).is_empty());
     }
 }

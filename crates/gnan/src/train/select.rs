@@ -105,10 +105,16 @@ impl Spec {
                 Remedy::LeaveOut(&["rho", "logits"]).to("train one model"),
             );
         }
-        if self.model.readout || self.wants_pairs() || self.fit.batch.is_some() {
+        let in_the_way: [(&[&str], bool); 4] = [
+            (&["readout"], self.model.readout),
+            (&["feature-pairs"], self.model.feature_pairs > 0),
+            (&["feature-pair"], !self.model.feature_pair.is_empty()),
+            (&["batch"], self.fit.batch.is_some()),
+        ];
+        if let Some((option, _)) = in_the_way.into_iter().find(|(_, there)| *there) {
             return refuse(
                 "features are selected in plain models, in one batch",
-                Remedy::LeaveOut(&["readout", "feature-pairs", "feature-pair", "batch"]).to("select features first"),
+                Remedy::LeaveOut(option).to("select features first"),
             );
         }
         if named > 0 {

@@ -32,7 +32,11 @@ impl DistanceStorage {
         } else {
             match cache {
                 Some(cache) if !wide => DistanceStorage::File(cache.clone()),
-                _ => DistanceStorage::Recomputed,
+                Some(cache) => {
+                    cache.report(format!("{slots} distances are too many for a cache file: they are searched again"));
+                    DistanceStorage::Recomputed
+                }
+                None => DistanceStorage::Recomputed,
             }
         }
     }
@@ -60,7 +64,9 @@ mod tests {
         assert_eq!(choose(1000, 16, None), DistanceStorage::HalfBytes);
         assert_eq!(choose(1000, 17, None), DistanceStorage::Recomputed);
         assert_eq!(choose(1000, 17, Some(&cache)), DistanceStorage::File(cache.clone()));
+        assert_eq!(cache.problem(), None);
         assert_eq!(choose(2000, 300, Some(&cache)), DistanceStorage::Recomputed);
+        assert!(cache.problem().is_some_and(|problem| problem.contains("300 distances")));
         assert_eq!(DistanceStorage::choose(u64::MAX, 300, None, None), DistanceStorage::Bytes);
     }
 }
