@@ -1,7 +1,7 @@
-//! Rho by distance, as a table.
+//! Curves over distance, as a table.
 
 use anstyle::Style;
-use gnan::explain::RhoByDistance;
+use gnan::explain::CurveByDistance;
 use gnan::numbers::{counted, with_sign};
 
 use crate::bars::Bars;
@@ -16,14 +16,14 @@ pub const FIRST_DISTANCES: usize = 8;
 const NAME_WIDTH: usize = 24;
 
 /// One curve as a bar per distance, with the number of nodes that have a source there; several as a table.
-pub fn rho_table(curves: &[RhoByDistance], receivers: &[f64], shown: usize, node: &str) -> Table {
+pub fn distance_table(curves: &[CurveByDistance], receivers: &[f64], shown: usize, node: &str) -> Table {
     match curves {
         [only] => one_curve(only, receivers, shown, node),
         several => many_curves(several, shown),
     }
 }
 
-fn one_curve(curve: &RhoByDistance, receivers: &[f64], shown: usize, node: &str) -> Table {
+fn one_curve(curve: &CurveByDistance, receivers: &[f64], shown: usize, node: &str) -> Table {
     let receivers_at = |slot: usize| counted(receivers.get(slot).map_or(0, |count| *count as usize), node);
     let mut rows: Vec<(String, f64, String)> = Vec::new();
     for (distance, value) in curve.values.iter().enumerate().take(shown) {
@@ -44,7 +44,7 @@ fn one_curve(curve: &RhoByDistance, receivers: &[f64], shown: usize, node: &str)
     table
 }
 
-fn many_curves(curves: &[RhoByDistance], shown: usize) -> Table {
+fn many_curves(curves: &[CurveByDistance], shown: usize) -> Table {
     let distances = curves.iter().map(|curve| curve.values.len()).max().unwrap_or(0).min(FIRST_DISTANCES);
     let unreachable = curves.iter().any(|curve| curve.unreachable.is_some());
     let mut columns = vec![Align::Left];
@@ -71,14 +71,14 @@ mod tests {
         anstream::adapter::strip_str(&table.render()).to_string()
     }
 
-    fn curve(name: &str, values: Vec<Option<f64>>, unreachable: Option<f64>) -> RhoByDistance {
-        RhoByDistance { name: name.to_owned(), values, unreachable, rho: 0, output: 0 }
+    fn curve(name: &str, values: Vec<Option<f64>>, unreachable: Option<f64>) -> CurveByDistance {
+        CurveByDistance { name: name.to_owned(), values, unreachable, rho: 0, output: 0 }
     }
 
     #[test]
     fn one_rho_is_a_bar_per_distance() {
         let curve = curve("", vec![Some(1.0), Some(0.5), None], Some(0.0));
-        let text = plain(&rho_table(&[curve], &[60.0, 58.0, 0.0, 2.0], 20, "node"));
+        let text = plain(&distance_table(&[curve], &[60.0, 58.0, 0.0, 2.0], 20, "node"));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!("  0  itself      +1.00  {}  60 nodes", "█".repeat(24)));
         assert_eq!(lines[1], format!("  1  neighbours  +0.50  {}{}  58 nodes", "█".repeat(12), " ".repeat(12)));
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn several_rhos_are_a_table() {
         let curve = |name: &str| curve(name, vec![Some(1.0), Some(-0.5)], None);
-        let text = plain(&rho_table(&[curve("ring"), curve("charge")], &[], 20, "node"));
+        let text = plain(&distance_table(&[curve("ring"), curve("charge")], &[], 20, "node"));
         assert_eq!(text.lines().last(), Some("  charge    +1.00  -0.50"));
     }
 }

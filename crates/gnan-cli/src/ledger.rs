@@ -1,7 +1,7 @@
 //! A ledger on paper: terms that add up to a total, also as printed, and a waterfall from the first to the last.
 
 use anstyle::Style;
-use gnan::explain::{By, Ledger};
+use gnan::explain::{By, Ledger, Reference};
 use gnan::numbers::{Precision, counted_more};
 
 use crate::bars::Waterfall;
@@ -42,8 +42,16 @@ impl LedgerTable {
             amount,
             remark: remark.to_owned(),
         };
-        let mut lines =
-            vec![line("base", ledger.base, "the same for all"), line("structure", ledger.structure, structure)];
+        let base = match ledger.reference {
+            Reference::Average => "the average of the training items",
+            Reference::Zero => "the same for all",
+        };
+        let mut lines = vec![line("base", ledger.base, base)];
+        if ledger.by != By::Receiver {
+            lines.push(line("structure", ledger.structure, structure));
+        }
+        let average = |amount| line("average item", amount, "less what all this is on average");
+        lines.extend(ledger.average_item.map(average));
         lines.extend(ledger.terms.iter().map(|term| line(&term.name, term.amount, "")));
         lines.extend(ledger.rest.map(|(others, sum)| line(&counted_more(others, noun), sum, "together")));
         LedgerTable::of_lines(&lines, noun, total_name, ledger)
@@ -110,8 +118,10 @@ mod tests {
             id,
             output,
             by,
+            reference: Reference::Zero,
             base: 0.0,
             structure: 0.0,
+            average_item: None,
             terms,
             rest: None,
             total,

@@ -97,7 +97,10 @@ impl<'a> Bands<'a> {
         let Some(intervals) = self.intervals else { return Vec::new() };
         let rhos = overview.rho.iter().zip(&intervals.rho_verdicts).skip(rho.of_bias_alone());
         let words = rhos.filter_map(|(rho, verdicts)| {
-            Some(format!("Influence of {} by distance: {}.", one_line(&rho.name), named(verdicts, &overview.outputs)?))
+            let outputs =
+                if verdicts.len() == overview.outputs.len() { &overview.outputs } else { &overview.shown_outputs };
+            let what = if rho.anchor.is_some() { "Influence of" } else { "Effect of" };
+            Some(format!("{what} {} by distance: {}.", one_line(&rho.name), named(verdicts, outputs)?))
         });
         words.collect()
     }

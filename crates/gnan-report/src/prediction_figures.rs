@@ -49,31 +49,59 @@ pub fn waterfall(definition: &Definition, why: &Explanation, output: usize, widt
     };
     Figure {
         name: "waterfall".to_owned(),
-        caption: "The contribution of every feature, all source nodes together; base, structure term and features add up to the \
-                  prediction exactly."
-            .to_owned(),
+        caption: match why.compared_with() {
+            Some(_) => {
+                "From the average prediction of the training items (base) to this one: what every feature, and the structure of \
+                 the graph, contribute more or less than on average. The steps add up to the prediction exactly."
+            }
+            None => {
+                "The contribution of every feature, all source nodes together; base, structure and features add up to the \
+                 prediction exactly."
+            }
+        }
+        .to_owned(),
         scene: scene.scene(width),
     }
 }
 
-/// The contributions by feature; those of the feature by which nodes are labelled are divided by its levels.
+/// The contributions by feature. For a node, those of its own value and of other nodes are apart; for a graph, those of the feature
+/// by which nodes are labelled are divided by its levels.
 fn terms(definition: &Definition, why: &Explanation, output: usize) -> Vec<Term> {
+    let own_and_others = why.own_and_others(output).filter(|_| definition.learned.links.is_none());
+    if let Some(parts) = own_and_others {
+        let named = why.features.iter().zip(&why.own_values).zip(parts);
+        let both = named.flat_map(|((name, value), [own, others])| {
+            let detail = String::new();
+            [
+                Term { name: format!("{name} = {value}"), value: own, detail: "its own value".to_owned() },
+                Term { name: format!("neighbours' {name}"), value: others, detail },
+            ]
+        });
+        return both.filter(|term| term.value != 0.0).collect();
+    }
     let named = definition
         .learned
         .features
         .iter()
         .position(|feature| feature.kind == Kind::Categorical && feature.pair.is_none());
     let mut terms = Vec::new();
-    for (k, (name, amount)) in why.features.iter().zip(why.by_feature(output)).enumerate() {
+    for (k, (name, amount)) in why.features.iter().zip(why.feature_differences(output)).enumerate() {
         // The sources of a node pair are edges, labelled by their distance, not by a level.
         let divided = named == Some(k) && definition.learned.links.is_none();
         match why.by_label(k, output).filter(|_| divided) {
             None => terms.push(Term { name: name.clone(), value: amount, detail: String::new() }),
-            Some(levels) => terms.extend(levels.into_iter().map(|(level, value, nodes)| Term {
-                name: format!("{name}: {level}"),
-                value,
-                detail: counted(nodes, "node"),
-            })),
+            Some(levels) => {
+                terms.extend(levels.into_iter().map(|(level, value, nodes)| Term {
+                    name: format!("{name}: {level}"),
+                    value,
+                    detail: counted(nodes, "node"),
+                }));
+                terms.extend(why.compared_with().map(|average| Term {
+                    name: format!("{name}: average item"),
+                    value: -average.features[k][output],
+                    detail: "less what it contributes on average".to_owned(),
+                }));
+            }
         }
     }
     terms

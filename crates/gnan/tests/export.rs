@@ -59,6 +59,10 @@ struct Feature {
     missing: Option<(Vec<f64>, usize)>,
     /// For every lens.
     centre: Vec<Curve>,
+    /// Lens and distance at which effects are shown; in JSON.
+    anchor: Option<(usize, Option<usize>)>,
+    /// The effects there, by level.
+    effects: HashMap<String, Vec<f64>>,
 }
 
 /// The distances at which something counts.
@@ -131,12 +135,16 @@ impl Tables {
             }
             for level in json["levels"].as_array().unwrap() {
                 let found = (numbers(&level["values"]), level["rho"].as_u64().unwrap() as usize);
+                feature.effects.insert(level["name"].as_str().unwrap().to_owned(), numbers(&level["effect"]));
                 if level["missing"].as_bool().unwrap() {
                     feature.missing = Some(found);
                 } else {
                     feature.levels.insert(level["name"].as_str().unwrap().to_owned(), found);
                 }
             }
+            let (lens, distance) = (&json["anchor"]["lens"], &json["anchor"]["distance"]);
+            let whole = |json: &Json| json.as_u64().map(|number| number as usize);
+            feature.anchor = whole(lens).map(|lens| (lens, whole(distance)));
             feature.centre = json["centre"].as_array().map(|all| all.iter().map(in_t).collect()).unwrap_or_default();
             (json["name"].as_str().unwrap().to_owned(), feature)
         };
@@ -228,6 +236,9 @@ impl Tables {
                             feature.levels.insert(level.to_owned(), (values, place.unwrap()));
                         }
                         "missing" => feature.missing = Some((values, place.unwrap())),
+                        "effect" => {
+                            feature.effects.insert(level.to_owned(), values);
+                        }
                         "centre" => {
                             let lens: usize = level.parse().unwrap();
                             if lens == feature.centre.len() {
@@ -257,6 +268,33 @@ impl Tables {
         };
         let read = || curve.read(t).into_iter().map(|value| value * factor).collect();
         if counts { read() } else { vec![0.0; self.base.len()] }
+    }
+
+    /// Refuses effects that are not those which the other tables give at the anchor; how many there are.
+    fn check_effects(&self) -> usize {
+        let rhos = self.rho.len() / self.mean.len();
+        let mut checked = 0;
+        for (name, feature) in &self.features {
+            let Some((lens, distance)) = feature.anchor else { panic!("{name} has no anchor") };
+            let missing = feature.missing.iter().map(|found| ("missing", found));
+            for (level, (values, rho)) in
+                feature.levels.iter().map(|(name, found)| (name.as_str(), found)).chain(missing)
+            {
+                let heeded = &self.rho[lens * rhos + rho];
+                let rho = self.at_distance(&heeded.curve, heeded.reach, distance);
+                let centre = feature.centre.get(lens).map(|centre| self.at_distance(centre, heeded.reach, distance));
+                for (c, effect) in feature.effects[level].iter().enumerate() {
+                    let (product, centre) = (values[c] * rho[c], centre.as_ref().map_or(0.0, |centre| centre[c]));
+                    let size = 1.0 + product.abs() + centre.abs();
+                    assert!(
+                        (product - centre - effect).abs() < 1e-7 * size,
+                        "{name} {level}: {product} {centre} {effect}"
+                    );
+                    checked += 1;
+                }
+            }
+        }
+        checked
     }
 
     fn said(&self, feature: &Feature, value: &Value) -> Option<(Vec<f64>, usize)> {
@@ -355,7 +393,7 @@ fn compare(model: &Model, tables: &Tables, case: &Case, engine: &Outputs) -> usi
 
 #[test]
 fn exported_tables_give_the_predictions_back() {
-    let mut compared = 0;
+    let (mut compared, mut effects) = (0, 0);
     for seed in 0..250 {
         let (model, case) = model_and_new_case(&mut Stream::named(seed, "export", 0));
         if case.items() == 0 {
@@ -364,11 +402,28 @@ fn exported_tables_give_the_predictions_back() {
         let data = dataset_for(&case, &model);
         let engine = model.outputs_on(&data).unwrap();
         let exported = model.tables();
-        for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
-            compared += compare(&model, &tables, &case, &engine);
+        let tables = [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())];
+        effects += tables[0].check_effects();
+        for tables in &tables {
+            compared += compare(&model, tables, &case, &engine);
+        }
+        assert_effects_are_shown(&model, &tables);
+    }
+    assert!(compared > 2000 && effects > 500, "{compared} {effects}");
+}
+
+/// The effects of both kinds of tables are those of the overview, which figures draw.
+fn assert_effects_are_shown(model: &Model, tables: &[Tables]) {
+    let overview = model.overview();
+    for feature in &overview.features {
+        for level in &feature.levels {
+            for tables in tables {
+                let exported = model.definition().shown(&tables.features[&feature.name].effects[&level.name]);
+                let close = exported.iter().zip(&level.values).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + b.abs()));
+                assert!(close, "{} {}: {exported:?} {:?}", feature.name, level.name, level.values);
+            }
         }
     }
-    assert!(compared > 2000, "{compared}");
 }
 
 /// Described nodes: a level per value, the rare ones in one.

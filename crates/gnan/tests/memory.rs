@@ -233,7 +233,10 @@ fn an_explanation_is_the_same_whatever_the_memory() {
         assert!((by_node - whole).abs() < 1e-9 && (pairs - whole).abs() < 1e-9, "{by_node} {pairs} {whole}");
         let top = why.ledger(output, By::NodeAndFeature).top(3);
         assert_eq!(top.rest.map(|(others, _)| others), Some(59_997));
-        let sum = top.base + top.structure + top.terms.iter().map(|term| term.amount).sum::<f64>();
+        let sum = top.base
+            + top.structure
+            + top.average_item.unwrap_or(0.0)
+            + top.terms.iter().map(|term| term.amount).sum::<f64>();
         assert!((sum + top.rest.unwrap().1 - whole).abs() < 1e-9);
     }
     // With little memory the terms of sources are not kept but found again, and not a digit changes.

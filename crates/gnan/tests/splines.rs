@@ -151,7 +151,9 @@ fn assert_kept(model: &Model) {
                     "{}: {values:?}",
                     feature.name
                 );
-                assert!(rho.values.iter().flatten().all(|rho| rho.abs() <= 1.0));
+                let effect = |x: f64, slot: usize| canonical.product(k, FeatureValue::Number(x), slot)[c].abs();
+                let slots = 0..canonical.slots();
+                assert!(places.iter().all(|x| slots.clone().all(|slot| effect(*x, slot) <= bound)), "{}", feature.name);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gnan::explain::{By, Canonical, Explanation, RhoByDistance};
+use gnan::explain::{By, Canonical, CurveByDistance, Explanation};
 use gnan::files::Task;
 use gnan::metric::{Metric, Metrics};
 use gnan::numbers::{count, duration};
@@ -25,7 +25,7 @@ use crate::args::ForceArgs;
 use crate::args::heading::{OUTPUT, TRAINING};
 use crate::cli::examples;
 use crate::exit::{Completion, Result};
-use crate::findings::rho_table;
+use crate::findings::distance_table;
 use crate::ledger::LedgerTable;
 use crate::metric_table::metric_table;
 use crate::progress::working;
@@ -80,7 +80,7 @@ struct Document<'a> {
     model: PathBuf,
     predictions: PathBuf,
     report: PathBuf,
-    rho: Vec<RhoByDistance>,
+    rho: Vec<CurveByDistance>,
     explanation: ExplanationDocument<'a>,
 }
 
@@ -109,9 +109,9 @@ impl<'a> ExplanationDocument<'a> {
             id: &why.id,
             measured: explained.measured,
             prediction: why.total(0),
-            base: why.base[0],
-            structure: why.structure(0),
-            features: why.features.iter().map(String::as_str).zip(why.by_feature(0)).collect(),
+            base: why.reference_base(0),
+            structure: why.structure_difference(0),
+            features: why.features.iter().map(String::as_str).zip(why.feature_differences(0)).collect(),
             adds_up: why.adds_up(),
         }
     }
@@ -141,7 +141,7 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Completion> {
         model: args.output.join(MODEL_FILE),
         predictions: args.output.join(PREDICTIONS_FILE),
         report: args.output.join(REPORT_FILE),
-        rho: model.canonical().rhos_by_distance(),
+        rho: model.canonical().influence_by_distance(),
         explanation: ExplanationDocument::of(&explained),
     };
     write_outputs(&args.output, model, test, &document)?;
@@ -244,7 +244,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     text.push_str(&format!("\n{}\n", heading("Try next")));
     let model_path = folder.join(MODEL_FILE);
     let hints = [
-        (format!("gnan explain {} {DATA} --id water", model_path.display()), "any prediction, to the last digit"),
+        (format!("gnan explain {} {DATA} --id benzene", model_path.display()), "any prediction, to the last digit"),
         (format!("gnan bootstrap {} {DATA}", model_path.display()), "95 % bands for every curve of the report"),
         (format!("gnan evaluate {DATA} --folds 5"), "how much of it was luck"),
         ("gnan train your-data/ --target column".to_owned(), "your own graphs; gnan train --help shows how"),
@@ -261,7 +261,7 @@ fn learned(canonical: &Canonical) -> String {
     let receivers = &canonical.definition().learned.receivers;
     let mut text = format!("\n{}\n", heading("3. What did it learn?"));
     text.push_str("  Influence by distance (rho, by the number of bonds between two atoms):\n");
-    text.push_str(&rho_table(&canonical.rhos_by_distance(), receivers, DISTANCES, "atom").render());
+    text.push_str(&distance_table(&canonical.influence_by_distance(), receivers, DISTANCES, "atom").render());
     if let Some(elements) = canonical.features().into_iter().find(|feature| feature.name == ELEMENT) {
         text.push_str("\n  Effect of the element of an atom (+ dissolves better, - worse than the average atom):\n");
         let (mut rows, _) =

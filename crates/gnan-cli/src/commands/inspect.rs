@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gnan::Model;
-use gnan::explain::RhoByDistance;
+use gnan::explain::CurveByDistance;
 use gnan::model::{Certificate, Definition, FeatureSchema};
 use gnan::model_file::{FORMAT_VERSION, parameter_count};
 use gnan::numbers::{count, counted, number};
@@ -17,7 +17,7 @@ use crate::args::arguments;
 use crate::args::heading::OUTPUT;
 use crate::cli::examples;
 use crate::exit::{Completion, Result};
-use crate::findings::rho_table;
+use crate::findings::distance_table;
 use crate::screen::{print, print_json};
 use crate::style::{dim, heading, warning};
 use crate::table::{Align, Table, shorten};
@@ -49,7 +49,7 @@ struct Document<'a> {
     format_version: u32,
     parameters: usize,
     outputs: Vec<String>,
-    rho: Vec<RhoByDistance>,
+    rho: Vec<CurveByDistance>,
     /// The model's certificates, checked again.
     checked: &'a [Certificate],
     /// The arguments of `gnan train` that request the same model.
@@ -67,7 +67,7 @@ pub fn run(args: &InspectArgs, json: bool) -> Result<Completion> {
             format_version: FORMAT_VERSION,
             parameters: parameter_count(definition),
             outputs: definition.output_names(),
-            rho: model.canonical().rhos_by_distance(),
+            rho: model.canonical().influence_by_distance(),
             checked: &checked,
             options: arguments(model.spec()),
             definition,
@@ -180,9 +180,9 @@ fn levels(feature: &FeatureSchema) -> String {
 
 /// Rho by distance: bars for one, a table for several.
 fn rho_lines(model: &Model, shown: usize) -> String {
-    let curves = model.canonical().rhos_by_distance();
+    let curves = model.canonical().influence_by_distance();
     let receiver = if model.definition().learned.links.is_some() { "pair" } else { "node" };
-    let table = rho_table(&curves, &model.definition().learned.receivers, shown, receiver);
+    let table = distance_table(&curves, &model.definition().learned.receivers, shown, receiver);
     let note = dim("how much sources count at each distance; 1 is the largest seen in training");
     let cut = if curves.len() > 1 { rest(curves.len(), shown) } else { String::new() };
     format!("{}  {note}\n{}{cut}", heading("rho"), table.render())

@@ -42,17 +42,24 @@ fn assert_adds_up(document: &Value, marginals: usize) {
     assert!(!outputs.is_empty());
     for (name, parts) in outputs {
         let rest = number(&parts["base"]) + number(&parts["structure"]);
+        // Structure and features are differences from the average item, the other parts are not.
+        let average = &parts["average_item"];
+        let [structure, features] = match average.is_object() {
+            true => [number(&average["structure"]), sum(&average["by_feature"])],
+            false => [0.0, 0.0],
+        };
         let whole =
             number(&parts["base"]).abs() + size(&parts["structure_by_distance"]) + size(&parts["by_node_and_feature"]);
         let tolerated = 1e-5 * whole.max(1.0);
         let by: Vec<&String> = parts.as_object().unwrap().keys().filter(|key| key.starts_with("by_")).collect();
         assert_eq!(by.len(), marginals, "{by:?}");
         for marginal in by {
-            let miss = (rest + sum(&parts[marginal]) - number(&parts["prediction"])).abs();
+            let average = if marginal == "by_feature" { 0.0 } else { features };
+            let miss = (rest + sum(&parts[marginal]) - average - number(&parts["prediction"])).abs();
             assert!(miss <= tolerated, "{name}, {marginal}: off by {miss}");
         }
         assert!((number(&parts["total"]) - number(&parts["prediction"])).abs() <= tolerated);
-        assert!((sum(&parts["structure_by_distance"]) - number(&parts["structure"])).abs() <= tolerated);
+        assert!((sum(&parts["structure_by_distance"]) - structure - number(&parts["structure"])).abs() <= tolerated);
     }
     assert_eq!(document["adds_up"], true);
 }
@@ -158,7 +165,14 @@ fn a_prediction_as_a_document_and_a_table() {
     let document = desk.json("explain model.gnan molecules --id g7");
     assert_eq!((&document["id"], &document["unit"]), (&"g7".into(), &"log-odds".into()));
     assert_adds_up(&document, 6);
+    let raw = desk.json("explain model.gnan molecules --id g7 --reference zero");
+    assert_adds_up(&raw, 6);
+    assert!(raw["outputs"]["yes"]["average_item"].is_null());
+    desk.works("explain model.gnan molecules --id g7 --by feature").shows("the average of the training items");
+    desk.works("explain model.gnan molecules --id g7 --by node").shows("average item");
+    desk.works("explain model.gnan molecules --id g7 --by node --reference zero").shows("the same for all");
     let parts = &document["outputs"]["yes"];
+    assert_ne!(parts["base"], raw["outputs"]["yes"]["base"]);
     assert!(parts["by_feature"]["element"].is_number() && parts["by_node_and_feature"]["a1"]["mass"].is_number());
     assert!(
         parts["by_feature_and_distance"]["mass"]["1"].is_number() && parts["structure_by_receiver"]["a0"].is_number()
@@ -178,7 +192,9 @@ fn a_prediction_as_a_document_and_a_table() {
     for id in ["g7", "g8"] {
         let sum = |by: &str| sums[&(id.to_owned(), by.to_owned())];
         for by in ["feature", "node", "distance", "feature-distance", "node-feature", "receiver"] {
-            let miss = sum("base") + sum("structure") + sum(by) - sum("prediction");
+            // By receiver the structure is among the terms.
+            let structure = if by == "receiver" { 0.0 } else { sum("structure") };
+            let miss = sum("base") + structure + sum(by) - sum("prediction");
             assert!(miss.abs() < 1e-4, "{id}, {by}: off by {miss}");
         }
     }

@@ -255,7 +255,7 @@ impl PlantedTrial {
         let mut queries = Vec::new();
         let mut rho_questions = |curve: String, (rho, planted): (usize, usize)| {
             for slot in (0..slots).filter(|slot| supported(&self.truth.receivers, *slot)) {
-                let truth = self.truth.rhos[planted][slot][0];
+                let truth = self.truth.influence(planted, slot, canonical.rho_anchor(rho));
                 // Where rho is 1 by definition no band can be wrong.
                 if truth != 1.0 {
                     // "Unreachable" is one point, however many distances a data set has.
@@ -279,8 +279,8 @@ impl PlantedTrial {
                 let value = feature_value(feature, v);
                 let anchored = matches!(feature.kind, Kind::Binary | Kind::Sparse) && feature.values[v].number == 0.0;
                 if let (false, Some(found)) = (anchored, canonical.shape(k, value)) {
-                    let (place, truth) =
-                        (BandPlace::Shape { feature: k, value, output: 0 }, self.truth.shapes[k][v][0]);
+                    let place = BandPlace::Shape { feature: k, value, output: 0 };
+                    let truth = self.truth.products[k][v][canonical.anchor(k)][0];
                     queries.push(BandQuery {
                         curve: feature.name.clone(),
                         point: (0, v),

@@ -168,7 +168,7 @@ mod tests {
             .iter_mut()
             .enumerate()
             .for_each(|(index, value)| value.effects.clone_from(&effects[(index + 1) % effects.len()]));
-        other.planted.rhos[0].near.swap(0, 3);
+        other.planted.rhos[0].near.swap(1, 3);
         let slots = trial.truth.receivers.len();
         trial.truth = Truth::new(&other.planted, &trial.world.graphs, &trial.fitted.train, slots);
         let report = trial.report(&other);

@@ -80,7 +80,8 @@ impl Recovery<'_> {
         let row = |name: String, (model, planted): (usize, usize)| {
             let mut curve = Curve::default();
             for (slot, support) in self.truth.receivers.iter().enumerate() {
-                let (truth, found) = (self.truth.rhos[planted][slot][0], found[model].values[slot][0]);
+                let truth = self.truth.influence(planted, slot, canonical.rho_anchor(model));
+                let found = found[model].values[slot][0];
                 curve.push(|| slot_name(slot, slots), *support, truth, found);
             }
             // Every receiver is its own source.
@@ -102,7 +103,7 @@ impl Recovery<'_> {
                 let mut curve = Curve::default();
                 for (v, value) in feature.values.iter().enumerate() {
                     let found = canonical.shape(k, feature_value(feature, v)).map_or(0.0, |found| found[0]);
-                    let (support, truth) = (self.truth.nodes[k][v], self.truth.shapes[k][v][0]);
+                    let (support, truth) = (self.truth.nodes[k][v], self.truth.products[k][v][canonical.anchor(k)][0]);
                     curve.push(|| format!("{} ({support} nodes)", value_name(value)), support, truth, found);
                 }
                 CurveRow::new(self.case.name, feature.name.clone(), CurveSort::Shape, &curve, curve.support())

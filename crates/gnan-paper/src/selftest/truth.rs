@@ -14,11 +14,9 @@ pub(crate) struct Truth {
     pub nodes: Vec<Vec<f64>>,
     /// `[slots]`: receivers in training with sources there; "unreachable" last.
     pub receivers: Vec<f64>,
-    /// `[rhos][slots][outputs]`: largest absolute value over the seen slots 1, and positive there.
-    pub rhos: Vec<Vec<Vec<f64>>>,
-    /// `[features][values][outputs]`: centred, scaled against the rho of the value.
-    pub shapes: Vec<Vec<Vec<f64>>>,
-    /// `[features][values][slots][outputs]`: rho times shape function, centred.
+    /// `[rhos][slots][outputs]`, as they were planted.
+    rhos: Vec<Vec<Vec<f64>>>,
+    /// The effect table, `[features][values][slots][outputs]`: rho times shape function, centred.
     pub products: Vec<Vec<Vec<Vec<f64>>>>,
     /// `[slots][outputs]`: what centring takes out, and the bias of a source.
     pub structure: Vec<Vec<f64>>,
@@ -41,20 +39,8 @@ impl Truth {
     pub fn with_support(planted: &Planted, nodes: Vec<Vec<f64>>, receivers: Vec<f64>) -> Truth {
         let (slots, outputs) = (receivers.len(), planted.outputs());
         let rho = |r: usize, slot: usize, c: usize| planted.rhos[r].at(distance_of(slot, slots))[c];
-        let scale = |r: usize, c: usize| {
-            let mut largest = 0.0f64;
-            for slot in (0..slots).filter(|slot| receivers[*slot] > 0.0) {
-                if rho(r, slot, c).abs() > largest.abs() {
-                    largest = rho(r, slot, c);
-                }
-            }
-            largest
-        };
-        let divided = |value: f64, by: f64| if by == 0.0 { 0.0 } else { value / by };
-        let rhos = (0..planted.rhos.len())
-            .map(|r| table(slots, outputs, |slot, c| divided(rho(r, slot, c), scale(r, c))))
-            .collect();
-        let (mut shapes, mut products) = (Vec::new(), Vec::new());
+        let rhos = (0..planted.rhos.len()).map(|r| table(slots, outputs, |slot, c| rho(r, slot, c))).collect();
+        let mut products = Vec::new();
         let mut structure = table(slots, outputs, |slot, c| rho(0, slot, c) * planted.bias[c]);
         for (feature, nodes) in planted.features.iter().zip(&nodes) {
             let total = nodes.iter().sum::<f64>().max(1.0);
@@ -64,16 +50,9 @@ impl Truth {
                 Kind::Continuous | Kind::Categorical => nodes[index] / total,
             };
             let values = || feature.values.iter().enumerate();
-            let own_rhos = feature.values.iter().any(|value| value.rho != feature.values[0].rho);
-            let mean = |c: usize| values().map(|(index, value)| weight(index) * value.effects[c]).sum::<f64>();
             let centre = table(slots, outputs, |slot, c| {
                 values().map(|(index, value)| weight(index) * value.effects[c] * rho(value.rho, slot, c)).sum()
             });
-            let shape = |c: usize, effect: f64, r: usize| (effect - if own_rhos { 0.0 } else { mean(c) }) * scale(r, c);
-            let values = feature.values.iter();
-            shapes.push(
-                values.map(|value| (0..outputs).map(|c| shape(c, value.effects[c], value.rho)).collect()).collect(),
-            );
             let product = |value: &PlantedValue| {
                 table(slots, outputs, |slot, c| value.effects[c] * rho(value.rho, slot, c) - centre[slot][c])
             };
@@ -82,7 +61,16 @@ impl Truth {
                 row.iter_mut().zip(centre).for_each(|(beta, centre)| *beta += centre);
             }
         }
-        Truth { nodes, receivers, rhos, shapes, products, structure }
+        Truth { nodes, receivers, rhos, products, structure }
+    }
+
+    /// The influence by distance of a rho on the first output: relative to its value in the slot of the anchor.
+    pub fn influence(&self, rho: usize, slot: usize, anchor: Option<usize>) -> f64 {
+        let at = |slot: usize| self.rhos[rho][slot][0];
+        match anchor.map(at) {
+            Some(anchor) if anchor != 0.0 => at(slot) / anchor,
+            _ => 0.0,
+        }
     }
 }
 
@@ -147,13 +135,10 @@ mod tests {
     fn numbers(planted: &Planted) -> Vec<f64> {
         let (nodes, receivers) = support(planted);
         let truth = Truth::with_support(planted, nodes, receivers);
-        let mut numbers: Vec<f64> = truth.rhos.into_iter().flatten().flatten().collect();
-        // Levels with a rho each are centred on products, per distance: their shapes are not canonical.
-        for (feature, shapes) in planted.features.iter().zip(truth.shapes) {
-            if feature.values.iter().all(|value| value.rho == feature.values[0].rho) {
-                numbers.extend(shapes.into_iter().flatten());
-            }
-        }
+        let slots = 0..truth.receivers.len();
+        let influence = |r: usize| slots.clone().map(move |slot| (r, slot));
+        let places = (0..truth.rhos.len()).flat_map(influence);
+        let mut numbers: Vec<f64> = places.map(|(r, slot)| truth.influence(r, slot, Some(0))).collect();
         numbers.extend(truth.products.into_iter().flatten().flatten().flatten());
         numbers.extend(truth.structure.into_iter().flatten());
         numbers
@@ -196,19 +181,19 @@ mod tests {
     }
 
     #[test]
-    fn rho_is_one_at_its_largest_and_means_are_zero() {
+    fn influence_is_one_at_the_anchor_and_effects_have_mean_zero() {
         let planted = Case::all().remove(0).planted;
         let (nodes, receivers) = support(&planted);
         let truth = Truth::with_support(&planted, nodes, receivers);
-        // Raw rho is -2 at distance 0 and its sign is turned there.
-        assert!((truth.rhos[0][0][0] - 1.0).abs() < 1e-12);
-        assert!((truth.rhos[0][7][0] - 0.3).abs() < 1e-12);
+        // Raw rho is -2 at distance 0 and -0.6 where there is no path.
+        assert!((truth.influence(0, 0, Some(0)) - 1.0).abs() < 1e-12);
+        assert!((truth.influence(0, 7, Some(0)) - 0.3).abs() < 1e-12);
         for feature in [0, 1] {
-            let mean: f64 = truth.shapes[feature].iter().zip(&truth.nodes[feature]).map(|(f, n)| f[0] * n).sum();
-            assert!(mean.abs() < 1e-9);
+            let effects = truth.products[feature].iter().zip(&truth.nodes[feature]);
+            assert!(effects.map(|(effects, nodes)| effects[0][0] * nodes).sum::<f64>().abs() < 1e-9);
         }
         // Binary: 0 at 0, and 0.8 * -2 at 1.
-        assert_eq!(truth.shapes[2][0][0], 0.0);
-        assert!((truth.shapes[2][1][0] + 1.6).abs() < 1e-12);
+        assert_eq!(truth.products[2][0][0][0], 0.0);
+        assert!((truth.products[2][1][0][0] + 1.6).abs() < 1e-12);
     }
 }

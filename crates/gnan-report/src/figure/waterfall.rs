@@ -127,7 +127,7 @@ impl Waterfall {
         };
         if let Some(value) = self.structure {
             let detail = "the shape of the graph alone, whatever the features".into();
-            push("structure term".into(), Kind::Term(value), value, detail);
+            push("structure".into(), Kind::Term(value), value, detail);
         }
         let mut order: Vec<&Term> = self.terms.iter().collect();
         order.sort_by(|a, b| finite(b.value).abs().total_cmp(&finite(a.value).abs()));

@@ -8,28 +8,34 @@ use gnan::model::Rho;
 use super::{Figure, MOST_PANELS, ModelFigures, estimate};
 use crate::figure::Estimate;
 use crate::figure::distance_curves::{Curve, DistanceCurves};
+use crate::text::one_line;
 
 impl ModelFigures<'_> {
-    /// The influence by distance, of all features or of each.
-    pub fn influence_by_distance(&self) -> Figure {
-        let rho = self.canonical.definition().learned.rho;
-        let per_feature = rho == Rho::PerFeature;
-        let outputs = self.overview.outputs.len();
-        let panels = self.overview.rho.len() > 1 || self.canonical.axis().lenses() > 1;
-        let mut curves = Vec::new();
-        if per_feature {
-            let of_features = self.order.iter().flat_map(|k| self.rhos_of_feature(*k));
-            curves.extend(of_features.flat_map(|r| self.curves_of_rho(r)));
-        } else if panels {
-            // The rho of the bias is part of the structure term.
-            curves.extend((rho.of_bias_alone()..self.overview.rho.len()).flat_map(|r| self.curves_of_rho(r)));
-        } else {
-            curves.extend((0..outputs).flat_map(|c| self.rho_curves(0, c, &self.overview.outputs[c])));
+    /// The influence by distance, of all features or of each; `None` where every level has a curve of its own.
+    pub fn influence_by_distance(&self) -> Option<Figure> {
+        let separable: Vec<usize> = {
+            let mut found = Vec::new();
+            for k in self.order.iter().filter(|k| !self.canonical.has_level_rhos(**k)) {
+                let rho = self.canonical.rho_of(*k, 0);
+                if !found.contains(&rho) {
+                    found.push(rho);
+                }
+            }
+            found
+        };
+        if separable.is_empty() {
+            return None;
         }
+        let outputs = self.overview.outputs.len();
+        let panels = separable.len() > 1 || self.canonical.axis().lenses() > 1;
+        let curves = match panels {
+            true => separable.iter().flat_map(|r| self.curves_of_rho(*r)).collect(),
+            false => (0..outputs).flat_map(|c| self.rho_curves(separable[0], c, &self.overview.outputs[c])).collect(),
+        };
         let (unreachable_receivers, receivers) = self.receivers();
         let scene = DistanceCurves {
             title: "Influence by distance (rho)".to_owned(),
-            unit: "influence (largest = 1)".to_owned(),
+            unit: "influence".to_owned(),
             curves,
             panels,
             classes: if panels { self.overview.outputs.clone() } else { Vec::new() },
@@ -38,19 +44,66 @@ impl ModelFigures<'_> {
             unreachable_receivers,
             enough: LITTLE_SUPPORT,
         };
-        let each =
-            if per_feature { "Every feature (every level of a categorical one) has its own curve. " } else { "" };
-        Figure {
+        let each = if self.canonical.definition().learned.rho == Rho::PerFeature {
+            "Every feature has its own curve. "
+        } else {
+            ""
+        };
+        Some(Figure {
             name: "influence-by-distance".to_owned(),
             caption: format!(
-                "The factor by which effects of source nodes are multiplied, by the number of edges from the source to the \
-                 receiver; 1 is the largest factor in training. {each}{}Grey bars: how many receivers have a source at \
-                 that distance.{}",
+                "By what the effects of the figure above are multiplied when the node is that many edges away from the \
+                 receiver; 1 at the distance at which they are shown. {each}{}Grey bars: how many receivers have a source \
+                 at that distance.{}",
                 bins_in_words(self.canonical),
                 self.bands.words()
             ),
             scene: scene.scene(self.width),
+        })
+    }
+
+    /// The effects of the levels of a feature by distance, the most frequent level first; `None` where they share a curve.
+    pub fn levels_by_distance(&self, k: usize) -> Option<Figure> {
+        if !self.canonical.has_level_rhos(k) {
+            return None;
         }
+        let feature = &self.overview.features[k];
+        let mut levels: Vec<_> = feature.levels.iter().collect();
+        levels.sort_by_key(|level| std::cmp::Reverse(level.support.nodes));
+        let mut curves = Vec::new();
+        for level in levels {
+            let point = level.point(feature.kind);
+            let effects: Vec<Vec<f64>> =
+                (0..self.canonical.slots()).map(|slot| self.canonical.effect(k, point.value(), slot)).collect();
+            let by_output: Vec<Vec<Curve>> = (0..self.overview.shown_outputs.len())
+                .map(|c| self.curves(&level.name, &effects, c, |slot| self.bands.product(k, &point, slot, c)))
+                .collect();
+            let lenses = 0..self.canonical.axis().lenses();
+            curves.extend(lenses.flat_map(|lens| by_output.iter().map(move |curves| curves[lens].clone())));
+        }
+        let (unreachable_receivers, receivers) = self.receivers();
+        let scene = DistanceCurves {
+            title: format!("Effects of {} by distance", feature.name),
+            unit: format!("effect ({})", self.overview.unit),
+            curves,
+            panels: true,
+            classes: self.overview.shown_outputs.clone(),
+            most: MOST_PANELS,
+            receivers,
+            unreachable_receivers,
+            enough: LITTLE_SUPPORT,
+        };
+        Some(Figure {
+            name: format!("levels-by-distance-{}", k + 1),
+            caption: format!(
+                "What one node with this level of {} adds to the output of a receiver that many edges away, compared with an \
+                 average node. {}Grey bars: how many receivers have a source at that distance.{}",
+                one_line(&feature.name),
+                bins_in_words(self.canonical),
+                self.bands.words()
+            ),
+            scene: scene.scene(self.width),
+        })
     }
 
     /// The structure term by distance.
@@ -132,14 +185,6 @@ impl ModelFigures<'_> {
         let by_output: Vec<Vec<Curve>> = outputs.map(|c| self.rho_curves(r, c, &self.overview.rho[r].name)).collect();
         let lenses = 0..self.canonical.axis().lenses();
         lenses.flat_map(|lens| by_output.iter().map(move |curves| curves[lens].clone())).collect()
-    }
-
-    /// The rhos of a feature: one, or one per level with the most frequent level first.
-    fn rhos_of_feature(&self, k: usize) -> Vec<usize> {
-        let levels = &self.overview.features[k].levels;
-        let mut own: Vec<usize> = (0..if self.canonical.has_level_rhos(k) { levels.len() } else { 1 }).collect();
-        own.sort_by_key(|level| std::cmp::Reverse(levels.get(*level).map_or(0, |level| level.support.nodes)));
-        own.into_iter().map(|level| self.canonical.rho_of(k, level)).collect()
     }
 }
 

@@ -6,29 +6,34 @@ use gnan::files::Kind;
 use super::{Figure, MOST_PANELS, ModelFigures, estimate};
 use crate::figure::shapes::{Form, Level, ShapeFunction, Shapes};
 
+/// The name of the distance of a node to itself.
+const ITSELF: &str = "itself";
+
 impl ModelFigures<'_> {
     /// The effects of all features but pairs, which have a heatmap of their own.
     pub fn effects(&self) -> Figure {
         let features = self.order.iter().filter(|k| !self.is_pair(**k)).map(|k| self.shape_function(*k)).collect();
+        let elsewhere = self.overview.features.iter().any(|feature| feature.anchor != ITSELF);
         let scene = Shapes {
-            title: "Effects of features (shape functions)".to_owned(),
-            unit: format!("effect ({})", self.unit()),
-            outputs: self.overview.outputs.clone(),
+            title: match elsewhere {
+                true => "Effects of features".to_owned(),
+                false => "Effects of a node's own values".to_owned(),
+            },
+            unit: format!("effect ({})", self.overview.unit),
+            outputs: self.overview.shown_outputs.clone(),
             features,
             most: MOST_PANELS,
             enough: LITTLE_SUPPORT,
         };
-        let own_rho = (0..self.overview.features.len()).any(|k| self.canonical.has_level_rhos(k));
         Figure {
             name: "effects".to_owned(),
             caption: format!(
-                "The effect of a feature value: what one source node with this value adds to the output of a receiver, \
-                 alone at the distance where the influence is 1. Binary and sparse features have effect 0 at value 0, the \
-                 others have mean 0 over the training nodes{}. Hatched: fewer than {LITTLE_SUPPORT} nodes.{}",
-                if own_rho {
-                    " (levels with an influence curve of their own: before the mean is subtracted)"
-                } else {
-                    ""
+                "What a node with this value adds to its own output, compared with an average node{}: the column \
+                 \"0\" of the figure of effects by distance. Binary and sparse features have effect 0 at value 0, the others have \
+                 mean 0 over the training nodes. Hatched: fewer than {LITTLE_SUPPORT} nodes.{}",
+                match elsewhere {
+                    true => " (where a distance is named, to the output of a receiver at that distance)",
+                    false => "",
                 },
                 self.bands.words()
             ),
@@ -38,7 +43,7 @@ impl ModelFigures<'_> {
 
     fn shape_function(&self, k: usize) -> ShapeFunction {
         let feature = &self.overview.features[k];
-        let outputs = self.overview.outputs.len();
+        let outputs = self.overview.shown_outputs.len();
         let level = |index: usize| {
             let level = &feature.levels[index];
             let point = level.point(feature.kind);
@@ -57,6 +62,10 @@ impl ModelFigures<'_> {
             }
             (None, _) => Form::Levels((0..feature.levels.len()).map(level).collect()),
         };
-        ShapeFunction { name: feature.name.clone(), unit: feature.unit.clone().unwrap_or_default(), form }
+        let name = match feature.anchor.as_str() {
+            ITSELF => feature.name.clone(),
+            anchor => format!("{} ({anchor})", feature.name),
+        };
+        ShapeFunction { name, unit: feature.unit.clone().unwrap_or_default(), form }
     }
 }

@@ -58,8 +58,9 @@ impl<'a> ModelFigures<'a> {
     pub fn all(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
         figures.extend(self.importance());
-        figures.push(self.influence_by_distance());
         figures.push(self.effects());
+        figures.extend(self.influence_by_distance());
+        figures.extend(self.order.iter().filter_map(|k| self.levels_by_distance(*k)).take(VALUE_HEATMAPS));
         figures.extend(self.order.iter().filter_map(|k| self.pair_heatmap(*k)).take(PAIR_HEATMAPS));
         figures.push(self.features_by_distance());
         // The levels of categorical features are rows of the heatmap of features already.
@@ -72,8 +73,10 @@ impl<'a> ModelFigures<'a> {
     /// The figures of the whole model, then those of these features.
     pub fn of_features(&self, features: &[usize]) -> Vec<Figure> {
         let mut figures: Vec<Figure> = self.importance().into_iter().collect();
-        figures.extend([self.influence_by_distance(), self.effects(), self.features_by_distance()]);
-        figures.push(self.structure_by_distance());
+        figures.push(self.effects());
+        figures.extend(self.influence_by_distance());
+        figures.extend(features.iter().filter_map(|k| self.levels_by_distance(*k)));
+        figures.extend([self.features_by_distance(), self.structure_by_distance()]);
         figures.extend(features.iter().filter_map(|k| self.pair_heatmap(*k).or_else(|| self.value_by_distance(*k))));
         figures
     }
@@ -86,15 +89,6 @@ impl<'a> ModelFigures<'a> {
     /// Distances (slots of the axis) that occur in training.
     fn slots(&self) -> Vec<usize> {
         (0..self.canonical.slots()).filter(|slot| self.canonical.seen(*slot)).collect()
-    }
-
-    /// The unit of effects; a model may have more outputs of its own than are shown.
-    fn unit(&self) -> String {
-        if self.overview.outputs.len() > self.overview.shown_outputs.len() {
-            "logit of each class".to_owned()
-        } else {
-            self.overview.unit.clone()
-        }
     }
 
     /// Whether a feature is a feature pair, which has a heatmap of its own in place of bars.

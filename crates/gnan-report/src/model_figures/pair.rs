@@ -43,7 +43,7 @@ impl ModelFigures<'_> {
         };
         let scene = Heatmap {
             title: format!("Effect of the feature pair {}", self.overview.features[k].name),
-            unit: format!("effect where the influence is 1 ({})", self.unit()),
+            unit: format!("effect ({})", self.overview.unit),
             column_unit: unit(second),
             last_apart: columns.len() > 1 && columns.last().is_some_and(|name| name == "missing"),
             columns: columns.clone(),
@@ -51,17 +51,21 @@ impl ModelFigures<'_> {
             row_kind: RowKind::Levels,
             row_unit: unit(first),
             most: MOST_ROWS,
-            panels: self.overview.outputs.iter().enumerate().map(panel).collect(),
+            panels: self.overview.shown_outputs.iter().enumerate().map(panel).collect(),
             enough: LITTLE_SUPPORT,
             counted: "node".to_owned(),
         };
         Some(Figure {
             name: format!("feature-pair-{}", k + 1),
             caption: format!(
-                "The joint effect of {} and {} beyond the effects of each alone, at the distance where the influence is 1; \
-                 mean 0 over the training nodes. Hatched: fewer than {LITTLE_SUPPORT} nodes; blank: no nodes.{}",
+                "The joint effect of {} and {} beyond the effects of each alone, {}; mean 0 over the training nodes. Hatched: fewer \
+                 than {LITTLE_SUPPORT} nodes; blank: no nodes.{}",
                 one_line(&first.feature),
                 one_line(&second.feature),
+                match self.overview.features[k].anchor.as_str() {
+                    "itself" => "for the node itself".to_owned(),
+                    anchor => format!("at {anchor}"),
+                },
                 self.bands.cell_words()
             ),
             scene: scene.scene(self.width),

@@ -143,7 +143,11 @@ fn ledgers(explanation: &Explanation, output: usize) -> Markup {
 }
 
 fn ledger(ledger: Ledger) -> Markup {
-    let mut terms = vec![("base".to_owned(), ledger.base), ("structure term".to_owned(), ledger.structure)];
+    let mut terms = vec![("base".to_owned(), ledger.base)];
+    if ledger.by != By::Receiver {
+        terms.push(("structure".to_owned(), ledger.structure));
+    }
+    terms.extend(ledger.average_item.map(|amount| ("average item".to_owned(), amount)));
     terms.extend(ledger.terms.into_iter().map(|term| (one_line(&term.name), term.amount)));
     terms.extend(ledger.rest.map(|(others, amount)| (format!("{} (sum)", counted(others, "other")), amount)));
     let largest = terms.iter().fold(f64::MIN_POSITIVE, |largest, (_, amount)| largest.max(amount.abs()));

@@ -179,10 +179,9 @@ impl Report<'_> {
                 "hide or show its curve. " (colours)
             }
             @for figure in model_figures.all() {
-                @let has_verdicts = figure.name == "influence-by-distance";
                 (figures.html(figure))
-                @if has_verdicts { (verdicts(&self.bands.rho_verdicts(overview, self.model.learned().rho))) }
             }
+            (verdicts(&self.bands.rho_verdicts(overview, self.model.learned().rho)))
         }
     }
 }
@@ -193,7 +192,7 @@ fn verdicts(sentences: &[String]) -> Markup {
     match sentences.len() {
         0 => Markup::default(),
         1..=MOST_OPEN => list(sentences),
-        curves => details(&format!("Verdicts on all {curves} influence curves"), &list(sentences)),
+        curves => details(&format!("Verdicts on all {curves} curves over distance"), &list(sentences)),
     }
 }
 

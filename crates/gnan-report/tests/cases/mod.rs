@@ -283,7 +283,7 @@ pub fn all() -> Vec<Case> {
         case(
             "waterfall-14",
             waterfall(14).scene(width),
-            &["structure term", "prediction", "p = 0.413", "2 others (sum)"],
+            &["structure", "prediction", "probability 41.3 %", "2 others (sum)"],
         );
     }
     for count in [1, 500] {

@@ -102,6 +102,7 @@ impl Workload {
                 outputs: output_count(outcome, &targets, false),
                 features,
                 targets,
+                average: None,
                 receivers: statistics.receivers(&[]),
             },
         };

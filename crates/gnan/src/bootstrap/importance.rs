@@ -22,9 +22,11 @@ pub(super) struct ImportanceCells<'a> {
     statistics: Cow<'a, Statistics>,
     /// The feature of every cell; `None` for the bias.
     features: Vec<Option<usize>>,
+    /// Whether contributions are compared with their average.
+    relative: bool,
 }
 
-/// Mean absolute contributions, for the outputs as they are shown.
+/// Mean sizes of contributions, for the outputs as they are shown; see [`Importance`](crate::explain::Importance).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Importances {
     /// `[features, shown]`
@@ -49,7 +51,7 @@ impl<'a> ImportanceCells<'a> {
         };
         let feature = |unit: &u32| statistics.levels.feature_of(*unit);
         let features = statistics.cells.units.iter().map(feature).collect();
-        Ok(ImportanceCells { statistics, features })
+        Ok(ImportanceCells { statistics, features, relative: model.learned().average.is_some() })
     }
 
     /// The importances of a model. Distances longer than any in training are counted with the longest.
@@ -59,44 +61,65 @@ impl<'a> ImportanceCells<'a> {
         let products = self.products(&canonical);
         let shown = model.definition().shown_names().len();
         let features = model.definition().learned.features.len();
-        let mut sums = Importances {
+        let nothing = Importances {
             by_feature: vec![0.0; features * shown],
             by_distance: vec![0.0; slots * shown],
             structure: vec![0.0; shown],
         };
-        let (rows, cells) = (&self.statistics.rows, &self.statistics.cells);
-        let mut item = sums.clone();
-        for row in 0..rows.len() {
-            item.parts().into_iter().for_each(|part| part.fill(0.0));
-            let (entries, weights) = rows.row(row);
-            for (cell, weight) in entries.iter().zip(weights) {
-                let cell = *cell as usize;
-                let slot = self.statistics.axis.slot_on(canonical.axis(), usize::from(cells.slots[cell]));
-                for c in 0..shown {
-                    let part = f64::from(*weight) * products[cell * shown + c];
-                    match self.features[cell] {
-                        None => item.structure[c] += part,
-                        Some(k) => {
-                            item.by_feature[k * shown + c] += part;
-                            item.by_distance[slot * shown + c] += part;
-                        }
+        let rows = self.statistics.rows.len();
+        // What contributions are compared with: the average item of the model, or where that is known of the first model alone,
+        // the average of these items.
+        let mut means = nothing.clone();
+        if let Some(average) = canonical.average().filter(|_| self.relative) {
+            (means.by_feature, means.structure) = (average.features.concat(), average.structure);
+        } else if self.relative {
+            let mut item = nothing.clone();
+            for row in 0..rows {
+                self.contributions(row, &canonical, &products, &mut item);
+                for (mean, part) in [(&mut means.by_feature, &item.by_feature), (&mut means.structure, &item.structure)]
+                {
+                    mean.iter_mut().zip(part).for_each(|(mean, part)| *mean += part / rows as f64);
+                }
+            }
+        }
+        let (mut sums, mut item) = (nothing.clone(), nothing);
+        for row in 0..rows {
+            self.contributions(row, &canonical, &products, &mut item);
+            for ((sums, item), means) in sums.parts().into_iter().zip(item.parts()).zip(means.parts()) {
+                sums.iter_mut().zip(item).zip(means).for_each(|((sum, value), mean)| *sum += (*value - *mean).abs());
+            }
+        }
+        sums.parts().into_iter().flatten().for_each(|sum| *sum /= rows.max(1) as f64);
+        sums
+    }
+
+    /// What everything contributes to an item.
+    fn contributions(&self, row: usize, canonical: &Canonical, products: &[f64], item: &mut Importances) {
+        let shown = item.structure.len();
+        let cells = &self.statistics.cells;
+        item.parts().into_iter().for_each(|part| part.fill(0.0));
+        let (entries, weights) = self.statistics.rows.row(row);
+        for (cell, weight) in entries.iter().zip(weights) {
+            let cell = *cell as usize;
+            let slot = self.statistics.axis.slot_on(canonical.axis(), usize::from(cells.slots[cell]));
+            for c in 0..shown {
+                let part = f64::from(*weight) * products[cell * shown + c];
+                match self.features[cell] {
+                    None => item.structure[c] += part,
+                    Some(k) => {
+                        item.by_feature[k * shown + c] += part;
+                        item.by_distance[slot * shown + c] += part;
                     }
                 }
             }
-            for (sums, item) in sums.parts().into_iter().zip(item.parts()) {
-                sums.iter_mut().zip(item).for_each(|(sum, value)| *sum += value.abs());
-            }
         }
-        let count = rows.len().max(1) as f64;
-        sums.parts().into_iter().flatten().for_each(|sum| *sum /= count);
-        sums
     }
 
     /// `rho(l) * f_k(value)`, centred, as it is shown, for every cell; the structure curve for those of the bias.
     fn products(&self, canonical: &Canonical) -> Vec<f64> {
         let definition = canonical.definition();
         let canonical = canonical.with_axis(&self.statistics.axis);
-        let rhos: Vec<_> = canonical.rhos().into_iter().map(|rho| rho.values).collect();
+        let rhos = canonical.rhos_over_largest();
         let cells = &self.statistics.cells;
         let mut products = Vec::with_capacity(cells.len() * definition.shown_names().len());
         let mut last: Option<(u32, Option<Vec<f64>>)> = None;
@@ -108,7 +131,7 @@ impl<'a> ImportanceCells<'a> {
                 Some(k) => {
                     // Cells come unit by unit, and a shape function is evaluated once for all slots.
                     if last.as_ref().is_none_or(|(before, _)| before != unit) {
-                        last = Some((*unit, canonical.shape(*k, self.value(*k, *unit))));
+                        last = Some((*unit, canonical.shape_times_largest(*k, self.value(*k, *unit))));
                     }
                     let shape = last.as_ref().and_then(|(_, shape)| shape.as_ref());
                     let rho = &rhos[canonical.rho_of(*k, 0)][slot];

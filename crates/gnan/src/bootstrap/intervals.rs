@@ -1,8 +1,8 @@
 //! Intervals: a 95 % band around every number that is shown, from the same number of every replicate.
 //!
-//! Replicates are aligned to the point estimate (spec: the factor of every rho that minimises the squared difference
-//! weighted by receiver counts) before their rho and shape functions are compared. Products, the structure curve and
-//! importances do not depend on that factor; they are in the outputs as they are shown.
+//! Effects, the structure curve and importances are compared as they are, in the outputs as they are shown. Only the
+//! influence by distance is a ratio: for it replicates are aligned to the point estimate (the factor of every rho that
+//! minimises the squared difference weighted by receiver counts).
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -39,11 +39,11 @@ pub struct Intervals {
     pub resamples: usize,
     /// Where every shape function was looked at.
     pub points: Points,
-    /// `[rhos][slots][outputs]`
+    /// The influence by distance, `[rhos][slots][outputs]`.
     pub rho: Vec<Vec<Vec<Band>>>,
-    /// `[features][points][outputs]`
+    /// Effects at the anchor of every feature, `[features][points][shown outputs]`.
     pub shapes: Vec<Vec<Vec<Band>>>,
-    /// `rho(l) * f_k(value)`, centred: `[features][points][slots][shown outputs]`
+    /// Effects, `[features][points][slots][shown outputs]`.
     pub products: Vec<Vec<Vec<Vec<Band>>>>,
     /// The structure curve, `[slots][shown outputs]`.
     pub structure: Vec<Vec<Band>>,
@@ -85,9 +85,10 @@ impl Intervals {
             let at = |slot: usize, c: usize| Band::of(&mut all(&aligned, |curves| curves.rho[r][slot][c]));
             (0..shape.slots).map(|slot| (0..outputs).map(|c| at(slot, c)).collect()).collect()
         });
-        let shapes = (0..shape.points.len()).map(|k| {
-            let at = |p: usize, c: usize| Band::of(&mut present.of(&aligned, k, p, |curves| curves.shapes[k][p][c]));
-            (0..shape.points[k]).map(|p| (0..outputs).map(|c| at(p, c)).collect()).collect()
+        let products = product_bands(&canonical, points, shape, &aligned, &present);
+        let shapes = products.iter().enumerate().map(|(k, points)| {
+            let anchor = canonical.anchor(k);
+            points.iter().map(|slots| slots[anchor].clone()).collect()
         });
         let structure = (0..shape.slots).map(|slot| {
             let shown: Vec<Vec<f64>> =
@@ -103,7 +104,7 @@ impl Intervals {
             points: points.clone(),
             rho: rho.collect(),
             shapes: shapes.collect(),
-            products: product_bands(&canonical, points, shape, &aligned, &present),
+            products: products.clone(),
             structure: structure.collect(),
             importance: ImportanceBands {
                 by_feature: rows(ReplicatePart::FeatureImportance),
@@ -123,7 +124,8 @@ impl Intervals {
 /// The curves of every replicate, aligned to the point estimate.
 fn aligned(canonical: &Canonical, replicates: &Replicates) -> Vec<Curves> {
     let points = &replicates.header().points;
-    let point = canonical.curves(points);
+    let mut point = canonical.curves(points);
+    point.rho = canonical.rhos().into_iter().map(|rho| rho.values).collect();
     let receivers = &canonical.definition().learned.receivers;
     let rho_of: Vec<Vec<usize>> = (points.features.iter().enumerate())
         .map(|(k, points)| points.iter().map(|point| canonical.rho_at(k, point)).collect())
@@ -190,10 +192,6 @@ impl Presence {
         let held = &self.held[k][p];
         let none = !held.contains(&true);
         all.iter().zip(held).filter(|(_, held)| none || **held).map(|(value, _)| value.clone()).collect()
-    }
-
-    fn of(&self, aligned: &[Curves], k: usize, p: usize, number: impl Fn(&Curves) -> f64) -> Vec<f64> {
-        self.keep(k, p, &all(aligned, number))
     }
 
     fn too_few(&self) -> Vec<Vec<bool>> {

@@ -27,11 +27,16 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
     };
     let mut verdicts: Vec<Vec<String>> =
         intervals.rho.iter().map(|rho| (0..canonical.outputs()).map(|c| output(rho, c)).collect()).collect();
-    // The rho of a level that too few items have is as little known as the level.
+    // Where every level has a rho of its own, the effects of the level decide; they are centred, rho is not.
     let items = if canonical.definition().learned.task == Task::Graph { "graphs" } else { "nodes" };
-    for (k, (points, too_few)) in intervals.points.features.iter().zip(&intervals.too_few).enumerate() {
-        for (point, _) in points.iter().zip(too_few).filter(|(_, too_few)| **too_few && canonical.has_level_rhos(k)) {
-            verdicts[canonical.rho_at(k, point)].fill(Effect::Unknown.words(items));
+    for (k, points) in intervals.points.features.iter().enumerate().filter(|(k, _)| canonical.has_level_rhos(*k)) {
+        for (p, point) in points.iter().enumerate() {
+            let words = |c: usize| match intervals.too_few[k][p] {
+                true => Effect::Unknown.words(items),
+                false => output(&intervals.products[k][p], c),
+            };
+            let shown = intervals.products[k][p].first().map_or(0, Vec::len);
+            verdicts[canonical.rho_at(k, point)] = (0..shown).map(words).collect();
         }
     }
     if canonical.definition().learned.rho != Rho::Shared {
@@ -85,23 +90,16 @@ fn on_rho(zero: &[bool], seen: &[bool]) -> String {
     format!("{}: no reliable effect", list(&names))
 }
 
-/// A verdict on every shape function and shown output, from the products at the distance where the feature has its largest effect.
+/// A verdict on every shape function and shown output, from its effects at the anchor.
 pub(super) fn on_shapes(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<String>> {
-    let points = canonical.products(&intervals.points);
-    let seen: Vec<usize> = (0..canonical.slots()).filter(|slot| canonical.seen(*slot)).collect();
     let definition = canonical.definition();
     let shown = definition.shown_names().len();
     let items = if definition.learned.task == Task::Graph { "graphs" } else { "nodes" };
-    let features = points.iter().zip(&intervals.products).enumerate();
-    features
-        .map(|(k, (point, bands))| {
+    (intervals.shapes.iter().enumerate())
+        .map(|(k, bands)| {
+            let anchor = canonical.anchor(k);
             let verdict = |c: usize| {
-                let size = |slot: usize| point.iter().map(|slots| slots[slot][c].abs()).sum::<f64>();
-                // The nearest of several, and of those without an effect.
-                let Some(slot) = seen.iter().copied().rev().max_by(|a, b| size(*a).total_cmp(&size(*b))) else {
-                    return String::new();
-                };
-                let effects = bands.iter().zip(&intervals.too_few[k]).map(|(bands, too_few)| match bands[slot][c] {
+                let effects = bands.iter().zip(&intervals.too_few[k]).map(|(bands, too_few)| match bands[c] {
                     _ if *too_few => Effect::Unknown,
                     band if band.holds_zero() => Effect::None,
                     band if band.low > 0.0 => Effect::Raises,
@@ -113,10 +111,9 @@ pub(super) fn on_shapes(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec
                     Kind::Continuous | Kind::Sparse => on_curve(names, &effects),
                     Kind::Binary | Kind::Categorical => on_levels(names, &effects, items),
                 };
-                // Where every level has a rho of its own, what it does depends on how far away it is.
-                match canonical.has_level_rhos(k) {
-                    true => format!("{}: {verdict}", canonical.axis().name(slot)),
-                    false => verdict,
+                match canonical.axis().distance(anchor) {
+                    Some(0) => verdict,
+                    _ => format!("{}: {verdict}", canonical.axis().name(anchor)),
                 }
             };
             (0..shown).map(verdict).collect()

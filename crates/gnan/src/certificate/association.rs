@@ -36,14 +36,14 @@ impl Model {
 
 /// The contributions of some features from distances that are not within their reach.
 fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<usize>, reach: Reach) -> Certificate {
-    let (axis, rhos) = (canonical.axis(), canonical.rhos());
+    let (axis, rhos) = (canonical.axis(), canonical.rhos_over_largest());
     let holds_excluded =
         |slot: &usize| !reach.includes(axis.distance(*slot)) || reach.to.is_some() && axis.may_be_farther(*slot);
     let excluded: Vec<usize> = (0..axis.slots()).filter(holds_excluded).collect();
     let mut largest = 0.0f64;
     for k in features {
         for rho in &rhos[canonical.rhos_of(k)] {
-            for value in excluded.iter().flat_map(|slot| &rho.values[*slot]) {
+            for value in excluded.iter().flat_map(|slot| &rho[*slot]) {
                 largest = if value.is_nan() { f64::INFINITY } else { largest.max(value.abs()) };
             }
         }

@@ -1,10 +1,12 @@
 //! The canonical form: the one way of writing a model down that every table, figure and comparison uses.
 //!
 //! `(a * rho, f / a, b / a)` is the same model for every `a`, and constants can move between the `f_k` and `b`; a raw
-//! network output therefore means nothing. In canonical form each rho has its largest absolute value over the
-//! distances seen in training at +1; binary and sparse features are 0 at 0; continuous and categorical features have
-//! mean 0 over the training nodes. What is taken out of the features is part of the *structure curve* `beta(l)`, what
-//! the shape of the graph alone contributes. Everything here is f64.
+//! network output therefore means nothing. What is identifiable is the product, the *effect table*
+//! `E_k(v, l) = rho_k(l) * f_k(v)`: what a node with value `v` adds to a receiver, alone at distance `l`. It is centred at
+//! every distance: binary and sparse features have effect 0 at 0, continuous and categorical features mean 0 over the
+//! training nodes. What centring takes out is part of the *structure curve* `beta(l)`, what the shape of the graph alone
+//! contributes. The *shape* of a feature is the column of its effect table at its [anchor](Canonical::anchor), and the
+//! influence by distance is rho relative to its value there. Everything here is f64.
 
 use std::sync::OnceLock;
 
@@ -16,11 +18,16 @@ use crate::lens::{DistanceAxis, Pool, Reach};
 use crate::model::{Definition, FeatureSchema, Layout, Model, Rho, Support, shell_factor};
 use crate::shape::Piecewise;
 
-/// A rho in canonical form.
+use super::anchor::LEAST_EFFECT;
+
+/// The influence by distance: a rho relative to its value at the anchor of the features that it weighs. The rho of a single
+/// level, or of the bias alone, is relative to its largest value: there only the effect table means something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RhoCurve {
     /// What it weighs: "all features", "bias", a feature, or a level (`element: O`).
     pub name: String,
+    /// The distance at which it is 1; none for that of the bias alone, and of a single level.
+    pub anchor: Option<String>,
     /// `[slots][outputs]`: distance 0, 1, ..., and "unreachable" last.
     pub values: Vec<Vec<f64>>,
 }
@@ -32,7 +39,7 @@ pub struct CanonicalLevel {
     pub name: String,
     /// Whether it stands for missing values.
     pub missing: bool,
-    /// Its value per output, at the distance where rho is 1.
+    /// Its effect at the anchor of the feature, per shown output.
     pub values: Vec<f64>,
     /// What stands behind it.
     pub support: Support,
@@ -45,9 +52,7 @@ pub struct CanonicalFeature {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
-    /// Its levels: of a categorical feature, the 1 of a binary one, and the missing level where there is one. A
-    /// categorical feature whose levels have a rho each is not centred here but per distance: see
-    /// [`Canonical::product`].
+    /// Its levels: of a categorical feature, the 1 of a binary one, and the missing level where there is one.
     pub levels: Vec<CanonicalLevel>,
 }
 
@@ -71,8 +76,12 @@ pub struct Canonical {
     seen: Vec<bool>,
     /// `[rhos][slots][outputs]`, raw.
     rho: Vec<Vec<Vec<f64>>>,
-    /// `[rhos][outputs]`: raw rho divided by this is canonical.
-    pub(super) scale: Vec<Vec<f64>>,
+    /// `[rhos][outputs]`: the value of raw rho of largest size over the distances seen in training.
+    largest: Vec<Vec<f64>>,
+    /// The anchor of every feature, once it was needed.
+    pub(super) anchors: Vec<OnceLock<usize>>,
+    /// What every rho is divided by, once it was needed: see [`rho_scale`](Self::rho_scale).
+    rho_scales: OnceLock<Vec<Vec<f64>>>,
     /// `[features][slots][outputs]`: what centring takes out of every product.
     centre: Vec<Vec<Vec<f64>>>,
     structure: Vec<Vec<f64>>,
@@ -117,14 +126,16 @@ impl Canonical {
             .map(|r| (0..axis.slots()).map(|slot| raw_rho(model, &layout, &axis, r, slot)).collect())
             .collect();
         let seen = seen_slots(definition, &axis);
-        let scale = rho.iter().map(|rho| (0..outputs).map(|c| largest(rho, &seen, c)).collect()).collect();
+        let largest = rho.iter().map(|rho| (0..outputs).map(|c| largest(rho, &seen, c)).collect()).collect();
         let mut canonical = Canonical {
             model: model.clone(),
             layout,
             axis,
             seen,
             rho,
-            scale,
+            largest,
+            anchors: vec![OnceLock::new(); definition.learned.features.len()],
+            rho_scales: OnceLock::new(),
             centre: Vec::new(),
             structure: Vec::new(),
             output_bias: model.parameters().output_bias.iter().map(|b| f64::from(*b)).collect(),
@@ -168,6 +179,15 @@ impl Canonical {
         self.seen[slot]
     }
 
+    /// How many training receivers have a source in a slot; 0 for distances longer than any in training.
+    pub(super) fn receivers_at(&self, slot: usize) -> f64 {
+        if !self.seen[slot] {
+            return 0.0;
+        }
+        let trained = self.definition().axis();
+        self.definition().learned.receivers[self.axis.slot_on(&trained, slot)]
+    }
+
     /// `b0`, with the constants that belong to it.
     pub fn output_bias(&self) -> &[f64] {
         &self.output_bias
@@ -185,13 +205,40 @@ impl Canonical {
 
     /// Every rho. With one rho per feature the first is the bias's, which is part of the structure curve.
     pub fn rhos(&self) -> Vec<RhoCurve> {
-        let names = self.rho_names();
-        (self.rho.iter().zip(&self.scale).zip(names))
-            .map(|((rho, scale), name)| {
-                let values = rho.iter().map(|row| row.iter().zip(scale).map(|(value, a)| divide(*value, *a)).collect());
-                RhoCurve { name, values: values.collect() }
-            })
-            .collect()
+        let names = self.rho_names().into_iter().zip(self.rho_anchors()).enumerate();
+        let curve = |(r, (name, anchor)): (usize, (String, Option<usize>))| RhoCurve {
+            name,
+            anchor: anchor.map(|slot| self.axis.name(slot)),
+            values: self.rho_over(r, self.rho_scale(r)),
+        };
+        names.map(curve).collect()
+    }
+
+    /// Every rho divided by its value of largest size: `[rhos][slots][outputs]`.
+    pub(crate) fn rhos_over_largest(&self) -> Vec<Vec<Vec<f64>>> {
+        (0..self.rho.len()).map(|r| self.rho_over(r, &self.largest[r])).collect()
+    }
+
+    fn rho_over(&self, r: usize, scale: &[f64]) -> Vec<Vec<f64>> {
+        self.rho[r].iter().map(|row| row.iter().zip(scale).map(|(value, a)| divide(*value, *a)).collect()).collect()
+    }
+
+    /// What raw rho is divided by, per output: its value at the anchor; its largest for an output for which it is next to nothing
+    /// there, and where it weighs no feature or a single level.
+    pub(super) fn rho_scale(&self, r: usize) -> &[f64] {
+        let find = || {
+            let scale = |(r, anchor): (usize, Option<usize>)| {
+                let largest = &self.largest[r];
+                let Some(anchor) = anchor else { return largest.clone() };
+                let at_anchor = self.rho[r][anchor].iter().zip(largest);
+                let scale = |(value, largest): (&f64, &f64)| {
+                    if value.abs() < LEAST_EFFECT * largest.abs() { *largest } else { *value }
+                };
+                at_anchor.map(scale).collect()
+            };
+            self.rho_anchors().into_iter().enumerate().map(scale).collect()
+        };
+        &self.rho_scales.get_or_init(find)[r]
     }
 
     pub(super) fn rho_names(&self) -> Vec<String> {
@@ -238,7 +285,8 @@ impl Canonical {
             .collect()
     }
 
-    pub(super) fn levels_of(&self, k: usize, feature: &FeatureSchema) -> Vec<CanonicalLevel> {
+    /// The levels of a feature: name, value, support.
+    pub(super) fn level_values<'a>(&self, feature: &'a FeatureSchema) -> Vec<(String, FeatureValue<'a>, Support)> {
         let mut levels: Vec<(String, FeatureValue<'_>, Support)> = feature
             .levels
             .iter()
@@ -249,25 +297,56 @@ impl Canonical {
         }
         levels.extend(feature.missing.map(|support| ("missing".to_owned(), FeatureValue::Missing, support)));
         levels
-            .into_iter()
-            .map(|(name, value, support)| {
-                let values = self.shape(k, value).expect("a model has a value for each of its own levels");
-                CanonicalLevel { name, missing: value == FeatureValue::Missing, values, support }
-            })
-            .collect()
     }
 
-    /// `f_k` at a value, per output: its effect at the distance where its rho is 1. `None`: unseen in training.
+    fn levels_of(&self, k: usize, feature: &FeatureSchema) -> Vec<CanonicalLevel> {
+        let level = |(name, value, support)| {
+            let values = self.effect(k, value, self.anchor(k));
+            CanonicalLevel { name, missing: value == FeatureValue::Missing, values, support }
+        };
+        self.level_values(feature).into_iter().map(level).collect()
+    }
+
+    /// The effect of a value at the anchor of its feature, per output of the model. `None`: unseen in training.
     pub fn shape(&self, k: usize, value: FeatureValue<'_>) -> Option<Vec<f64>> {
+        self.raw_shape(k, value)?;
+        Some(self.product(k, value, self.anchor(k)))
+    }
+
+    /// The effects of a continuous or sparse feature at its anchor, knot by knot, per output of the model; `None` for the
+    /// other kinds.
+    pub fn shape_curve(&self, k: usize) -> Option<Piecewise> {
+        let rho = &self.rho[self.layout.features[k].first_rho][self.anchor(k)];
+        Some(self.raw_curve(k)?.clone().rescaled(&self.centred_by(k), rho))
+    }
+
+    /// `f_k` at a value times a factor per output for its rho, before the levels of a feature with a rho each are centred:
+    /// divided by the same factor, rho gives the products back. `None`: unseen in training.
+    fn shape_times<'a>(
+        &'a self,
+        k: usize,
+        value: FeatureValue<'_>,
+        factor: impl Fn(usize) -> &'a [f64],
+    ) -> Option<Vec<f64>> {
         let (raw, rho) = self.raw_shape(k, value)?;
         let mean = self.centred_by(k);
-        Some(raw.iter().zip(mean).zip(&self.scale[rho]).map(|((raw, mean), a)| (raw - mean) * a).collect())
+        Some(raw.iter().zip(mean).zip(factor(rho)).map(|((raw, mean), a)| (raw - mean) * a).collect())
     }
 
-    /// `f_k` of a continuous or sparse feature, knot by knot; `None` for the other kinds.
-    pub fn shape_curve(&self, k: usize) -> Option<Piecewise> {
-        let curve = self.raw_curve(k)?.clone();
-        Some(curve.rescaled(&self.centred_by(k), &self.scale[self.layout.features[k].first_rho]))
+    /// [`shape_times`](Self::shape_times) the largest value of rho.
+    pub(crate) fn shape_times_largest(&self, k: usize, value: FeatureValue<'_>) -> Option<Vec<f64>> {
+        self.shape_times(k, value, |rho| &self.largest[rho])
+    }
+
+    /// [`shape_times`](Self::shape_times) what rho is divided by.
+    pub(super) fn shape_times_scale(&self, k: usize, value: FeatureValue<'_>) -> Option<Vec<f64>> {
+        self.shape_times(k, value, |rho| self.rho_scale(rho))
+    }
+
+    /// The whole curve of a continuous or sparse feature times what its rho is divided by.
+    pub(super) fn curve_times_scale(&self, k: usize) -> Option<Piecewise> {
+        let scale = self.rho_scale(self.layout.features[k].first_rho);
+        Some(self.raw_curve(k)?.clone().rescaled(&self.centred_by(k), scale))
     }
 
     /// Whether every level of a feature has a rho of its own; then it is centred per distance, on the products.
@@ -302,6 +381,11 @@ impl Canonical {
     /// The effect of a value at a distance, `E_k(value, l)`: the same per shown output.
     pub fn effect(&self, k: usize, value: FeatureValue<'_>, slot: usize) -> Vec<f64> {
         self.definition().shown(&self.product(k, value, slot))
+    }
+
+    /// What centring takes out of the products of a feature in a slot, per output.
+    pub(super) fn centre_at(&self, k: usize, slot: usize) -> &[f64] {
+        &self.centre[k][slot]
     }
 
     /// Raw rho and what centring takes out, per output: raw `f_k`, as [`raw_shape`](Self::raw_shape) gives it, times the

@@ -31,7 +31,7 @@ pub struct Points {
     pub features: Vec<Vec<Point>>,
 }
 
-/// The canonical numbers of a model at some [`Points`].
+/// The numbers of a model at some [`Points`]: factors whose products are its effect table, rho divided by its largest value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curves {
     /// `[rhos][slots][outputs]`
@@ -118,9 +118,11 @@ impl Canonical {
     /// The canonical numbers at `points`.
     pub fn curves(&self, points: &Points) -> Curves {
         // A value that training had not seen contributes 0.
-        let shape = |k: usize, point: &Point| self.shape(k, point.value()).unwrap_or_else(|| vec![0.0; self.outputs()]);
+        let nothing = vec![0.0; self.outputs()];
+        let shape =
+            |k: usize, point: &Point| self.shape_times_largest(k, point.value()).unwrap_or_else(|| nothing.clone());
         Curves {
-            rho: self.rhos().into_iter().map(|rho| rho.values).collect(),
+            rho: self.rhos_over_largest(),
             shapes: (points.features.iter().enumerate())
                 .map(|(k, points)| points.iter().map(|point| shape(k, point)).collect())
                 .collect(),

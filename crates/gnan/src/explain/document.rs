@@ -73,6 +73,9 @@ impl ExplanationWriter<'_> {
             write("structure", "", whole.structure)?;
             for by in self.by.iter().filter(|by| why.has(**by)) {
                 let ledger = output.ledger(why, *by);
+                if let Some(amount) = ledger.average_item {
+                    write(by.name(), "average item", amount)?;
+                }
                 for term in ledger.terms {
                     write(by.name(), &term.name, term.amount)?;
                 }
@@ -158,14 +161,19 @@ impl Serialize for OutputDocument<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("prediction", &output.of_shown(&why.prediction))?;
         map.serialize_entry("total", &(sign * why.total(shown)))?;
-        map.serialize_entry("base", &output.of_shown(&why.base))?;
-        map.serialize_entry("structure", &(sign * why.structure(shown)))?;
+        map.serialize_entry("base", &(sign * why.reference_base(shown)))?;
+        map.serialize_entry("structure", &(sign * why.structure_difference(shown)))?;
+        if let Some(average) = why.compared_with() {
+            let features = names(&why.features).zip(rows(&average.features)).collect();
+            let structure = output.of_shown(&average.structure);
+            map.serialize_entry(AVERAGE, &AverageDocument { structure, by_feature: OrderedObject(features) })?;
+        }
         let structure = self.by_distance(|slot| output.of_shown(&why.structure_by_distance[slot]));
         map.serialize_entry("structure_by_distance", &structure)?;
         for by in self.document.writer.by.iter().filter(|by| why.has(**by)) {
             match by {
                 By::Feature => {
-                    let amounts = signed(why.by_feature(shown));
+                    let amounts = signed(why.feature_differences(shown));
                     map.serialize_entry("by_feature", &OrderedObject(names(&why.features).zip(amounts).collect()))?;
                 }
                 By::Node => {
@@ -205,6 +213,17 @@ impl Serialize for OutputDocument<'_> {
 
 /// Where the parts by node and feature stand that are not listed.
 pub(super) const OTHERS: &str = "other_nodes_and_features";
+
+/// Where the means over the training items stand, which `structure` and `by_feature` are compared with; all other parts are
+/// not.
+pub(super) const AVERAGE: &str = "average_item";
+
+/// The average training item.
+#[derive(Serialize)]
+struct AverageDocument<'a> {
+    structure: f64,
+    by_feature: OrderedObject<'a, f64>,
+}
 
 /// Parts that are not listed: how many, their sum, and the sum of their sizes.
 #[derive(Serialize)]

@@ -9,15 +9,17 @@ use std::ops::Range;
 use crate::dataset::{Dataset, Feature};
 use crate::distance::{DistanceSearch, RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
-use crate::files::{Kind, Task};
+use crate::files::{Kind, Task, Values};
 use crate::lens::{DistanceAxis, View};
 use crate::model::Model;
+use crate::numbers::number;
 use crate::statistics::ShellWeighting;
 
 use super::canonical::Canonical;
 use super::explanation::Explanation;
 use super::parts::Parts;
 use super::pass::Pass;
+use super::reference::{AverageParts, Reference};
 use super::source_terms::{SourceTerms, value_count};
 
 /// Most memory for the source terms of all nodes, in bytes; what would take more is found when it is needed.
@@ -44,6 +46,10 @@ pub struct Explainer<'a> {
     data: &'a Dataset,
     canonical: Canonical,
     features: Cow<'a, [Feature]>,
+    /// The average training item, where it is known.
+    average: Option<AverageParts>,
+    /// What terms are compared with.
+    reference: Reference,
     /// The terms of all sources, where they are few.
     source_terms: Option<SourceTerms>,
     /// The graph through every lens, where there is one alone.
@@ -90,6 +96,8 @@ impl<'a> Explainer<'a> {
             model,
             data,
             source_terms: (needed <= free_bytes).then(|| SourceTerms::of(&canonical, &features, all)),
+            average: canonical.average(),
+            reference: Reference::default(),
             canonical,
             features,
             views: if data.graph_count() == 1 { Some(views(model, data, 0)?) } else { None },
@@ -99,6 +107,16 @@ impl<'a> Explainer<'a> {
     /// The canonical form of the model.
     pub fn canonical(&self) -> &Canonical {
         &self.canonical
+    }
+
+    /// The same explainer with another reference.
+    pub fn relative_to(self, reference: Reference) -> Explainer<'a> {
+        Explainer { reference, ..self }
+    }
+
+    /// The average training item, where it is known.
+    pub(super) fn average(&self) -> Option<&AverageParts> {
+        self.average.as_ref()
     }
 
     /// The model.
@@ -187,6 +205,7 @@ impl<'a> Explainer<'a> {
                 Some(_) => self.distance_labels(item)?,
                 None => self.labels(nodes.clone()),
             },
+            own_values: self.own_values(item),
             by_node_and_feature,
             unlisted,
             by_feature_and_distance: found.feature_distance.chunks_exact(found.slots * width).map(rows).collect(),
@@ -200,6 +219,8 @@ impl<'a> Explainer<'a> {
                 None => found.receivers,
             },
             unseen: found.unseen.into_iter().collect(),
+            average: self.average.clone(),
+            reference: self.reference,
         })
     }
 
@@ -228,6 +249,22 @@ impl<'a> Explainer<'a> {
         label.map_or_else(Vec::new, |feature| {
             nodes.map(|node| feature.values.level(node).unwrap_or_default().to_owned()).collect()
         })
+    }
+
+    /// The values of the node that is predicted, as text.
+    fn own_values(&self, item: u32) -> Vec<String> {
+        if self.data.task() == Task::Graph || self.data.links().is_some() {
+            return Vec::new();
+        }
+        let text = |feature: &Feature| match &feature.values {
+            Values::Categories { .. } => feature.values.level(item as usize).unwrap_or("missing").to_owned(),
+            numeric => match numeric.numbers_in(item as usize..item as usize + 1).next() {
+                Some((_, x)) if x.is_nan() => "missing".to_owned(),
+                Some((_, x)) => number(x),
+                None => number(0.0),
+            },
+        };
+        self.features.iter().map(text).collect()
     }
 
     /// How far the message edges are from a pair: the same ends make several edges.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::parts::Unlisted;
+use super::reference::{AverageParts, Reference};
 use crate::lens::DistanceAxis;
 
 /// Parts add up to the output within this much, relative to the sum of their sizes.
@@ -58,6 +59,8 @@ pub struct Explanation {
     pub nodes: Vec<String>,
     /// What the sources are, for people: their level of the first categorical feature; empty without one.
     pub labels: Vec<String>,
+    /// The values of the node that is predicted, feature by feature, as text; empty for a graph or a node pair.
+    pub own_values: Vec<String>,
     /// By source and feature, ascending; a source that has the reference value of a feature (the 0 of a binary or sparse
     /// one) contributes nothing and is not listed.
     pub by_node_and_feature: Vec<Contribution>,
@@ -74,6 +77,11 @@ pub struct Explanation {
     pub receivers: Vec<usize>,
     /// Values of this graph that training had not seen, which contribute 0.
     pub unseen: Vec<String>,
+    /// What the average training item has in place of these parts, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average: Option<AverageParts>,
+    /// What the terms of ledgers are compared with; the parts above are not.
+    pub reference: Reference,
 }
 
 impl Explanation {

@@ -1,4 +1,5 @@
-//! Importance: the mean absolute contribution over the predictions of a data set.
+//! Importance: the mean size of contributions over the predictions of a data set. Those of features and of the structure term are
+//! compared with the average training item, where it is known: what all items have in common is not important.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -51,9 +52,9 @@ impl Importance {
         mean(&self.structure)
     }
 
-    /// The share of a feature in the importances of all features.
+    /// The share of a feature in the importances of all features and of the structure term.
     pub fn share_of_feature(&self, k: usize) -> f64 {
-        let total: f64 = (0..self.by_feature.len()).map(|k| self.of_feature(k)).sum();
+        let total = self.of_structure() + (0..self.by_feature.len()).map(|k| self.of_feature(k)).sum::<f64>();
         if total > 0.0 { self.of_feature(k) / total } else { 0.0 }
     }
 
@@ -108,11 +109,9 @@ impl Importance {
         let outputs = self.structure.len();
         let kept = |slot: usize| found.axis.slot_on(explainer.canonical().axis(), slot);
         let mut by_slot = vec![0.0; found.slots * outputs];
+        let average = explainer.average();
         for (k, feature) in found.feature_distance.chunks_exact(found.slots * width).enumerate() {
-            if feature.iter().all(|value| *value == 0.0) {
-                continue;
-            }
-            let mut whole = vec![0.0; outputs];
+            let mut whole = average.map_or_else(|| vec![0.0; outputs], |average| negated(&average.features[k]));
             for (slot, values) in feature.chunks_exact(width).enumerate() {
                 if values.iter().all(|value| *value == 0.0) {
                     continue;
@@ -128,7 +127,7 @@ impl Importance {
         for (slot, values) in by_slot.chunks_exact(outputs).enumerate() {
             add_sizes(&mut self.by_distance[kept(slot)], values);
         }
-        let mut structure = vec![0.0; outputs];
+        let mut structure = average.map_or_else(|| vec![0.0; outputs], |average| negated(&average.structure));
         for values in found.structure.chunks_exact(width) {
             structure.iter_mut().zip(definition.shown(values)).for_each(|(sum, value)| *sum += value);
         }
@@ -142,6 +141,10 @@ impl Importance {
         let rows = self.by_feature.iter_mut().chain(&mut self.by_distance).chain(cells);
         rows.chain([&mut self.structure]).flatten()
     }
+}
+
+fn negated(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| -value).collect()
 }
 
 fn add_sizes(sums: &mut [f64], values: &[f64]) {

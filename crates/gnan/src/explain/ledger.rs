@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::explanation::Explanation;
+use super::reference::Reference;
 
 /// What the terms of a ledger are.
 ///
@@ -64,16 +65,21 @@ pub struct Ledger {
     pub output: String,
     /// What the terms are.
     pub by: By,
-    /// `b0`.
+    /// What its terms are compared with.
+    pub reference: Reference,
+    /// The mean output over the training items, or the output bias.
     pub base: f64,
-    /// What the shape of the graph alone adds.
+    /// What the shape of the graph alone adds; by receiver it is part of the terms.
     pub structure: f64,
+    /// What the average item has in place of terms that have no average of their own (all but features): less all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average_item: Option<f64>,
     /// The terms.
     pub terms: Vec<Term>,
     /// How many terms are summed up in the last place, and their sum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<(usize, f64)>,
-    /// Base, structure, terms and rest together.
+    /// Base, structure, average item, terms and rest together.
     pub total: f64,
     /// What the engine computed.
     pub prediction: f64,
@@ -126,7 +132,7 @@ impl Explanation {
     pub fn ledger(&self, output: usize, by: By) -> Ledger {
         let term = |(name, amount): (String, f64)| Term { name, amount };
         let terms: Vec<Term> = match by {
-            By::Feature => self.features.iter().cloned().zip(self.by_feature(output)).map(term).collect(),
+            By::Feature => self.features.iter().cloned().zip(self.feature_differences(output)).map(term).collect(),
             By::Node => {
                 let amounts = self.by_node(output).into_iter().enumerate();
                 amounts.map(|(node, amount)| term((self.node_name(node), amount))).collect()
@@ -150,11 +156,16 @@ impl Explanation {
                 })
                 .collect(),
             By::Receiver => {
-                let amounts = self.by_receiver.iter().enumerate();
-                amounts.map(|(node, values)| term((self.node_name(node), values[output]))).collect()
+                let amounts = self.receiver_outputs(output).into_iter().enumerate();
+                amounts.map(|(node, amount)| term((self.node_name(node), amount))).collect()
             }
         };
-        let (base, structure) = (self.base[output], self.structure(output));
+        let base = self.reference_base(output);
+        let structure = if by == By::Receiver { 0.0 } else { self.structure_difference(output) };
+        let average_item = self.compared_with().filter(|_| by != By::Feature).map(|average| {
+            let structure = if by == By::Receiver { average.structure[output] } else { 0.0 };
+            -average.all_features(output) - structure
+        });
         let rest = match (by, &self.unlisted) {
             (By::NodeAndFeature, Some(unlisted)) => Some((unlisted.count, unlisted.values[output])),
             _ => None,
@@ -163,10 +174,13 @@ impl Explanation {
             id: self.id.clone(),
             output: self.outputs[output].clone(),
             by,
+            reference: if self.compared_with().is_some() { Reference::Average } else { Reference::Zero },
             base,
             structure,
+            average_item,
             total: base
                 + structure
+                + average_item.unwrap_or(0.0)
                 + terms.iter().map(|term| term.amount).sum::<f64>()
                 + rest.map_or(0.0, |(_, amount)| amount),
             terms,

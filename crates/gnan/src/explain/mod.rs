@@ -1,5 +1,7 @@
 //! Explanations: the canonical form of a model, and predictions taken apart into parts that add up.
 
+mod anchor;
+mod by_distance;
 mod canonical;
 mod curves;
 mod document;
@@ -14,7 +16,7 @@ mod overview_table;
 mod parts;
 mod pass;
 mod readout;
-mod rho;
+mod reference;
 mod shape_curve;
 mod source_terms;
 mod tables;
@@ -22,6 +24,7 @@ mod typical;
 mod verification;
 
 pub use crate::lens::DistanceAxis;
+pub use by_distance::CurveByDistance;
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, FeatureValue, RhoCurve};
 pub use curves::{Curves, Point, Points};
 pub use document::ExplanationWriter;
@@ -33,7 +36,9 @@ pub use output::Output;
 pub use overview::{FeatureOverview, LITTLE_SUPPORT, Overview};
 pub use parts::{MOST_PARTS, Unlisted};
 pub use readout::{ReadoutExplanation, ReadoutTerm};
-pub use rho::RhoByDistance;
+pub use reference::{AverageParts, Reference};
 pub use shape_curve::{Bin, ShapeCurve};
-pub use tables::{DistanceTable, FeatureTable, LevelTable, ModelTables, ReadoutTables, RhoTable, TABLES_VERSION};
+pub use tables::{
+    AnchorTable, DistanceTable, FeatureTable, LevelTable, ModelTables, ReadoutTables, RhoTable, TABLES_VERSION,
+};
 pub use verification::{ReadoutVerification, Verification};

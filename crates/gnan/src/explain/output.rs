@@ -91,6 +91,7 @@ impl Output {
         let sign = self.shown.1;
         ledger.terms.iter_mut().for_each(|term| term.amount *= sign);
         ledger.rest = ledger.rest.map(|(others, sum)| (others, sign * sum));
+        ledger.average_item = ledger.average_item.map(|amount| sign * amount);
         for amount in [&mut ledger.base, &mut ledger.structure, &mut ledger.total, &mut ledger.prediction] {
             *amount *= sign;
         }

@@ -30,13 +30,13 @@ const FLAT: f64 = 0.1;
 /// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Overview {
-    /// The model's own outputs, which rho and shape functions have.
+    /// The model's own outputs, which rho has.
     pub outputs: Vec<String>,
-    /// The outputs as contributions to them are shown, which base, structure curve and importances have.
+    /// The outputs as contributions to them are shown, which effects, base, structure curve and importances have.
     pub shown_outputs: Vec<String>,
     /// The unit of contributions.
     pub unit: String,
-    /// `b0`, per shown output.
+    /// The mean output over the training items where it is known, else `b0`; per shown output.
     pub base: Vec<f64>,
     /// The distances, one slot each.
     #[serde(rename = "distances")]
@@ -65,9 +65,11 @@ pub struct FeatureOverview {
     pub unit: Option<String>,
     /// What stands behind it in training.
     pub support: Support,
+    /// The distance at which its effects are shown.
+    pub anchor: String,
     /// Its levels: of a categorical feature, the 1 of a binary one, and the missing level where there is one.
     pub levels: Vec<CanonicalLevel>,
-    /// The curve of a continuous or sparse feature.
+    /// The curve of a continuous or sparse feature: effects at the anchor, per shown output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub curve: Option<ShapeCurve>,
 }
@@ -102,7 +104,13 @@ impl Overview {
             outputs: definition.output_names(),
             shown_outputs: definition.shown_names(),
             unit: definition.shown_unit(),
-            base: definition.shown(canonical.output_bias()),
+            base: match canonical.average() {
+                Some(average) => {
+                    let base = definition.shown(canonical.output_bias()).into_iter().enumerate();
+                    base.map(|(c, base)| base + average.structure[c] + average.all_features(c)).collect()
+                }
+                None => definition.shown(canonical.output_bias()),
+            },
             axis: canonical.axis().clone(),
             structure: canonical.structure().iter().map(|values| definition.shown(values)).collect(),
             rho: canonical.rhos(),
@@ -114,8 +122,11 @@ impl Overview {
                     unit: schema.unit.clone(),
                     support: schema.support,
                     levels: feature.levels,
+                    anchor: canonical.axis().name(canonical.anchor(k)),
                     curve: canonical.shape_curve(k).zip(schema.scale).map(|(curve, scale)| ShapeCurve {
-                        points: curve.points_between(scale.min, scale.max),
+                        points: (curve.points_between(scale.min, scale.max).into_iter())
+                            .map(|(x, values)| (x, definition.shown(&values)))
+                            .collect(),
                         bins: data.map_or_else(Vec::new, |(data, found)| bins(data, &found[k], schema)),
                     }),
                 })

@@ -46,8 +46,7 @@ impl Overview {
         Ok(text)
     }
 
-    /// The CSV table. Rho, levels and curves have the model's own outputs; base, structure curve and importances the shown
-    /// ones.
+    /// The CSV table. Rho has the model's own outputs, all others the shown ones.
     pub fn csv(&self) -> Result<Vec<u8>> {
         let mut rows = OverviewRows { writer: csv::Writer::from_writer(Vec::new()) };
         let header = ["table", "feature", "level", "from", "to", "distance", "output", "value", "nodes", "graphs"];
@@ -70,12 +69,12 @@ impl Overview {
                 let support = Some(level.support);
                 rows.values(
                     OverviewPlace { table: "level", level: &level.name, support, ..place },
-                    own,
+                    shown,
                     &level.values,
                 )?;
             }
             for (x, values) in feature.curve.iter().flat_map(|curve| &curve.points) {
-                rows.values(OverviewPlace { table: "curve", range: Some((*x, *x)), ..place }, own, values)?;
+                rows.values(OverviewPlace { table: "curve", range: Some((*x, *x)), ..place }, shown, values)?;
             }
             for bin in feature.curve.iter().flat_map(|curve| &curve.bins) {
                 // Not an effect but a count: how many nodes and graphs have such values.

@@ -29,7 +29,7 @@ use crate::shape::Piecewise;
 use super::canonical::{Canonical, FeatureValue};
 
 /// The version of the table form.
-pub const TABLES_VERSION: u32 = 2;
+pub const TABLES_VERSION: u32 = 3;
 
 /// A model as tables, in canonical form.
 #[derive(Clone, Debug, Serialize)]
@@ -157,6 +157,8 @@ pub struct FeatureTable {
     pub pair: Option<FeaturePair>,
     /// The range of its values in training.
     pub range: Option<[f64; 2]>,
+    /// Where figures show its effects.
+    pub anchor: AnchorTable,
     /// The curve of a continuous or sparse feature, a function of the value itself; its rho is that of the feature.
     pub curve: Option<Piecewise>,
     /// Which rho of a lens weighs the curve.
@@ -165,6 +167,15 @@ pub struct FeatureTable {
     pub levels: Vec<LevelTable>,
     /// What is taken off every product at a distance, by every lens, where every level has a rho of its own.
     pub centre: Option<Vec<DistanceTable>>,
+}
+
+/// The distance at which the effects of a feature are shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AnchorTable {
+    /// The lens.
+    pub lens: usize,
+    /// The distance; `None`: unreachable.
+    pub distance: Option<usize>,
 }
 
 /// A level of a feature.
@@ -176,8 +187,10 @@ pub struct LevelTable {
     pub missing: bool,
     /// Which rho of a lens weighs it.
     pub rho: usize,
-    /// Its value, per output.
+    /// Its value, per output: what rho is multiplied by.
     pub values: Vec<f64>,
+    /// Its effect at the anchor of the feature, per output, as figures show it.
+    pub effect: Vec<f64>,
     /// What stands behind it in training.
     pub support: Support,
 }
@@ -210,8 +223,8 @@ impl Canonical {
     fn rho_tables(&self, lens: usize) -> Vec<RhoTable> {
         let of_lens = self.axis().lens_name(lens);
         let table = |(r, name): (usize, String)| {
-            let (nothing, scale) = (vec![0.0; self.outputs()], self.scale[r].iter());
-            let factors: Vec<f64> = scale.map(|a| if *a == 0.0 { 0.0 } else { 1.0 / a }).collect();
+            let (nothing, scale) = (vec![0.0; self.outputs()], self.rho_scale(r));
+            let factors: Vec<f64> = scale.iter().map(|a| if *a == 0.0 { 0.0 } else { 1.0 / a }).collect();
             let curve = distance_table(&self.raw_rho_curve(r, lens).rescaled(&nothing, &factors));
             let name = if of_lens.is_empty() { name } else { format!("{name}, {of_lens}") };
             RhoTable { name, lens, reach: self.layout.rhos[r].reach, curve }
@@ -293,13 +306,16 @@ impl Canonical {
 
     fn feature_table(&self, k: usize) -> FeatureTable {
         let feature = &self.definition().learned.features[k];
-        let levels = self.levels_of(k, feature).into_iter().enumerate().map(|(index, level)| LevelTable {
-            name: level.name,
-            missing: level.missing,
-            rho: self.rho_of(k, index),
-            values: level.values,
-            support: level.support,
-        });
+        let anchor = self.anchor(k);
+        let levels =
+            self.level_values(feature).into_iter().enumerate().map(|(index, (name, value, support))| LevelTable {
+                name,
+                missing: value == FeatureValue::Missing,
+                rho: self.rho_of(k, index),
+                values: self.shape_times_scale(k, value).expect("a model has a value for each of its own levels"),
+                effect: self.product(k, value, anchor),
+                support,
+            });
         FeatureTable {
             name: feature.name.clone(),
             kind: feature.kind,
@@ -307,7 +323,8 @@ impl Canonical {
             support: feature.support,
             pair: feature.pair.clone(),
             range: feature.scale.map(|scale| [scale.min, scale.max]),
-            curve: self.shape_curve(k),
+            anchor: AnchorTable { lens: self.axis().lens_of(anchor), distance: self.axis().distance(anchor) },
+            curve: self.curve_times_scale(k),
             rho: self.rho_of(k, 0),
             levels: levels.collect(),
             centre: self
@@ -389,6 +406,7 @@ impl ModelTables {
                 let rho = &self.rho[level.rho].name;
                 let support = Some(level.support);
                 rows.values(&RowPlace { table, level: &level.name, rho, support, ..place }, &level.values)?;
+                rows.values(&RowPlace { table: "effect", level: &level.name, rho: "", ..place }, &level.effect)?;
             }
             for (lens, centre) in feature.centre.iter().flatten().enumerate() {
                 rows.curve(&RowPlace { table: "centre", rho: "", level: &lens.to_string(), ..place }, centre)?;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::document::OTHERS;
+use super::document::{AVERAGE, OTHERS};
 use super::explanation::TOLERANCE;
 use super::readout::ReadoutExplanation;
 use crate::error::{Error, Result};
@@ -80,6 +80,11 @@ impl Verification {
         let size =
             base.abs() + sizes(table("structure_by_distance")) + sizes(table("by_node_and_feature")) + others_size;
         let tolerated = TOLERANCE * size.max(1.0);
+        // Structure and features are differences from the average item, all other parts are not.
+        let average =
+            |name: &str| table(AVERAGE).and_then(|average| average["by_feature"].get(name)).map_or(0.0, number);
+        let (average_structure, average_features) =
+            table(AVERAGE).map_or((0.0, 0.0), |average| (number(&average["structure"]), total(&average["by_feature"])));
         let mut check = |sum: f64, expected: f64| {
             let deviation = (sum - expected).abs() / tolerated;
             self.sums += 1;
@@ -89,15 +94,16 @@ impl Verification {
             }
         };
         check(number(&parts["total"]), prediction);
-        check(sum(table("structure_by_distance")), structure);
+        check(sum(table("structure_by_distance")) - average_structure, structure);
         const MARGINALS: [&str; 6] =
             ["by_feature", "by_node", "by_distance", "by_feature_and_distance", "by_node_and_feature", "by_receiver"];
         for marginal in MARGINALS.into_iter().filter(|name| table(name).is_some()) {
             let unlisted = if marginal == "by_node_and_feature" { others_sum } else { 0.0 };
-            check(base + structure + sum(table(marginal)) + unlisted, prediction);
+            let average = if marginal == "by_feature" { 0.0 } else { average_features };
+            check(base + structure + sum(table(marginal)) + unlisted - average, prediction);
         }
         if table("structure_by_receiver").is_some() {
-            check(sum(table("structure_by_receiver")), structure);
+            check(sum(table("structure_by_receiver")) - average_structure, structure);
         }
         // The pairs, row by row and column by column, are the single marginals.
         const PAIRS: [(&str, &str, &str); 2] = [
@@ -108,14 +114,16 @@ impl Verification {
             let listed = pairs == "by_node_and_feature" && others.is_some();
             let Some(pairs) = table(pairs).filter(|_| !listed) else { continue };
             for (name, expected) in table(rows).into_iter().flatten() {
-                check(pairs.get(name).map_or(0.0, total), number(expected));
+                let mean = if rows == "by_feature" { average(name) } else { 0.0 };
+                check(pairs.get(name).map_or(0.0, total) - mean, number(expected));
             }
             let mut sums: HashMap<&str, f64> = HashMap::new();
             for (name, value) in pairs.values().filter_map(Value::as_object).flatten() {
                 *sums.entry(name).or_default() += number(value);
             }
             for (name, expected) in table(columns).into_iter().flatten() {
-                check(sums.get(name.as_str()).copied().unwrap_or(0.0), number(expected));
+                let mean = if columns == "by_feature" { average(name) } else { 0.0 };
+                check(sums.get(name.as_str()).copied().unwrap_or(0.0) - mean, number(expected));
             }
         }
     }

@@ -59,6 +59,23 @@ pub struct Learned {
     /// How often each distance occurs in training: receivers with a source there (normalisation off: receiver-source
     /// pairs), "unreachable" last.
     pub receivers: Vec<f64>,
+    /// The average training item, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average: Option<AverageItem>,
+}
+
+/// Means over the training items, before anything is centred.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AverageItem {
+    /// What every feature contributes, `[features][outputs]`.
+    pub features: Vec<Vec<f64>>,
+    /// The part of it that a receiver's own value contributes to its own output.
+    pub own: Vec<Vec<f64>>,
+    /// What the bias of a source contributes, per output.
+    pub bias: Vec<f64>,
+    /// What the structure curve is multiplied by in every slot.
+    pub structure: Vec<f64>,
 }
 
 /// Everything about a model except its parameters.

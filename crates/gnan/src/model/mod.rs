@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use certificate::Certificate;
-pub use definition::{Definition, Learned};
+pub use definition::{AverageItem, Definition, Learned};
 pub(crate) use definition::{channel_plan, model_reach};
 pub(crate) use engine::{Engine, EngineModel, ItemRows, OptimiserState, StepSettings};
 pub use novelty::Novelty;

@@ -55,6 +55,17 @@ impl Learned {
             check_links(self, links)?;
         }
         self.check_distances()?;
+        if let Some(average) = &self.average {
+            let rows = average.features.iter().chain(&average.own).chain([&average.bias]);
+            let fit = average.features.len() == self.features.len()
+                && average.own.len() == self.features.len()
+                && average.structure.len() == self.receivers.len()
+                && rows.clone().all(|row| row.len() == source_outputs)
+                && rows.chain([&average.structure]).flatten().all(|mean| mean.is_finite());
+            if !fit {
+                return Err("its average item is not usable".to_owned());
+            }
+        }
         let mut names = BTreeSet::new();
         for (position, feature) in self.features.iter().enumerate() {
             if !names.insert(&feature.name) {

@@ -128,6 +128,7 @@ pub(super) fn definition(json: &str) -> Result<Definition> {
             outputs: description.architecture.outputs,
             features: description.features,
             targets: description.targets,
+            average: None,
             receivers: description.receivers,
         },
         record: Record {

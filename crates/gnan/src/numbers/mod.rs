@@ -91,12 +91,12 @@ pub fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", fixed(100.0 * share, decimals))
 }
 
-/// A probability, never rounded to certainty: "p = 0.973", "p > 0.999".
+/// A probability, never rounded to certainty: "probability 97.3 %", "probability above 99.9 %".
 pub fn probability(share: f64) -> String {
     match share {
-        _ if share > 0.0 && share < 0.001 => "p < 0.001".to_owned(),
-        _ if share > 0.999 && share < 1.0 => "p > 0.999".to_owned(),
-        _ => format!("p = {}", fixed(share, 3)),
+        _ if share > 0.0 && share < 0.001 => "probability below 0.1 %".to_owned(),
+        _ if share > 0.999 && share < 1.0 => "probability above 99.9 %".to_owned(),
+        _ => format!("probability {}", percent(share, 1)),
     }
 }
 
@@ -176,7 +176,16 @@ mod tests {
     fn shares_and_probabilities() {
         assert_eq!([percent(0.97349, 1), percent(1.0, 0), percent(-0.0001, 1)], ["97.3 %", "100 %", "0.0 %"]);
         let shown = [0.0, 0.0004, 0.25, 0.9996, 1.0].map(probability);
-        assert_eq!(shown, ["p = 0.000", "p < 0.001", "p = 0.250", "p > 0.999", "p = 1.000"]);
+        assert_eq!(
+            shown,
+            [
+                "probability 0.0 %",
+                "probability below 0.1 %",
+                "probability 25.0 %",
+                "probability above 99.9 %",
+                "probability 100.0 %"
+            ]
+        );
         assert_eq!(mean_and_std(84.249, 1.0, 1), "84.2 ± 1.0");
     }
 

@@ -199,17 +199,31 @@ impl Statistics {
     /// `R(l)` summed over the given rows: the number of receivers whose shell is not empty, by slot (normalisation off: the
     /// number of receiver-source pairs).
     pub fn receivers(&self, rows: &[usize]) -> Vec<f64> {
+        // The items of a node task are single receivers, whose mean is themselves.
+        let averaged = |row: usize| self.pooled.get(row).copied().unwrap_or(1.0);
+        let nodes = |row: usize, slot: usize| match self.request.lenses[self.axis.lens_of(slot)].pool {
+            Pool::Mean => averaged(row),
+            Pool::Sum => 1.0,
+        };
+        self.structure_sums(rows, nodes)
+    }
+
+    /// The mean over rows of what the structure curve is multiplied by in every slot.
+    pub fn mean_structure(&self, rows: &[usize]) -> Vec<f64> {
+        let mut means = self.structure_sums(rows, |_, _| 1.0);
+        means.iter_mut().for_each(|mean| *mean /= rows.len().max(1) as f64);
+        means
+    }
+
+    /// For every slot the sum over rows of what the structure curve is multiplied by there, times a factor per row and slot.
+    fn structure_sums(&self, rows: &[usize], factor: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let mut receivers = vec![0.0; self.axis.slots()];
         for row in rows {
             let (cells, weights) = self.rows.row(*row);
             for (cell, weight) in cells.iter().zip(weights) {
                 if self.cells.units[*cell as usize] == BIAS_UNIT {
                     let slot = usize::from(self.cells.slots[*cell as usize]);
-                    let lens = &self.request.lenses[self.axis.lens_of(slot)];
-                    // The items of a node task are single receivers, whose mean is themselves.
-                    let nodes =
-                        if lens.pool == Pool::Mean { self.pooled.get(*row).copied().unwrap_or(1.0) } else { 1.0 };
-                    receivers[slot] += f64::from(*weight) * nodes;
+                    receivers[slot] += f64::from(*weight) * factor(*row, slot);
                 }
             }
             if cells.is_empty() {

@@ -4,8 +4,8 @@ use super::readout::normalise_readout;
 use super::training_loop::{Lane, Point, TrainingLoop, column_means};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::files::{Kind, Values};
-use crate::model::{Definition, Engine, FeatureSchema, Model, Parameters};
+use crate::files::{Kind, Task, Values};
+use crate::model::{AverageItem, Definition, Engine, FeatureSchema, Model, Parameters};
 
 /// Points kept of the loss history.
 const HISTORY_POINTS: usize = 200;
@@ -28,6 +28,7 @@ impl TrainingLoop<'_> {
             true => Vec::new(),
             false => mean_effects(&self.engine, data, &setup.definition.learned.features, &by_lane),
         };
+        let average = self.average_item();
         let lanes = std::mem::take(&mut self.lanes);
         let finish = |(replicate, lane): (usize, Lane)| {
             let own = |values: &[f64]| values.iter().skip(replicate).step_by(replicates).copied().collect::<Vec<f64>>();
@@ -55,6 +56,7 @@ impl TrainingLoop<'_> {
                 return Err(Error::training("the model's weights are too large for 32-bit numbers")
                     .with_remedy("give the target in a larger unit, so that its values become smaller"));
             }
+            definition.learned.average = average.clone();
             let record = &mut definition.record;
             record.valid_items = valid_items;
             record.epochs = lane.history.last().map_or(0, |last| last.0);
@@ -65,6 +67,50 @@ impl TrainingLoop<'_> {
             Ok(Model::from_parts(definition, parameters).certified())
         };
         lanes.into_iter().enumerate().map(finish).collect()
+    }
+
+    /// The average training item of a single model; the parts of one with a readout do not add up to its outputs.
+    fn average_item(&mut self) -> Option<AverageItem> {
+        let setup = self.setup;
+        if self.engine.replicates() > 1 || setup.definition.spec.model.readout {
+            return None;
+        }
+        let means = self.engine.mean_contributions(&mut self.train.rows).into_iter();
+        let mut parts = means.map(|means| {
+            let gains = setup.gains.iter().map(|gain| f64::from(*gain));
+            means.into_iter().zip(gains).map(|(mean, gain)| mean * gain).collect()
+        });
+        let structure = self.engine.statistics().mean_structure(&self.train.positions);
+        let own = self.own_contributions();
+        Some(AverageItem { bias: parts.next()?, features: parts.collect(), own, structure })
+    }
+
+    /// What a receiver's own value of every feature contributes to its own output, on average over the training items of a
+    /// node task, `[features][outputs]`; 0 for a graph task.
+    fn own_contributions(&self) -> Vec<Vec<f64>> {
+        let (engine, data) = (&self.engine, &self.train.data);
+        let (levels, axis) = (&engine.statistics().levels, &engine.statistics().axis);
+        let outputs = self.setup.gains.len();
+        let mut means = vec![vec![0.0; outputs]; levels.features.len()];
+        if data.task() == Task::Graph || data.links().is_some() {
+            return means;
+        }
+        let rho = |unit: u32, c: usize| -> f64 {
+            let first = engine.rho_of_unit()[unit as usize] as usize * axis.slots();
+            let itself = (0..axis.lenses()).map(|lens| axis.range(lens).start);
+            itself.map(|slot| f64::from(engine.rho_table()[(first + slot) * outputs + c])).sum()
+        };
+        let share = 1.0 / data.len().max(1) as f64;
+        for node in data.items() {
+            levels.of_node(*node as usize).each(|unit, weight| {
+                let Some(feature) = levels.feature_of(unit) else { return };
+                for (c, value) in engine.unit(unit).enumerate() {
+                    let gain = f64::from(self.setup.gains[c]);
+                    means[feature][c] += share * gain * weight * f64::from(value) * rho(unit, c);
+                }
+            });
+        }
+        means
     }
 
     /// Brings the readout into its canonical form. The output bias stays on the scale of training.

@@ -84,6 +84,7 @@ impl Setup {
                 features,
                 targets: train.targets().iter().map(TargetSchema::of).collect(),
                 receivers,
+                average: None,
             },
             record: Record {
                 version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use gnan::Dataset;
-use gnan::explain::{Canonical, FeatureOverview, Importance, Output, Overview, RhoByDistance};
+use gnan::explain::{Canonical, CurveByDistance, FeatureOverview, Importance, Output, Overview};
 use gnan::files::Task;
-use gnan::model::Rho;
 use gnan::numbers::{count, counted, counted_more, number};
 use gnan_report::words;
 
@@ -13,7 +12,7 @@ use crate::amounts::{
     EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, largest_size, level_rows, strongest, summed,
     support_words,
 };
-use crate::findings::rho_table;
+use crate::findings::distance_table;
 use crate::style::{dim, escape_control, heading};
 use crate::table::{Table, shorten};
 
@@ -46,7 +45,7 @@ impl Global<'_> {
             if let Some(importance) = &self.overview.importance {
                 text.push_str(&self.importances(importance));
             }
-            text.push_str(&self.rho(None));
+            text.push_str(&self.by_distance(None));
             text.push_str(&self.structure());
         }
         text.push_str(&self.shapes());
@@ -98,12 +97,17 @@ impl Global<'_> {
         if self.canonical.definition().learned.links.is_some() { "pair" } else { "node" }
     }
 
-    /// Names of the outputs that rho and shape functions are shown for.
+    /// Names of the outputs that effects and importances are shown for.
+    fn shown_names(&self) -> Vec<String> {
+        self.shown().iter().map(|output| output.name.clone()).collect()
+    }
+
+    /// Names of the outputs that influences are shown for.
     fn names(&self) -> Vec<String> {
         self.outputs.iter().map(|output| output.name.clone()).collect()
     }
 
-    /// The outputs that importances are shown for: one where there are two classes.
+    /// The outputs that effects and importances are shown for: one where there are two classes.
     fn shown(&self) -> Vec<&Output> {
         let mut shown: Vec<&Output> = Vec::new();
         for output in &self.outputs {
@@ -160,20 +164,32 @@ impl Global<'_> {
         (rows, others)
     }
 
-    /// Rho of all features, or of one.
-    fn rho(&self, feature: Option<usize>) -> String {
+    /// The influence by distance of all features, or of one; the effects of the levels of one that have a rho each.
+    fn by_distance(&self, feature: Option<usize>) -> String {
         let definition = self.canonical.definition();
-        let is_shown = |curve: &RhoByDistance| {
-            // The rho of the bias is part of the structure curve.
-            let of_feature = match feature {
-                None => definition.learned.rho == Rho::Shared || curve.rho > 0,
-                Some(k) => self.canonical.rhos_of(k).contains(&curve.rho),
-            };
-            of_feature && self.outputs.iter().any(|output| output.own.0 == curve.output)
+        let is_shown = |curve: &CurveByDistance| {
+            feature.is_none_or(|k| self.canonical.rhos_of(k).contains(&curve.rho))
+                && self.outputs.iter().any(|output| output.own.0 == curve.output)
         };
-        let curves: Vec<RhoByDistance> = self.canonical.rhos_by_distance().into_iter().filter(is_shown).collect();
-        let table = rho_table(&curves, &definition.learned.receivers, self.top, self.receiver());
-        let words = "how much sources count at each distance; 1 is the largest seen in training";
+        let levels = feature.map_or_else(Vec::new, |k| self.canonical.level_effects_by_distance(k));
+        let of_levels = !levels.is_empty();
+        let curves: Vec<CurveByDistance> = match of_levels {
+            true => levels,
+            false => self.canonical.influence_by_distance().into_iter().filter(is_shown).collect(),
+        };
+        if curves.is_empty() {
+            return String::new();
+        }
+        let table = distance_table(&curves, &definition.learned.receivers, self.top, self.receiver());
+        let (title, words) = match of_levels {
+            true => {
+                ("effects by distance", format!("what one such node adds at each distance, {}", self.overview.unit))
+            }
+            false => (
+                "influence by distance",
+                "relative to the distance at which effects are shown, where it is 1".to_owned(),
+            ),
+        };
         let more = curves.len().saturating_sub(self.top);
         let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", " (--top)") } else { String::new() };
         let longest = self.canonical.axis().longest().into_iter().max().unwrap_or(0) + 1;
@@ -182,7 +198,7 @@ impl Global<'_> {
             _ => longest.saturating_sub(crate::findings::FIRST_DISTANCES),
         };
         let cut = if cut > 0 { more_line(cut, "distance", " (--json has them)") } else { String::new() };
-        format!("{}{more}{cut}", section("rho", words, &table))
+        format!("{}{more}{cut}", section(title, &words, &table))
     }
 
     fn structure(&self) -> String {
@@ -190,7 +206,7 @@ impl Global<'_> {
         let slots = self.overview.structure.len();
         let row = |slot: usize| {
             let receivers = definition.learned.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
-            let values = self.outputs.iter().map(|output| output.of_shown(&self.overview.structure[slot])).collect();
+            let values = self.shown().iter().map(|output| output.of_shown(&self.overview.structure[slot])).collect();
             Row {
                 name: self.canonical.axis().name(slot),
                 values,
@@ -200,7 +216,7 @@ impl Global<'_> {
         };
         let rows = (0..slots).filter(|slot| self.canonical.seen(*slot)).map(row).collect();
         let (rows, others) = self.nearest(rows);
-        let table = amounts_table("distance", &rows, &self.names(), true);
+        let table = amounts_table("distance", &rows, &self.shown_names(), true);
         let words = match definition.learned.task {
             Task::Graph => "what every node adds for having nodes at a distance, whatever they are",
             Task::Node if definition.learned.links.is_some() => {
@@ -242,7 +258,7 @@ impl Global<'_> {
     /// Every level and value of a feature.
     fn rows(&self, k: usize, feature: &FeatureOverview) -> Vec<Row> {
         let task = self.canonical.definition().learned.task;
-        let choose = |values: &[f64]| self.outputs.iter().map(|output| output.of_own(values)).collect::<Vec<f64>>();
+        let choose = |values: &[f64]| self.shown().iter().map(|output| output.of_shown(values)).collect::<Vec<f64>>();
         let full = self.features.as_ref().is_some_and(|features| features.contains(&k));
         let mut rows = level_rows(&feature.levels, task, self.nouns(), choose);
         if let Some(curve) = &feature.curve {
@@ -266,15 +282,19 @@ impl Global<'_> {
             words.push_str(&format!("; importance {}", sizes.join(", ")));
         }
         if self.canonical.has_level_rhos(k) {
-            words.push_str("; every level has its own rho");
+            words.push_str("; every level has its own influence by distance");
         }
+        words.push_str(&match feature.anchor.as_str() {
+            "itself" => "; effects of a node's own value".to_owned(),
+            anchor => format!("; effects at {anchor}"),
+        });
         let mut more = String::new();
         let mut rows = rows;
         if feature.curve.is_none() {
             let most = if full { usize::MAX } else { self.top };
             let (strong, others) = strongest(rows, most);
             rows = strong;
-            if self.outputs.len() == 1 {
+            if self.shown().len() == 1 {
                 rows.sort_by(|a, b| b.values[0].total_cmp(&a.values[0]));
             }
             if !others.is_empty() {
@@ -286,10 +306,10 @@ impl Global<'_> {
             more = format!("  {}\n", dim(how));
         }
         let first = if feature.curve.is_some() { "value" } else { "level" };
-        let table = amounts_table(first, &rows, &self.names(), true);
+        let table = amounts_table(first, &rows, &self.shown_names(), true);
         let mut text = format!("{}{more}", section(&shorten(&feature.name, NAME_WIDTH), &words, &table));
         if full {
-            text.push_str(&self.rho(Some(k)));
+            text.push_str(&self.by_distance(Some(k)));
             text.push_str(&self.distances_of(k));
         }
         text

@@ -8,7 +8,7 @@ mod readout;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gnan::explain::{By, Explainer, ExplanationWriter, Output, ReadoutVerification, Verification};
+use gnan::explain::{By, Explainer, ExplanationWriter, Output, ReadoutVerification, Reference, Verification};
 use gnan::names::Names;
 use gnan::numbers::counted;
 use gnan::{Dataset, Error, Model};
@@ -64,6 +64,24 @@ impl From<ByArg> for By {
     }
 }
 
+/// What terms are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReferenceArg {
+    /// The average training item
+    Average,
+    /// Nothing
+    Zero,
+}
+
+impl From<ReferenceArg> for Reference {
+    fn from(reference: ReferenceArg) -> Reference {
+        match reference {
+            ReferenceArg::Average => Reference::Average,
+            ReferenceArg::Zero => Reference::Zero,
+        }
+    }
+}
+
 /// Arguments of `gnan explain`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -101,6 +119,10 @@ pub struct ExplainArgs {
     /// [default: feature, distance, node; all in JSON and CSV]
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true, help_heading = HEADING)]
     by: Vec<ByArg>,
+
+    /// What terms are compared with: the average training item, or zero (terms as they are computed, from the output bias)
+    #[arg(long, value_name = "average|zero", default_value = "average", hide_possible_values = true, help_heading = HEADING)]
+    reference: ReferenceArg,
 
     /// Most rows of a table; the rest is counted and summed (JSON and CSV hold everything, by node and
     /// feature the 50,000 largest)
@@ -165,6 +187,7 @@ pub fn run(args: &ExplainArgs, json: bool) -> Result<Completion> {
 /// An explainer whose errors name the data.
 fn explainer<'a>(args: &ExplainArgs, model: &'a Model, data: &'a Dataset) -> gnan::Result<Explainer<'a>> {
     let explainer = working("looking values up", || Explainer::new(model, data));
+    let explainer = explainer.map(|explainer| explainer.relative_to(args.reference.into()));
     explainer.map_err(|error| error.in_file(args.data.as_deref().unwrap_or_default()))
 }
 

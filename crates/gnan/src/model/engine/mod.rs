@@ -361,6 +361,33 @@ impl Engine {
         self.output_bias_gradient = column_sums(out_gradient, outputs);
     }
 
+    /// The mean over rows of what the bias, and then every feature, contributes to the outputs, without gain:
+    /// `[1 + features][lanes]`. Outputs are linear in `T`, so that is `T` times the gradient of the mean output.
+    pub fn mean_contributions(&mut self, rows: &mut ItemRows) -> Vec<Vec<f64>> {
+        let lanes = self.tables.lanes;
+        let mut values = vec![0.0; rows.len() * lanes];
+        self.outputs(rows, &mut values);
+        values.fill(1.0 / (rows.len().max(1) as f32 * self.gain));
+        self.gradients(rows, &values);
+        let levels = &self.statistics.levels;
+        let mut place_of_row = vec![0; self.tables.units.len() / lanes];
+        for unit in 0..levels.unit_count() as u32 {
+            let (row, share) = self.unit_rows.of(unit);
+            let place = levels.feature_of(unit).map_or(0, |feature| feature + 1);
+            place_of_row[row] = place;
+            if share != 0.0 {
+                place_of_row[row + 1] = place;
+            }
+        }
+        let mut means = vec![vec![0.0; lanes]; levels.features.len() + 1];
+        for (row, place) in place_of_row.into_iter().enumerate() {
+            let terms = self.tables.row(row).iter().zip(self.table_gradient.row(row));
+            let terms = terms.map(|(value, gradient)| f64::from(*value) * f64::from(*gradient));
+            means[place].iter_mut().zip(terms).for_each(|(mean, term)| *mean += term);
+        }
+        means
+    }
+
     /// The same where the mean of all rows is taken out of the outputs before the output bias is added: what moves all
     /// outputs alike moves nothing but the output bias.
     pub fn centred_gradients(&mut self, rows: &mut ItemRows, out_gradient: &[f32]) {

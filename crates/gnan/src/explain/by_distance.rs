@@ -1,0 +1,94 @@
+//! Numbers over distance as tables: the influence by distance, and the effects of levels that have a rho each.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::canonical::Canonical;
+
+/// A curve over distance for one output by one lens; a distance that training had not seen has no value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CurveByDistance {
+    /// Its name among the others: of the feature or level, the output and the lens, where there are several.
+    pub name: String,
+    /// The values at distance 0, 1, 2 and so on.
+    pub values: Vec<Option<f64>>,
+    /// The value for unreachable nodes.
+    pub unreachable: Option<f64>,
+    /// Which of [`Canonical::rhos`] it belongs to.
+    #[serde(skip)]
+    pub rho: usize,
+    /// Which output it is for: of the model's own for an influence, of the shown ones for an effect.
+    #[serde(skip)]
+    pub output: usize,
+}
+
+impl Canonical {
+    /// The influence by distance of every rho that weighs features as a whole, for every output by every lens. There is
+    /// none of a feature whose levels have a rho each: see [`level_effects_by_distance`](Self::level_effects_by_distance).
+    pub fn influence_by_distance(&self) -> Vec<CurveByDistance> {
+        let outputs = self.definition().output_names();
+        let anchors = self.rho_anchors();
+        let rhos: Vec<_> = self.rhos().into_iter().enumerate().filter(|(r, _)| anchors[*r].is_some()).collect();
+        let several = rhos.len() > 1;
+        (rhos.iter())
+            .flat_map(|(r, rho)| {
+                let name = |c: usize| match (several, outputs.len()) {
+                    (_, 1) => rho.name.clone(),
+                    (false, _) => outputs[c].clone(),
+                    (true, _) => format!("{} ({})", rho.name, outputs[c]),
+                };
+                (0..outputs.len())
+                    .flat_map(|c| self.curves_by_lens(&name(c), *r, c, |slot| rho.values[slot][c]))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// The effects of every level of a feature whose levels have a rho each, for every shown output by every lens; none for
+    /// other features.
+    pub fn level_effects_by_distance(&self, k: usize) -> Vec<CurveByDistance> {
+        if !self.has_level_rhos(k) {
+            return Vec::new();
+        }
+        let outputs = self.definition().shown_names();
+        let feature = &self.definition().learned.features[k];
+        let mut curves = Vec::new();
+        for (level, (name, value, _)) in self.level_values(feature).into_iter().enumerate() {
+            let effects: Vec<Vec<f64>> = (0..self.slots()).map(|slot| self.effect(k, value, slot)).collect();
+            for (c, output) in outputs.iter().enumerate() {
+                let of_output = if outputs.len() > 1 { format!(" ({output})") } else { String::new() };
+                let name = format!("{}: {name}{of_output}", feature.name);
+                curves.extend(self.curves_by_lens(&name, self.rho_of(k, level), c, |slot| effects[slot][c]));
+            }
+        }
+        curves
+    }
+
+    /// A curve for each lens.
+    fn curves_by_lens(
+        &self,
+        name: &str,
+        rho: usize,
+        output: usize,
+        value: impl Fn(usize) -> f64,
+    ) -> Vec<CurveByDistance> {
+        let axis = self.axis();
+        let of_lens = |lens: usize| {
+            let mut values: Vec<Option<f64>> =
+                axis.range(lens).map(|slot| self.seen(slot).then(|| value(slot))).collect();
+            let unreachable = values.pop().flatten();
+            let by = axis.lens_name(lens);
+            let name = if by.is_empty() { name.to_owned() } else { format!("{name}, {by}") };
+            CurveByDistance { name, values, unreachable, rho, output }
+        };
+        (0..axis.lenses()).map(of_lens).collect()
+    }
+
+    /// Which of [`rhos`](Self::rhos) belong to a feature: one, or one for each of its levels.
+    pub fn rhos_of(&self, k: usize) -> Range<usize> {
+        let first = self.rho_of(k, 0);
+        let levels = self.definition().learned.features[k].value_count();
+        first..first + if self.has_level_rhos(k) { levels } else { 1 }
+    }
+}
