@@ -12,6 +12,7 @@ use crate::drawing::{self, DrawingLabels};
 use crate::figure::graph::NodeRole;
 use crate::figure::waterfall::{Term, Waterfall};
 use crate::model_figures::Figure;
+use crate::text::signed;
 
 /// Most steps of a waterfall.
 const MOST_STEPS: usize = 12;
@@ -125,7 +126,7 @@ pub fn graph_drawing(
         NodeRole::Receiver => why.receiver_outputs(output),
     };
     let labels = DrawingLabels {
-        title: why.id.clone(),
+        title: format!("{}: {} {}", why.id, signed(why.total(output), 3), definition.shown_unit()),
         output: output_words(definition, &why.outputs[output]),
         unit: definition.shown_unit(),
         role,

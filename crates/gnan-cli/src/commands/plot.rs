@@ -53,6 +53,9 @@ impl Format {
     }
 }
 
+/// Most letters of an id in the name of a file.
+const MOST_LETTERS: usize = 60;
+
 /// Arguments of `gnan plot`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -171,7 +174,11 @@ fn of_predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<
         shown.dedup();
         for output in &shown {
             let mut add = |name: &str, figure: Figure| {
-                let item = if positions.len() > 1 { format!("-{}", position + 1) } else { String::new() };
+                // Ids may be the same, or be so once they are fit for files: then the row tells them apart.
+                let of_item = file_name(&why.id);
+                let same = positions.iter().filter(|other| file_name(&data.item_id(data.items()[**other])) == of_item);
+                let row = if same.count() > 1 { format!("-{}", position + 1) } else { String::new() };
+                let item = if of_item.is_empty() { format!("-{}", position + 1) } else { format!("-{of_item}{row}") };
                 let class = if shown.len() > 1 { format!("-class-{}", output + 1) } else { String::new() };
                 figures.push(Figure { name: format!("{name}{item}{class}"), ..figure });
             };
@@ -186,6 +193,12 @@ fn of_predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<
         }
     }
     Ok(figures)
+}
+
+/// An id as a part of a file name: letters, digits, `-` and `_`, and not too long.
+fn file_name(id: &str) -> String {
+    let fit = |letter: char| if letter.is_alphanumeric() || "-_".contains(letter) { letter } else { '-' };
+    id.chars().take(MOST_LETTERS).map(fit).collect::<String>().trim_matches('-').to_owned()
 }
 
 /// The figures whose names begin with one of the wanted words.
@@ -230,3 +243,15 @@ fn write(args: &PlotArgs, figures: &[Figure]) -> Result<Vec<PathBuf>> {
 
 /// Pixels of a PNG per pixel of the figure.
 const PNG_SCALE: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn ids_become_parts_of_file_names() {
+        let names = ["g7", "../../etc/passwd", "2,4-dinitro/phenol", "p0–p1", "..", "Öl_1"].map(file_name);
+        assert_eq!(names, ["g7", "etc-passwd", "2-4-dinitro-phenol", "p0-p1", "", "Öl_1"]);
+        assert_eq!(file_name(&"x".repeat(500)).len(), 60);
+    }
+}

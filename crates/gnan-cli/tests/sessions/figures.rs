@@ -28,16 +28,19 @@ fn a_prediction_is_drawn_as_its_graph_and_its_waterfall() {
     desk.molecules("chains");
     desk.works("train chains -o model.gnan --epochs 30");
     desk.works("plot model.gnan chains --id g7 -o g7 --format svg");
-    let graph = String::from_utf8(desk.read("g7/graph.svg")).expect("UTF-8");
+    let graph = String::from_utf8(desk.read("g7/graph-g7.svg")).expect("UTF-8");
     assert!(graph.contains("g7") && graph.contains("<circle"), "{graph}");
-    assert!(desk.exists("g7/waterfall.svg") && desk.exists("g7/graph-receivers.svg"));
+    assert!(desk.exists("g7/waterfall-g7.svg") && desk.exists("g7/graph-receivers-g7.svg"));
     desk.gnan("plot model.gnan chains --id g777 -o x").expect(2).says("there is no item");
     desk.people("people");
     desk.works("train people --target label -o people.gnan --epochs 20");
     desk.works("plot people.gnan people --id p3 --class old -o p3 --format svg");
-    assert!(desk.exists("p3/graph.svg") && !desk.exists("p3/graph-receivers.svg"), "a node task has one receiver");
+    assert!(
+        desk.exists("p3/graph-p3.svg") && !desk.exists("p3/graph-receivers-p3.svg"),
+        "a node task has one receiver"
+    );
     desk.works("plot people.gnan people --id p3 --class old,young -o both --format svg --figure waterfall");
-    assert!(desk.exists("both/waterfall-class-1.svg") || desk.exists("both/waterfall-class-2.svg"));
+    assert!(desk.exists("both/waterfall-p3-class-1.svg") || desk.exists("both/waterfall-p3-class-2.svg"));
 }
 
 #[test]

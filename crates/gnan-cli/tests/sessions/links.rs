@@ -32,7 +32,7 @@ fn pairs_are_predicted_and_explained_by_name() {
     desk.works("explain links.gnan people --verify --all").shows("adds up");
     desk.works("explain links.gnan people").shows("importance by distance").shows("pair");
     desk.works("plot links.gnan people --id p0-p1 --format svg -o drawn");
-    assert!(desk.exists("drawn/graph.svg") && desk.exists("drawn/waterfall.svg"));
+    assert!(desk.exists("drawn/graph-p0-p1.svg") && desk.exists("drawn/waterfall-p0-p1.svg"));
     desk.works("report links.gnan people -o links.html");
     assert!(desk.exists("links.html"));
 }

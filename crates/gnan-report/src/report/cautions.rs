@@ -23,6 +23,7 @@ pub(super) fn cautions(model: &Model, data: &Dataset, judged: &Judgement, overvi
     sentences.extend(judged.outputs.novelty.iter().map(|sentence| format!("In these data, {sentence}.")));
     sentences.extend(words::knots(model.definition()).map(|knots| format!("{knots}.")));
     sentences.extend(flat_rho(model, overview));
+    sentences.extend(zero_rho(model, overview));
     sentences.extend(rare_distances(overview));
     sentences.extend(disconnected(data));
     sentences.extend(imbalance(model, data));
@@ -89,6 +90,18 @@ fn flat_rho(model: &Model, overview: &Overview) -> Option<String> {
         format!(
             "The influence by distance is nearly flat for {}: how far away a source is hardly matters.",
             listed(&flat)
+        )
+    })
+}
+
+fn zero_rho(model: &Model, overview: &Overview) -> Option<String> {
+    let zero = overview.zero_rhos(model.definition().learned.rho);
+    let zero: Vec<String> = zero.into_iter().map(|rho| rho.name.clone()).collect();
+    (!zero.is_empty()).then(|| {
+        format!(
+            "The influence by distance is 0 everywhere for {}: it contributes nothing, whatever its effects; a constraint may \
+             have pinned it there.",
+            listed(&zero)
         )
     })
 }

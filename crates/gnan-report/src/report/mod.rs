@@ -150,15 +150,15 @@ impl Report<'_> {
                 (list(&certificates))
             }
             p {
-                "How to read the figures. Every source " (source) " has a value, the sum of its shape functions, one per "
-                "feature. For a receiver, the values of all sources at one distance are " (combined) " and multiplied by "
-                "the influence of that distance (rho), a function of distance alone; the sum over distances is the "
-                "receiver's output. "
+                "How to read the figures. Every value of a feature of a source " (source) " has an effect at every distance: what "
+                "it adds to the output of a receiver, compared with an average " (source) ". The effects of all sources at one "
+                "distance are " (combined) "; the sum over features and distances is the receiver's output. "
                 @match definition.learned.task {
                     Task::Graph => "The prediction for a graph pools the outputs of all its nodes and adds a base.",
                     Task::Node => "The prediction for a receiver is its output plus a base.",
                 }
-                " The model consists of sums and products of these curves, so the figures show all of it."
+                " The model consists of nothing else, so the figures show all of it. Single predictions start from the average "
+                "prediction of the training items, and show by how much every part differs from its own average over them."
             }
         }
     }

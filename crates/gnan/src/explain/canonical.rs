@@ -32,6 +32,13 @@ pub struct RhoCurve {
     pub values: Vec<Vec<f64>>,
 }
 
+impl RhoCurve {
+    /// Whether it is 0 at every distance.
+    pub fn is_zero(&self) -> bool {
+        self.values.iter().flatten().all(|value| *value == 0.0)
+    }
+}
+
 /// A level of a categorical feature, the missing level of any feature, or the 1 of a binary one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CanonicalLevel {

@@ -164,8 +164,13 @@ impl Overview {
             let (low, high) = found.fold((first, first), |(low, high), value| (low.min(value), high.max(value)));
             high - low < FLAT
         };
-        let rhos = self.rho[rho.of_bias_alone()..].iter();
+        let rhos = self.rho[rho.of_bias_alone()..].iter().filter(|rho| rho.anchor.is_some() && !rho.is_zero());
         rhos.filter(|rho| (0..self.outputs.len()).all(|c| is_flat(&rho.values, c))).collect()
+    }
+
+    /// The rhos that weigh features and are 0 at every distance: what they weigh contributes nothing.
+    pub fn zero_rhos(&self, rho: Rho) -> Vec<&RhoCurve> {
+        self.rho[rho.of_bias_alone()..].iter().filter(|rho| rho.is_zero()).collect()
     }
 
     /// The shortest distance, by the first lens, at which some but fewer than [`LITTLE_SUPPORT`] receivers of the
