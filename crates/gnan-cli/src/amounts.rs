@@ -2,10 +2,11 @@
 //! several have a column each.
 
 use anstyle::Style;
-use gnan::explain::{Bin, CanonicalLevel, ShapeCurve};
+use gnan::explain::{CanonicalLevel, ShapeCurve};
 use gnan::files::Task;
+use gnan::model::Bin;
 use gnan::model::Support;
-use gnan::numbers::{Precision, counted, counted_more, number};
+use gnan::numbers::{Precision, count, counted, counted_more, in_unit};
 
 use crate::bars::Bars;
 use crate::style::DIM;
@@ -29,7 +30,7 @@ pub struct Row {
     pub name: String,
     /// How much, per output.
     pub values: Vec<f64>,
-    /// Such as what stands behind it.
+    /// Such as its support.
     pub remark: String,
     /// Whether it is the sum of many, which no bar compares with single ones.
     pub is_sum: bool,
@@ -107,14 +108,15 @@ pub fn summed(others: &[Row], noun: &str) -> Option<Row> {
     Some(Row { name: counted_more(others.len(), noun), values, remark: "together".to_owned(), is_sum: true })
 }
 
-/// What stands behind something, in words.
+/// A support in words.
 pub fn support_words(support: Support, task: Task, nouns: Nouns) -> String {
     let nodes = counted(support.nodes as usize, nouns.node);
     let graphs = match task {
         Task::Graph => format!(" in {}", counted(support.graphs as usize, nouns.graph)),
-        Task::Node => String::new(),
+        Task::Node if support.items == support.nodes => String::new(),
+        Task::Node => format!(", {} labelled", count(support.items as usize)),
     };
-    let little = if support.is_little(task) { ": little support" } else { "" };
+    let little = if support.is_little() { ": little support" } else { "" };
     format!("{nodes}{graphs}{little}")
 }
 
@@ -138,6 +140,7 @@ pub fn level_rows(
 /// or without bins at evenly spaced values.
 pub fn curve_rows(
     curve: &ShapeCurve,
+    unit: Option<&str>,
     all: bool,
     task: Task,
     nouns: Nouns,
@@ -146,12 +149,12 @@ pub fn curve_rows(
     let row =
         |name: String, x: f64, remark: String| Row { name, values: choose(&curve.value_at(x)), remark, is_sum: false };
     if curve.bins.iter().all(|bin| bin.support.nodes == 0) {
-        return curve.evenly_spaced(PLACES).into_iter().map(|x| row(number(x), x, String::new())).collect();
+        return curve.evenly_spaced(PLACES).into_iter().map(|x| row(in_unit(x, unit), x, String::new())).collect();
     }
     let shown = if all { curve.bins.clone() } else { curve.quartile_bins() };
     let of_bin = |bin: Bin| {
-        let name =
-            if bin.from == bin.to { number(bin.from) } else { format!("{} to {}", number(bin.from), number(bin.to)) };
+        let [from, to] = [bin.from, bin.to].map(|value| in_unit(value, unit));
+        let name = if bin.from == bin.to { from } else { format!("{from} to {to}") };
         row(name, bin.centre(), support_words(bin.support, task, nouns))
     };
     shown.into_iter().map(of_bin).collect()
@@ -171,7 +174,7 @@ mod tests {
             name: name.to_owned(),
             missing: false,
             values: vec![value],
-            support: Support { nodes, graphs },
+            support: Support { nodes, graphs, items: graphs },
         };
         let nouns = Nouns { node: "atom", graph: "molecule" };
         let levels = [level("Li", -0.2, 1, 1), level("O", 0.4, 1484, 500)];
@@ -202,17 +205,18 @@ mod tests {
 
     #[test]
     fn a_curve_is_shown_where_values_lie() {
-        let bin = |from: f64, nodes| Bin { from, to: from + 1.0, support: Support { nodes, graphs: nodes } };
+        let bin =
+            |from: f64, nodes| Bin { from, to: from + 1.0, support: Support { nodes, graphs: nodes, items: nodes } };
         let bins = vec![bin(0.0, 1), bin(1.0, 50), bin(2.0, 0), bin(3.0, 30), bin(4.0, 20)];
-        let curve = ShapeCurve { points: vec![(0.0, vec![0.0]), (5.0, vec![10.0])], bins };
+        let curve = ShapeCurve { points: vec![(0.0, vec![0.0]), (5.0, vec![10.0])], bins, deciles: Vec::new() };
         let names = |all| -> Vec<String> {
-            curve_rows(&curve, all, Task::Graph, NODES, <[f64]>::to_vec).into_iter().map(|row| row.name).collect()
+            curve_rows(&curve, None, all, Task::Graph, NODES, <[f64]>::to_vec).into_iter().map(|row| row.name).collect()
         };
         assert_eq!(names(false), ["0 to 1", "1 to 2", "3 to 4", "4 to 5"]);
         assert_eq!(names(true).len(), 5);
-        assert_eq!(curve_rows(&curve, true, Task::Graph, NODES, <[f64]>::to_vec)[2].values, [5.0]);
+        assert_eq!(curve_rows(&curve, None, true, Task::Graph, NODES, <[f64]>::to_vec)[2].values, [5.0]);
         let bare = ShapeCurve { bins: Vec::new(), ..curve };
-        let rows = curve_rows(&bare, false, Task::Graph, NODES, <[f64]>::to_vec);
+        let rows = curve_rows(&bare, None, false, Task::Graph, NODES, <[f64]>::to_vec);
         assert_eq!(rows.iter().map(|row| row.values[0]).collect::<Vec<_>>(), [0.0, 2.5, 5.0, 7.5, 10.0]);
     }
 }

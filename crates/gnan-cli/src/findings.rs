@@ -34,7 +34,11 @@ fn one_curve(curve: &CurveByDistance, receivers: &[f64], shown: usize, node: &st
         };
         rows.extend(value.map(|value| (words, value, receivers_at(distance))));
     }
-    rows.extend(curve.unreachable.map(|value| ("unreachable".to_owned(), value, receivers_at(curve.values.len()))));
+    rows.extend(
+        curve
+            .unreachable
+            .map(|value| ("unreachable".to_owned(), value, receivers_at(receivers.len().saturating_sub(1)))),
+    );
     let bars = Bars::new(rows.iter().map(|(_, value, _)| *value), BAR_WIDTH);
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right]);
     for (words, value, support) in rows {

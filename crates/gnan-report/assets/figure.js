@@ -66,5 +66,17 @@
       hide();
     });
   }
+  // Of the parts of a chooser, the chosen one is seen.
+  for (const chooser of document.querySelectorAll(".chooser")) {
+    const list = chooser.querySelector("select");
+    if (!list) continue;
+    const choose = () => {
+      for (const part of chooser.querySelectorAll("[data-choice]")) {
+        part.classList.toggle("not-chosen", part.dataset.choice !== list.value);
+      }
+    };
+    list.addEventListener("change", choose);
+    choose();
+  }
   document.documentElement.dataset.figures = "ready";
 })();

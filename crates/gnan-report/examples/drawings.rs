@@ -11,6 +11,7 @@ use gnan::Graph;
 use gnan::files::{Molecule, ReadOptions};
 use gnan::{Dataset, DatasetOptions};
 use gnan_report::drawing::{self, DrawingLabels};
+use gnan_report::figure::FigureContent;
 use gnan_report::figure::graph::{GraphFigure, NodeRole};
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -64,7 +65,8 @@ fn molecules(drawings: &Drawings) -> Outcome {
     for (name, smiles) in MOLECULES.iter().filter(|(name, _)| drawings.is_requested(name)) {
         let started = Instant::now();
         let molecule = Molecule::parse(smiles)?;
-        let mut figure = drawing::of_molecule(&molecule, &made_up(molecule.atoms.len()), |atom| atom.to_string());
+        let mut figure =
+            drawing::of_molecule(&molecule, made_up(molecule.atoms.len()).as_slice().into(), |atom| atom.to_string());
         let DrawingLabels { title, output, unit, role } = labels(name, NodeRole::Receiver);
         figure = GraphFigure { title, output, unit, role, ..figure };
         drawings.add(name, figure, started)?;
@@ -81,7 +83,7 @@ fn real_graphs(drawings: &Drawings, folder: &Path, set: &str, graphs: &[usize]) 
         let started = Instant::now();
         let contributions = made_up(data.nodes_of(graph).len());
         let title = format!("{set}, graph {}", data.graph_id(graph));
-        let figure = drawing::graph(&data, graph, &contributions, labels(&title, NodeRole::Source));
+        let figure = drawing::graph(&data, graph, contributions.as_slice().into(), labels(&title, NodeRole::Source));
         drawings.add(&format!("{set}-{graph}"), figure, started)?;
     }
     Ok(())
@@ -100,7 +102,8 @@ fn neighbourhoods(drawings: &Drawings, folder: &Path) -> Outcome {
         let decay = |node: usize| 1.0 / (1.0 + (node as f64 - receiver as f64).abs().sqrt());
         let contributions: Vec<f64> = made_up(nodes).iter().enumerate().map(|(node, x)| x * decay(node)).collect();
         let title = format!("Cora, paper {}", data.node_id(receiver));
-        let figure = drawing::neighbourhood(&data, receiver, &contributions, labels(&title, NodeRole::Source));
+        let figure =
+            drawing::neighbourhood(&data, receiver, contributions.as_slice().into(), labels(&title, NodeRole::Source));
         drawings.add(&format!("cora-{receiver}"), figure, started)?;
     }
     Ok(())
@@ -121,7 +124,8 @@ fn shapes(drawings: &Drawings) -> Outcome {
     ];
     for (name, graph) in graphs.iter().filter(|(name, _)| drawings.is_requested(name)) {
         let started = Instant::now();
-        let figure = drawing::of_graph(graph, &made_up(graph.len()), |node| node.to_string(), "log-odds");
+        let figure =
+            drawing::of_graph(graph, made_up(graph.len()).as_slice().into(), |node| node.to_string(), "log-odds");
         let DrawingLabels { title, output, unit, role } = labels(name, NodeRole::Source);
         drawings.add(name, GraphFigure { title, output, unit, role, ..figure }, started)?;
     }

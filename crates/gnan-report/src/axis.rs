@@ -19,6 +19,19 @@ pub(crate) struct Scale {
     high: f64,
     from: f64,
     to: f64,
+    of: Numbers,
+}
+
+/// What the numbers of a scale are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Numbers {
+    /// Any numbers.
+    #[default]
+    Any,
+    /// Whole numbers: ticks are whole too.
+    Counts,
+    /// Days since 1970-01-01, written as dates.
+    Dates,
 }
 
 impl Scale {
@@ -29,11 +42,11 @@ impl Scale {
         let (low, high) = (low.max(-LARGEST), high.min(LARGEST));
         let span = high - low;
         if span < 1e-300 {
-            return Scale { low: -1.0, high: 1.0, from, to };
+            return Scale { low: -1.0, high: 1.0, from, to, of: Numbers::Any };
         }
         let low = if low < 0.0 { low - 0.06 * span } else { low };
         let high = if high > 0.0 { high + 0.06 * span } else { high };
-        Scale { low, high, from, to }
+        Scale { low, high, from, to, of: Numbers::Any }
     }
 
     /// A scale between two numbers; equal ones are moved apart.
@@ -42,10 +55,20 @@ impl Scale {
         let (low, high) = (finite(low.min(high)), finite(high.max(low)));
         let least = 1e-9 * low.abs().max(high.abs()).max(1e-290);
         if high - low > least {
-            return Scale { low, high, from, to };
+            return Scale { low, high, from, to, of: Numbers::Any };
         }
         let half = if low.abs() < 1e-290 { 1.0 } else { 0.5 * low.abs() };
-        Scale { low: low - half, high: high + half, from, to }
+        Scale { low: low - half, high: high + half, from, to, of: Numbers::Any }
+    }
+
+    /// The same scale for whole numbers.
+    pub fn of_counts(self) -> Scale {
+        Scale { of: Numbers::Counts, ..self }
+    }
+
+    /// The same scale for days since 1970-01-01.
+    pub fn of_dates(self) -> Scale {
+        Scale { of: Numbers::Dates, ..self }
     }
 
     /// The same numbers on other pixels.
@@ -62,13 +85,60 @@ impl Scale {
         self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
+    /// The parts of a line through points, each a pixel across and a number, that are within the scale, in pixels.
+    pub fn visible(&self, points: &[[f64; 2]]) -> Vec<Vec<[f64; 2]>> {
+        let points = self.with_crossings(points);
+        let parts = points.split(|[_, number]| !self.holds(*number)).filter(|part| part.len() > 1);
+        parts.map(|part| part.iter().map(|&[x, number]| [x, self.at(number)]).collect()).collect()
+    }
+
+    /// The edge of an area through such points, in pixels: where it is beyond the scale, the area ends with the scale.
+    pub fn edge(&self, points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        self.with_crossings(points).into_iter().map(|[x, number]| [x, self.at(number)]).collect()
+    }
+
+    /// The points, and those where the line through them crosses an end of the scale.
+    fn with_crossings(&self, points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        let mut found: Vec<[f64; 2]> = points.first().copied().into_iter().collect();
+        for pair in points.windows(2) {
+            let ([x, from], [end, to]) = (pair[0], pair[1]);
+            let mut bounds = [self.low, self.high];
+            if to < from {
+                bounds.reverse();
+            }
+            let crossed =
+                bounds.into_iter().filter(|bound| (from < *bound) != (to < *bound) && from != *bound && to != *bound);
+            found.extend(crossed.map(|bound| [x + (bound - from) / (to - from) * (end - x), bound]));
+            found.push([end, to]);
+        }
+        found
+    }
+
     /// The number at a pixel.
     pub fn value(&self, pixel: f64) -> f64 {
         self.low + (pixel - self.from) / (self.to - self.from) * (self.high - self.low)
     }
 
+    /// Whether dates are so far apart that years alone are written.
+    fn shows_years(&self) -> bool {
+        self.of == Numbers::Dates && self.high - self.low > 730.0 && self.low > -700_000.0 && self.high < 2_900_000.0
+    }
+
+    /// The first days of years within the scale, at most so many.
+    fn years(&self, most: usize) -> Vec<f64> {
+        let year = |days: f64| numbers::date(days)[..4].parse::<i64>().unwrap_or(0);
+        let (first, last) = (year(self.low), year(self.high));
+        let every = [1, 2, 5, 10, 20, 50, 100, 200, 500].into_iter().find(|step| (last - first) / step < most as i64);
+        let every = every.unwrap_or(1000);
+        let days = (first..=last).filter(|year| year % every == 0).filter_map(|year| numbers::days_of(year, 1, 1));
+        days.map(|days| days as f64).filter(|days| self.holds(*days)).collect()
+    }
+
     /// Round numbers within the scale, about as many as requested or fewer.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
+        if self.shows_years() {
+            return self.years(most);
+        }
         let step = self.step(most);
         let first = (self.low / step).ceil();
         let mut ticks = Vec::new();
@@ -86,12 +156,26 @@ impl Scale {
         let rough = (self.high - self.low) / most.max(1) as f64;
         let power = 10f64.powf(rough.log10().floor());
         let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= rough * (1.0 - 1e-9));
-        factor.unwrap_or(10.0) * power
+        let step = factor.unwrap_or(10.0) * power;
+        match self.of {
+            Numbers::Any => step,
+            Numbers::Counts => step.max(1.0).ceil(),
+            Numbers::Dates if rough > 0.5 => step.max(1.0).ceil(),
+            // Times of the day: minutes, quarters of an hour, hours.
+            Numbers::Dates => {
+                let minutes = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 180.0, 360.0, 720.0];
+                minutes.into_iter().map(|minutes| minutes / 1440.0).find(|step| *step >= rough).unwrap_or(1.0)
+            }
+        }
     }
 
     /// The number of a tick as text, with as many decimals as its neighbours need.
     pub fn label(&self, tick: f64, most: usize) -> String {
         let step = self.step(most);
+        if self.of == Numbers::Dates {
+            let date = numbers::date(tick);
+            return if self.shows_years() { date[..4].to_owned() } else { date };
+        }
         if tick.abs() < 1e-9 * step {
             return "0".into();
         }
@@ -194,6 +278,25 @@ mod tests {
         let scale = Scale::with_zero([-0.31, 0.72], 0.0, 100.0);
         let labels: Vec<String> = scale.ticks(6).into_iter().map(|tick| scale.label(tick, 6)).collect();
         assert_eq!(labels, ["−0.2", "0", "0.2", "0.4", "0.6"]);
+    }
+
+    #[test]
+    fn a_line_ends_where_it_leaves_the_scale() {
+        let scale = Scale::between(0.0, 10.0, 100.0, 0.0);
+        let line = [[0.0, 5.0], [10.0, 15.0], [20.0, 5.0], [30.0, -5.0]];
+        let expected = vec![vec![[0.0, 50.0], [5.0, 0.0]], vec![[15.0, 0.0], [20.0, 50.0], [25.0, 100.0]]];
+        assert_eq!(scale.visible(&line), expected);
+        let edge = [[0.0, 50.0], [5.0, 0.0], [10.0, 0.0], [15.0, 0.0], [20.0, 50.0], [25.0, 100.0], [30.0, 100.0]];
+        assert_eq!(scale.edge(&line), edge);
+        assert_eq!(scale.visible(&[[0.0, -20.0], [10.0, 20.0]]), [[[5.0, 100.0], [7.5, 0.0]]]);
+        assert!(scale.visible(&[[0.0, 20.0], [10.0, 30.0]]).is_empty());
+    }
+
+    #[test]
+    fn times_of_a_day_have_ticks() {
+        let scale = Scale::between(19_787.3, 19_787.8, 0.0, 100.0).of_dates();
+        let labels: Vec<String> = scale.ticks(4).into_iter().map(|tick| scale.label(tick, 4)).collect();
+        assert_eq!(labels, ["2024-03-05 09:00", "2024-03-05 12:00", "2024-03-05 15:00", "2024-03-05 18:00"]);
     }
 
     #[test]

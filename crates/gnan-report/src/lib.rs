@@ -11,6 +11,7 @@
 //! finite is not drawn.
 //!
 //! ```
+//! use gnan_report::figure::FigureContent;
 //! use gnan_report::figure::importance::{Block, Importance, ImportanceRow};
 //!
 //! let row = |name: &str, importance: f64| ImportanceRow { name: name.into(), importance: importance.into() };

@@ -23,6 +23,17 @@ pub fn figure(scene: &Scene, id: &str, caption: Option<&str>) -> Markup {
     }
 }
 
+/// One figure laid out for wide and for narrow screens, with what stands below it; ids begin with `id`.
+pub(crate) fn responsive_figure(wide: &Scene, narrow: &Scene, id: &str, below: &Markup) -> Markup {
+    html! {
+        figure class={ "gnan-figure " (wide.palette.class()) } {
+            div.wide { (PreEscaped(wide.svg_for_page(id))) }
+            div.narrow { (PreEscaped(narrow.svg_for_page(&format!("{id}-narrow")))) }
+            (below)
+        }
+    }
+}
+
 /// A page of its own that holds figures one below the other.
 pub fn page(title: &str, scenes: &[Scene]) -> String {
     let figures = html! {

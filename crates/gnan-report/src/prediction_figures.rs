@@ -8,7 +8,7 @@ use gnan::model::Definition;
 use gnan::numbers::counted;
 use gnan::score::sigmoid;
 
-use crate::drawing::{self, DrawingLabels};
+use crate::drawing::{self, DrawingLabels, NodeNumbers};
 use crate::figure::graph::NodeRole;
 use crate::figure::waterfall::{Term, Waterfall};
 use crate::model_figures::Figure;
@@ -31,14 +31,14 @@ pub fn output_words(definition: &Definition, output: &str) -> String {
 }
 
 /// One output of a prediction from its base to its sum, by feature.
-pub fn waterfall(definition: &Definition, why: &Explanation, output: usize, width: f64) -> Figure {
+pub fn waterfall(definition: &Definition, why: &Explanation, output: usize) -> Figure {
     let ledger = why.ledger(output, By::Feature);
     let name = &why.outputs[output];
     let probability = match definition.learned.outcome {
         Outcome::Binary | Outcome::MultiLabel => ledger.probability.map(|at_end| [sigmoid(ledger.base), at_end]),
         _ => None,
     };
-    let scene = Waterfall {
+    let content = Waterfall {
         title: format!("{}: from base to prediction", why.id),
         unit: output_words(definition, name),
         base: ledger.base,
@@ -48,21 +48,17 @@ pub fn waterfall(definition: &Definition, why: &Explanation, output: usize, widt
         most: MOST_STEPS,
         probability,
     };
-    Figure {
-        name: "waterfall".to_owned(),
-        caption: match why.compared_with() {
-            Some(_) => {
-                "From the average prediction of the training items (base) to this one: what every feature, and the structure of \
-                 the graph, contribute more or less than on average. The steps add up to the prediction exactly."
-            }
-            None => {
-                "The contribution of every feature, all source nodes together; base, structure and features add up to the \
-                 prediction exactly."
-            }
+    let caption = match why.compared_with() {
+        Some(_) => {
+            "From the average prediction of the training items (base) to this one: what every feature, and the structure of \
+             the graph, contribute more or less than on average. The steps add up to the prediction exactly."
         }
-        .to_owned(),
-        scene: scene.scene(width),
-    }
+        None => {
+            "The contribution of every feature, all source nodes together; base, structure and features add up to the \
+             prediction exactly."
+        }
+    };
+    Figure::new("waterfall", caption, content)
 }
 
 /// The contributions by feature. For a node, those of its own value and of other nodes are apart; for a graph, those of the feature
@@ -109,7 +105,8 @@ fn terms(definition: &Definition, why: &Explanation, output: usize) -> Vec<Term>
 }
 
 /// The graph itself with the contribution of every node to an output: a molecule, a graph by its distances, or for a node
-/// task the neighbourhood of the receiver. The nodes of a graph are drawn as sources or, as in the paper, as receivers.
+/// task the neighbourhood of the receiver. The nodes of a graph are drawn as sources or, as in the paper, as receivers. `weak` are
+/// the values of every node that few training items have.
 pub fn graph_drawing(
     definition: &Definition,
     data: &Dataset,
@@ -117,7 +114,7 @@ pub fn graph_drawing(
     why: &Explanation,
     output: usize,
     role: NodeRole,
-    width: f64,
+    weak: &[Vec<String>],
 ) -> Figure {
     let item = data.items()[position] as usize;
     let role = if definition.learned.task == Task::Node { NodeRole::Source } else { role };
@@ -131,10 +128,11 @@ pub fn graph_drawing(
         unit: definition.shown_unit(),
         role,
     };
+    let numbers = NodeNumbers { contributions: &contributions, weak };
     let figure = match definition.learned.task {
-        Task::Graph => drawing::graph(data, item, &contributions, labels),
+        Task::Graph => drawing::graph(data, item, numbers, labels),
         Task::Node if data.links().is_some() => drawing::node_pair(data, item, &contributions, labels),
-        Task::Node => drawing::neighbourhood(data, item, &contributions, labels),
+        Task::Node => drawing::neighbourhood(data, item, numbers, labels),
     };
     let (what, of) = match (definition.learned.task, role) {
         (Task::Node, _) if data.links().is_some() => (
@@ -154,5 +152,5 @@ pub fn graph_drawing(
         }
     };
     let caption = format!("{what}. The area of a disc is the size of {of}, its colour the sign.");
-    Figure { name: "graph".to_owned(), caption, scene: figure.scene(width) }
+    Figure::new("graph", caption, figure)
 }

@@ -110,6 +110,12 @@ pub fn signed(value: f64, digits: usize) -> String {
     if value > 0.0 { format!("+{text}") } else { text }
 }
 
+/// A value of a feature in its unit: a date where that counts days, else a number.
+pub fn value(value: f64, unit: Option<&str>) -> String {
+    let text = numbers::in_unit(value, unit);
+    if unit == Some(numbers::DAYS) { text } else { with_minus(&text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

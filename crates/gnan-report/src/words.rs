@@ -48,6 +48,15 @@ pub fn items(definition: &Definition) -> &'static str {
     }
 }
 
+/// What support is counted in: "graph", "labelled node" or "source edge".
+pub fn item_noun(definition: &Definition) -> &'static str {
+    match definition.learned.task {
+        _ if definition.learned.links.is_some() => "source edge",
+        Task::Graph => "graph",
+        Task::Node => "labelled node",
+    }
+}
+
 /// Whether the distance function rho is "shared", "per feature" or "per group of features".
 pub fn rho(rho: Rho) -> &'static str {
     match rho {

@@ -3,7 +3,8 @@
 use gnan::Graph;
 use gnan::files::{Molecule, Tables};
 use gnan::{Dataset, DatasetOptions};
-use gnan_report::drawing::{self, DrawingLabels};
+use gnan_report::drawing::{self, DrawingLabels, NodeNumbers};
+use gnan_report::figure::FigureContent;
 use gnan_report::figure::graph::{Edge, GraphFigure, Label, Node, NodeRole};
 use gnan_report::placement::{MOST_NODES, Point, molecule, rings, stress};
 
@@ -170,6 +171,7 @@ fn hostile_figures_are_drawn() {
         label: Label::Words("<b>\n".repeat(50)),
         contribution,
         tooltip: "</svg>\u{202e}<b>".into(),
+        weak: vec!["<b>".into()],
     };
     let edge = |one: usize, other: usize| Edge {
         nodes: [one, other],
@@ -208,16 +210,16 @@ fn graphs_of_every_size_are_drawn_and_the_rest_is_counted() {
             let data = dataset(nodes, (1..nodes as u32).map(|node| [node - 1, node]).collect(), directed);
             let mut contributions = vec![0.5; nodes];
             contributions[0] = f64::NAN;
-            let figure = drawing::graph(&data, 0, &contributions, labels());
+            let figure = drawing::graph(&data, 0, contributions.as_slice().into(), labels());
             assert_eq!(figure.nodes.len(), nodes.min(MOST_NODES));
             assert_eq!(figure.notes.len(), usize::from(nodes > MOST_NODES));
             is_drawn(&figure);
-            is_drawn(&drawing::graph(&data, 0, &[], labels()));
-            is_drawn(&drawing::neighbourhood(&data, nodes / 2, &contributions, labels()));
+            is_drawn(&drawing::graph(&data, 0, NodeNumbers::default(), labels()));
+            is_drawn(&drawing::neighbourhood(&data, nodes / 2, contributions.as_slice().into(), labels()));
         }
     }
     let large = dataset(5_000, (1..5_000).map(|node| [node - 1, node]).collect(), false);
-    let figure = drawing::neighbourhood(&large, 0, &[1.0; 5_000], labels());
+    let figure = drawing::neighbourhood(&large, 0, [1.0; 5_000].as_slice().into(), labels());
     assert_eq!(figure.notes, ["Not drawn: 4,993 nodes that are farther away or contribute less, together +4993 mol."]);
 }
 
@@ -227,7 +229,7 @@ fn molecules_of_a_data_set_are_drawn_as_such() {
     let path = folder.path().join("set.csv");
     std::fs::write(&path, "smiles,y\nCC(=O)[O-].[Na+],1\nc1ccccc1,0\n").unwrap();
     let data = Dataset::open(&path).unwrap();
-    let figure = drawing::graph(&data, 0, &[0.1, -0.2, 0.3, 0.0, f64::NAN], DrawingLabels::default());
+    let figure = drawing::graph(&data, 0, [0.1, -0.2, 0.3, 0.0, f64::NAN].as_slice().into(), DrawingLabels::default());
     assert!(figure.molecule && figure.nodes.len() == 5 && figure.edges.len() == 3);
     assert_eq!(figure.nodes[3].label, Label::Atom { element: "O".into(), hydrogens: 0, charge: -1 });
     assert_eq!(figure.nodes[3].tooltip, "O4");

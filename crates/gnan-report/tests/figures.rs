@@ -4,6 +4,9 @@ mod cases;
 
 use std::collections::BTreeSet;
 
+use gnan_report::figure::distance_curves::DistanceCurves;
+use gnan_report::figure::table::{FigureCell, FigureTable};
+use gnan_report::figure::{Estimate, FigureContent, Support};
 use gnan_report::{Palette, page, text};
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg::roxmltree::{Document, Node};
@@ -113,6 +116,45 @@ fn a_page_asks_for_nothing_and_shows_names_as_text() {
     }
     let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "ids are unique");
+}
+
+#[test]
+fn every_figure_has_its_numbers_in_a_table() {
+    for (name, content) in cases::contents() {
+        let FigureTable { header, rows } = content.table();
+        assert!(!rows.is_empty() && header.len() > 1, "{name}");
+        assert!(rows.iter().all(|row| row.len() == header.len()), "{name}");
+        let number = |cell: &FigureCell| matches!(cell, FigureCell::Number(value) if value.is_finite());
+        assert!(rows.iter().all(|row| row.iter().any(number)), "{name}: a row without a number");
+    }
+    // The running sum of a waterfall ends where the prediction is.
+    let table = cases::waterfall(14).table();
+    let sum = |row: &[FigureCell]| match row[2] {
+        FigureCell::Number(sum) => sum,
+        _ => panic!("a running sum"),
+    };
+    let [.., last, prediction] = table.rows.as_slice() else { panic!("rows") };
+    assert!((sum(last) - sum(prediction)).abs() < 1e-9);
+}
+
+#[test]
+fn what_few_items_have_does_not_stretch_an_axis() {
+    let mut plain = cases::influence(2, 9, false);
+    plain.panels[0].support[8] = Support::default();
+    let mut far = plain.clone();
+    far.panels[0].curves[0].points[8] = Estimate::from(1e6);
+    // Everything but the marks of that point stands where it stood.
+    let circles = |figure: &DistanceCurves| figure.scene(760.0).svg().matches("<circle").count();
+    assert_eq!(circles(&plain), circles(&far) + 2, "a mark and its field are a triangle now");
+    let ticks = |figure: &DistanceCurves| {
+        let svg = figure.scene(760.0).svg();
+        let texts = svg.split("<text").filter_map(|text| text.split("</text>").next());
+        texts.filter(|text| text.contains("text-anchor=\"end\"")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(ticks(&plain), ticks(&far));
+    // With enough support, it does.
+    far.panels[0].support[8] = Support { nodes: 1000, graphs: 1000, items: 1000 };
+    assert_ne!(ticks(&plain), ticks(&far));
 }
 
 #[test]

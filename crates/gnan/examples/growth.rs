@@ -11,11 +11,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use cpu_time::ProcessTime;
-use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, Tables, Task, Values};
 use gnan::internals::lens::Lens;
 use gnan::internals::model::{
     Engine, EngineModel, FeatureSchema, ItemRows, Layout, OptimiserState, Parameters, Rho, RhoScale, StepSettings,
+    TrainingNodes,
 };
 use gnan::internals::random::Stream;
 use gnan::internals::shape::{Adam, Architecture, ShapeKind};
@@ -140,7 +140,7 @@ fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
         Err(_) => with_features(files::read(what, &gnan_paper::read_options())?, FEATURES[1]),
     };
     let run = gnan::Run::default().with_memory(memory);
-    let options = DatasetOptions { one_hot: OneHot::Exactly(Vec::new()), run, ..DatasetOptions::default() };
+    let options = DatasetOptions { known: Some(Vec::new()), run, ..DatasetOptions::default() };
     let data = Dataset::from_tables(tables, &options)?;
     let train = match data.given_splits() {
         0 => data.labelled(),
@@ -206,9 +206,9 @@ struct Run {
 
 impl Run {
     fn new(data: &Dataset, train: &Dataset, statistics: Arc<Statistics>) -> Run {
-        let graph_of_node = vec![0; data.node_count()];
+        let nodes = TrainingNodes::of(data);
         let features: Vec<FeatureSchema> =
-            data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, Task::Node)).collect();
+            data.features().iter().map(|feature| FeatureSchema::learn(feature, &nodes)).collect();
         let classes = data.targets()[0].classes.as_ref().map_or(1, Vec::len);
         let architecture = Architecture { layers: 3, hidden: 64, outputs: classes };
         let model = EngineModel {

@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use gnan::bootstrap::{Bootstrap, Intervals};
-use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, Values};
 use gnan::spec::{LogitChoice, RhoChoice};
 use gnan::{Dataset, DatasetOptions, Spec};
@@ -26,7 +25,7 @@ fn main() -> gnan::Result<()> {
     if arguments.iter().any(|argument| argument == "one-hot") {
         tables.node_columns = tables.node_columns.into_iter().flat_map(one_hot).collect();
     }
-    let options = DatasetOptions { one_hot: OneHot::Exactly(Vec::new()), ..DatasetOptions::default() };
+    let options = DatasetOptions { known: Some(Vec::new()), ..DatasetOptions::default() };
     let data = Dataset::from_tables(tables, &options)?;
     let training = Spec::default().epochs(epochs).patience(0);
     let training = training.rho(RhoChoice::Shared).logits(LogitChoice::One);

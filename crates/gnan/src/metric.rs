@@ -41,7 +41,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Every metric, in the order in which they are shown; the first one present is the chief one.
+    /// Every metric, in the order in which they are usually shown; the first one present is the chief one.
     pub const ALL: [Metric; 9] = [
         Metric::Accuracy,
         Metric::BalancedAccuracy,
@@ -53,6 +53,10 @@ impl Metric {
         Metric::Mae,
         Metric::Rmse,
     ];
+
+    /// The metrics that are shown where one of two classes is rare, in their order.
+    pub const OF_RARE_CLASSES: [Metric; 5] =
+        [Metric::AveragePrecision, Metric::RocAuc, Metric::BalancedAccuracy, Metric::F1, Metric::LogLoss];
 
     /// Its name in options and files.
     pub const fn name(self) -> &'static str {
@@ -92,6 +96,12 @@ impl Metric {
             Metric::Rmse => "root mean square error",
             _ => self.label(),
         }
+    }
+
+    /// What follows its name where it is that of one class of two: " of" that class.
+    pub fn class_words(self, class: Option<&str>) -> String {
+        let of_class = matches!(self, Metric::AveragePrecision | Metric::F1);
+        class.filter(|_| of_class).map_or_else(String::new, |class| format!(" of {class}"))
     }
 
     /// Whether it measures errors.
@@ -151,9 +161,9 @@ impl<'de> Deserialize<'de> for Metric {
 pub struct Metrics(BTreeMap<Metric, f64>);
 
 impl Metrics {
-    /// The metric that a progress bar shows.
-    pub fn chief(&self) -> Option<(Metric, f64)> {
-        self.in_order().next()
+    /// The first of these metrics that could be computed.
+    pub fn first_of(&self, wanted: &[Metric]) -> Option<(Metric, f64)> {
+        wanted.iter().find_map(|metric| self.get(*metric).map(|value| (*metric, value)))
     }
 
     /// Metrics in the order in which they are shown.

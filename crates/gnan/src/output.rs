@@ -35,6 +35,11 @@ impl AtomicFile {
         self.file.write_all(bytes).map_err(|error| Error::io(&self.path, error))
     }
 
+    /// The same file as a stream.
+    pub fn stream(&mut self) -> &mut (impl Write + Send + use<>) {
+        self.file.as_file_mut()
+    }
+
     /// Syncs the file and renames it to its path.
     pub fn commit(self) -> Result<()> {
         let io = |error: std::io::Error| Error::io(&self.path, error);

@@ -1,16 +1,15 @@
 //! Prediction: from a model and data to outputs, probabilities and classes, and to metrics where targets are known.
 
 mod lines;
-mod scorer;
 
 use std::sync::Arc;
 
-pub use scorer::Scorer;
-
-use crate::dataset::{Dataset, DatasetOptions, LinkOptions, LinkPairs, LinkSchema, OneHot, Outcome, Problem, Target};
+use crate::dataset::{
+    Dataset, DatasetOptions, KnownFeature, LinkOptions, LinkPairs, LinkSchema, Outcome, Problem, Target,
+};
 use crate::distance::RECEIVERS_AT_ONCE;
 use crate::error::{Error, Result};
-use crate::files::{Kind, Task};
+use crate::files::{ReadOptions, SkippedRow, Task};
 use crate::metric::Metrics;
 use crate::model::{Definition, Engine, Model, Novelty};
 use crate::score::{Scored, most_probable, probabilities, score};
@@ -41,6 +40,21 @@ pub struct Prediction {
     pub probabilities: Vec<f64>,
     /// The most probable class (binary, multiclass), or one class per target (multi-label); else empty.
     pub classes: Vec<String>,
+    /// Why there is no prediction: a row that cannot be read has an empty one, so that rows match.
+    pub problem: Option<String>,
+}
+
+impl Prediction {
+    /// The empty prediction of a row that could not be read.
+    pub fn of_skipped(row: &SkippedRow) -> Prediction {
+        Prediction {
+            id: row.id.clone(),
+            outputs: Vec::new(),
+            probabilities: Vec::new(),
+            classes: Vec::new(),
+            problem: Some(row.reason.clone()),
+        }
+    }
 }
 
 /// The predictions of all items of a data set.
@@ -100,22 +114,20 @@ impl Model {
                 Problem::Classification
             }),
             targets_optional: true,
-            one_hot: OneHot::Exactly(
-                definition
-                    .learned
-                    .features
-                    .iter()
-                    .filter(|feature| feature.kind == Kind::Categorical && feature.pair.is_none())
-                    .map(|feature| {
-                        (feature.name.clone(), feature.levels.iter().map(|level| level.name.clone()).collect())
+            known: Some(
+                (definition.learned.features.iter())
+                    .filter(|feature| feature.pair.is_none() && feature.description.is_none())
+                    .map(|feature| KnownFeature {
+                        name: feature.name.clone(),
+                        kind: feature.kind,
+                        unit: feature.unit.clone(),
+                        levels: feature.levels.iter().map(|level| level.name.clone()).collect(),
                     })
                     .collect(),
             ),
             ..DatasetOptions::default()
         };
-        options.read.directed = Some(definition.learned.directed);
-        options.read.explicit_hydrogens = definition.spec.data.explicit_hydrogens;
-        options.read.largest_component = definition.spec.data.largest_component;
+        options.read = read_options(definition, definition.learned.directed);
         options
     }
 
@@ -218,6 +230,26 @@ impl Model {
         Ok(Remarks { novelty, ignored: names.filter(|name| !used(name)).collect() })
     }
 
+    /// The same for every row of the files: a row that could not be read has an empty prediction in its place.
+    pub fn predict_rows<E: From<Error>>(
+        &self,
+        data: &Dataset,
+        mut visit: impl FnMut(Prediction) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Remarks, E> {
+        let mut skipped = data.skipped().iter().peekable();
+        let mut place = 0;
+        let remarks = self.predict_each(data, |prediction| {
+            while let Some(row) = skipped.next_if(|row| row.place <= place) {
+                visit(Prediction::of_skipped(row))?;
+                place += 1;
+            }
+            place += 1;
+            visit(prediction)
+        })?;
+        skipped.try_for_each(|row| visit(Prediction::of_skipped(row)))?;
+        Ok(remarks)
+    }
+
     /// How many items are predicted at a time: as many nodes as there is memory for their statistics.
     fn items_at_once(&self, data: &Dataset) -> usize {
         if data.task() == Task::Graph {
@@ -254,7 +286,7 @@ impl Model {
             }
             Outcome::Regression | Outcome::MultiRegression => Vec::new(),
         };
-        Prediction { id, outputs: outputs.to_vec(), probabilities, classes }
+        Prediction { id, outputs: outputs.to_vec(), probabilities, classes, problem: None }
     }
 
     /// How well the model does on the labelled items of `data`.
@@ -285,6 +317,9 @@ impl Model {
                 return Err(Error::input(format!("the data have no target \"{}\"", schema.name)));
             };
             let mut target = target.clone();
+            if !schema.base_rates.is_empty() {
+                target.base_rates.clone_from(&schema.base_rates);
+            }
             match (&schema.classes, &target.classes) {
                 (None, None) => {}
                 (Some(known), Some(found)) => {
@@ -332,14 +367,30 @@ fn items_word(task: Task, links: bool) -> &'static str {
 /// How data must be opened for a model of links: divided as its training data were.
 fn link_options(definition: &Definition, schema: &LinkSchema) -> DatasetOptions {
     let pairs = LinkPairs::Divided(schema.division.clone());
-    let one_hot = schema.ends.iter().filter(|end| end.kind == Kind::Categorical && end.description.is_none());
+    let known = schema.ends.iter().filter(|end| end.description.is_none()).map(|end| KnownFeature {
+        name: end.name.clone(),
+        kind: end.kind,
+        unit: end.unit.clone(),
+        levels: end.levels.clone(),
+    });
     let mut options = DatasetOptions {
         links: Some(LinkOptions { pairs, ends: Some(schema.ends.clone()) }),
-        one_hot: OneHot::Exactly(one_hot.map(|end| (end.name.clone(), end.levels.clone())).collect()),
+        known: Some(known.collect()),
         ..DatasetOptions::default()
     };
-    options.read.directed = Some(false);
-    options.read.explicit_hydrogens = definition.spec.data.explicit_hydrogens;
-    options.read.largest_component = definition.spec.data.largest_component;
+    options.read = read_options(definition, false);
     options
+}
+
+/// How files are read for a model: as its training data were.
+fn read_options(definition: &Definition, directed: bool) -> ReadOptions {
+    let data = &definition.spec.data;
+    ReadOptions {
+        directed: Some(directed),
+        explicit_hydrogens: data.explicit_hydrogens,
+        largest_component: data.largest_component,
+        smiles_column: data.smiles_column.clone(),
+        name_column: data.name_column.clone(),
+        ..ReadOptions::default()
+    }
 }

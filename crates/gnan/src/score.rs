@@ -62,6 +62,16 @@ pub fn is_scored(metric: Metric, outcome: Outcome) -> bool {
     of_quantities == outcome.is_regression() && !(of_two_classes && outcome == Outcome::Multiclass)
 }
 
+/// The metrics that are shown for these targets, the chief one first. Where the rarer of two classes is rare, accuracy is not
+/// among them: always predicting the other class would look good.
+pub fn shown_metrics(targets: &[Target]) -> Vec<Metric> {
+    let rare = targets.iter().filter(|target| target.rare_class().is_some()).count();
+    match 2 * rare >= targets.len().max(1) {
+        true => Metric::OF_RARE_CLASSES.to_vec(),
+        false => Metric::ALL.to_vec(),
+    }
+}
+
 /// Judges outputs for `items`, in their order; the values of `targets` are indexed by item.
 pub fn score(scored: &Scored<'_>, targets: &[Target], items: &[u32]) -> Metrics {
     let per_target = |k: usize| -> Metrics {
@@ -72,12 +82,12 @@ pub fn score(scored: &Scored<'_>, targets: &[Target], items: &[u32]) -> Metrics 
             Outcome::Binary | Outcome::Multiclass => {
                 let classes = targets[k].classes.as_ref().map_or(0, Vec::len);
                 let judged = known.map(|(row, target)| (probabilities(row), target as usize)).collect::<Vec<_>>();
-                classification(&judged, classes)
+                classification(&judged, classes, targets[k].positive_class())
             }
             Outcome::MultiLabel => {
                 let judged =
                     known.map(|(row, target)| (probabilities(&row[k..=k]), target as usize)).collect::<Vec<_>>();
-                classification(&judged, 2)
+                classification(&judged, 2, targets[k].positive_class())
             }
             Outcome::Regression | Outcome::MultiRegression => {
                 regression(&known.map(|(row, target)| (f64::from(row[k]), target)).collect::<Vec<_>>())
@@ -99,7 +109,8 @@ pub fn most_probable(probabilities: &[f64]) -> usize {
     best
 }
 
-fn classification(judged: &[(Vec<f64>, usize)], classes: usize) -> Metrics {
+/// `positive` is the class of two whose precision and recall count.
+fn classification(judged: &[(Vec<f64>, usize)], classes: usize, positive: usize) -> Metrics {
     let mut metrics = Metrics::default();
     if judged.is_empty() {
         return metrics;
@@ -125,18 +136,19 @@ fn classification(judged: &[(Vec<f64>, usize)], classes: usize) -> Metrics {
     };
     // Of the positive class for two classes; for more the mean over classes that occur or are claimed.
     let judged_classes: Vec<usize> = match classes {
-        2 => vec![1],
+        2 => vec![positive],
         _ => (0..classes).filter(|class| actual[*class] + claimed[*class] > 0.0).collect(),
     };
     let sum: f64 = judged_classes.iter().map(|class| f1(*class)).sum();
     metrics.insert(Metric::F1, sum / judged_classes.len() as f64);
     if classes == 2
-        && let Some(precision) = average_precision(judged.iter().map(|(p, target)| (p[1], *target == 1)).collect())
+        && let Some(precision) =
+            average_precision(judged.iter().map(|(p, target)| (p[positive], *target == positive)).collect())
     {
         metrics.insert(Metric::AveragePrecision, precision);
     }
     // Two classes: of the positive one; more: the mean of one class against the rest.
-    let wanted: Vec<usize> = if classes == 2 { vec![1] } else { present };
+    let wanted: Vec<usize> = if classes == 2 { vec![positive] } else { present };
     let aucs: Vec<f64> = wanted
         .into_iter()
         .filter_map(|class| roc_auc(judged.iter().map(|(p, target)| (p[class], *target == class)).collect()))
@@ -208,7 +220,7 @@ mod tests {
         let target = |classes: Option<usize>| {
             let names = classes.map(|count| (0..count).map(|class| class.to_string()).collect());
             let values = (0..6).map(|item| (item % classes.unwrap_or(6)) as f64).collect();
-            Target { name: "y".to_owned(), unit: None, classes: names, values }
+            Target::new("y", names, values)
         };
         let cases = [
             (Outcome::Binary, 1, vec![target(Some(2))]),
@@ -259,7 +271,7 @@ mod tests {
         // Targets 0 0 0 1 1, claimed 0 0 1 1 0: accuracy 3/5, recalls 2/3 and 1/2, F1 of class 1: 2*1/(2+2).
         let p = |class: usize| if class == 1 { vec![0.2, 0.8] } else { vec![0.7, 0.3] };
         let judged = vec![(p(0), 0), (p(0), 0), (p(1), 0), (p(1), 1), (p(0), 1)];
-        let metrics = classification(&judged, 2);
+        let metrics = classification(&judged, 2, 1);
         assert!((metrics.get(Metric::Accuracy).unwrap() - 0.6).abs() < 1e-12);
         assert!((metrics.get(Metric::BalancedAccuracy).unwrap() - 7.0 / 12.0).abs() < 1e-12);
         assert!((metrics.get(Metric::F1).unwrap() - 0.5).abs() < 1e-12);

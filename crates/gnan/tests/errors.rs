@@ -90,7 +90,7 @@ fn an_error_leads_to_its_place_and_its_cause() {
     assert_eq!(place(&error), ("nodes.csv".into(), Some(2), named("x"), false));
 
     let error = refusal(&[("nodes.csv", "node_id,x\na,1,2\n")], None);
-    assert_eq!(place(&error), ("nodes.csv".into(), Some(2), None, true));
+    assert_eq!(place(&error), ("nodes.csv".into(), Some(2), None, false));
 
     let error = refusal(&[nodes, ("gnan.toml", "task = \"node\"\nname = é\n")], None);
     assert_eq!(place(&error), ("gnan.toml".into(), Some(2), Some(ErrorColumn::Character(8)), true));

@@ -75,7 +75,7 @@ struct TableReach {
 
 /// A curve over distance.
 #[derive(Default)]
-struct Heeded {
+struct RhoOrStructure {
     curve: Curve,
     reach: TableReach,
     lens: usize,
@@ -90,8 +90,8 @@ struct Tables {
     shell_scale: Vec<f64>,
     base: Vec<f64>,
     empty: Vec<f64>,
-    rho: Vec<Heeded>,
-    structure: Vec<Heeded>,
+    rho: Vec<RhoOrStructure>,
+    structure: Vec<RhoOrStructure>,
     features: HashMap<String, Feature>,
 }
 
@@ -107,7 +107,7 @@ impl Tables {
     fn from_json(text: &[u8]) -> Tables {
         let json: Json = serde_json::from_slice(text).unwrap();
         let in_t = |json: &Json| Curve { at: numbers(&json["t"]), values: rows(&json["values"]), ..Curve::default() };
-        let heeded = |json: &Json| Heeded {
+        let over_distance = |json: &Json| RhoOrStructure {
             curve: in_t(json),
             reach: TableReach {
                 from: json["reach"]["from"].as_u64().unwrap() as usize,
@@ -117,7 +117,7 @@ impl Tables {
             lens: json["lens"].as_u64().unwrap() as usize,
             at_0: json["at_distance_0"].is_array().then(|| numbers(&json["at_distance_0"])),
         };
-        let all = |json: &Json| json.as_array().unwrap().iter().map(heeded).collect();
+        let all = |json: &Json| json.as_array().unwrap().iter().map(over_distance).collect();
         let feature = |json: &Json| {
             let mut feature = Feature::default();
             if let curve @ Json::Object(_) = &json["curve"] {
@@ -166,6 +166,10 @@ impl Tables {
         for row in csv::Reader::from_reader(text).records() {
             let row = row.unwrap();
             let key: Vec<String> = row.iter().take(5).map(str::to_owned).collect();
+            // Which level others count as: the oracle pools rare values itself.
+            if &row[0] == "other" {
+                continue;
+            }
             let value: f64 = row[6].parse().unwrap();
             match joined.last_mut() {
                 Some((last, values)) if *last == key => values.push(value),
@@ -206,7 +210,7 @@ impl Tables {
                 ("rho reach", _) => {
                     if place.is_none() {
                         rho_names.push(rho.to_owned());
-                        tables.rho.push(Heeded::default());
+                        tables.rho.push(RhoOrStructure::default());
                     }
                     let last = tables.rho.len() - 1;
                     set(&mut tables.rho[place.unwrap_or(last)].reach, at, values[0]);
@@ -215,7 +219,9 @@ impl Tables {
                 ("structure reach", lens) => {
                     let number: usize = level.parse().unwrap();
                     if number == tables.structure.len() {
-                        tables.structure.push(Heeded { lens: lens.parse().unwrap(), ..Heeded::default() });
+                        tables
+                            .structure
+                            .push(RhoOrStructure { lens: lens.parse().unwrap(), ..RhoOrStructure::default() });
                     }
                     set(&mut tables.structure[number].reach, at, values[0]);
                 }
@@ -280,9 +286,10 @@ impl Tables {
             for (level, (values, rho)) in
                 feature.levels.iter().map(|(name, found)| (name.as_str(), found)).chain(missing)
             {
-                let heeded = &self.rho[lens * rhos + rho];
-                let rho = self.at_distance(&heeded.curve, heeded.reach, distance);
-                let centre = feature.centre.get(lens).map(|centre| self.at_distance(centre, heeded.reach, distance));
+                let over_distance = &self.rho[lens * rhos + rho];
+                let rho = self.at_distance(&over_distance.curve, over_distance.reach, distance);
+                let centre =
+                    feature.centre.get(lens).map(|centre| self.at_distance(centre, over_distance.reach, distance));
                 for (c, effect) in feature.effects[level].iter().enumerate() {
                     let (product, centre) = (values[c] * rho[c], centre.as_ref().map_or(0.0, |centre| centre[c]));
                     let size = 1.0 + product.abs() + centre.abs();
@@ -297,7 +304,7 @@ impl Tables {
         checked
     }
 
-    fn said(&self, feature: &Feature, value: &Value) -> Option<(Vec<f64>, usize)> {
+    fn value_of(&self, feature: &Feature, value: &Value) -> Option<(Vec<f64>, usize)> {
         match value {
             Value::Missing => feature.missing.clone(),
             Value::Category(name) => feature.levels.get(name).cloned(),
@@ -356,16 +363,16 @@ impl Tables {
             let share = if self.normalise { 1.0 / counts[distance] } else { 1.0 };
             for column in &case.features {
                 let feature = &self.features[&column.name];
-                let Some((said, rho)) = self.said(feature, &column.values[receiver.first + source]) else {
+                let Some((value, rho)) = self.value_of(feature, &column.values[receiver.first + source]) else {
                     continue;
                 };
-                let heeded = &self.rho[lens * rhos + rho];
-                let rho = self.at_distance(&heeded.curve, heeded.reach, *distance);
+                let over_distance = &self.rho[lens * rhos + rho];
+                let rho = self.at_distance(&over_distance.curve, over_distance.reach, *distance);
                 let centre = feature.centre.get(lens);
-                let centre = centre.map(|centre| self.at_distance(centre, heeded.reach, *distance));
-                for c in 0..said.len() {
+                let centre = centre.map(|centre| self.at_distance(centre, over_distance.reach, *distance));
+                for c in 0..value.len() {
                     let centre = centre.as_ref().map_or(0.0, |centre| centre[c]);
-                    add(c, (said[c] * rho[c] - centre) * share);
+                    add(c, (value[c] * rho[c] - centre) * share);
                 }
             }
         }

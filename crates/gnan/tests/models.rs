@@ -1,8 +1,8 @@
-//! Model files are for ever: every file of format version 1 that was ever written is read, and predicts, explains and
+//! Model files are for ever: every file of an earlier format version that was ever written is read, and predicts, explains and
 //! exports what it did when it was made.
 //!
-//! The files, and what the build that wrote them made of them, are under `models/v1`; its `README.md` says how they came
-//! about. A file that is put there is tested, without a line here.
+//! The files, and what the build that wrote them made of them, are under `models/v1` and `models/v2`; a `README.md` there says
+//! how they came about. A file that is put there is tested, without a line here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,21 @@ use serde_json::{Value as Json, json};
 /// Numbers agree to this, relative to the larger of 1 and the number. Outputs are f32.
 const TOLERANCE: f64 = 1e-6;
 /// How many models, replicates and tables there are at least, so that files that are lost are missed.
-const MODELS: usize = 21;
-const REPLICATES: usize = 1;
-const TABLES: usize = 5;
+const MODELS: usize = 21 + 9;
+const REPLICATES: usize = 1 + 1;
+const TABLES: usize = 5 + 1;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models")
 }
 
-/// The files of version 1 whose names end so, and their names without that, in order.
+/// The files of earlier versions whose names end so, and their names (behind their version) without that, in order.
 fn files(ending: &str) -> Vec<(String, PathBuf)> {
-    let entries = fs::read_dir(folder().join("v1")).expect("the folder of version 1");
-    let named = entries.map(|entry| entry.expect("an entry").path()).filter_map(|path| {
+    let entries = |version: &str| fs::read_dir(folder().join(version)).expect("the folder of a version");
+    let all = ["v1", "v2"].into_iter().flat_map(|version| entries(version).map(move |entry| (version, entry)));
+    let named = all.map(|(version, entry)| (version, entry.expect("an entry").path())).filter_map(|(version, path)| {
         let name = path.file_name()?.to_str()?.strip_suffix(ending)?.to_owned();
-        Some((name, path))
+        Some((format!("{version}/{name}"), path))
     });
     let mut files: Vec<(String, PathBuf)> = named.collect();
     files.sort();
@@ -36,7 +37,7 @@ fn files(ending: &str) -> Vec<(String, PathBuf)> {
 }
 
 fn load(name: &str) -> Model {
-    Model::load(folder().join(format!("v1/{name}.gnan"))).unwrap_or_else(|error| panic!("{name}: {error}"))
+    Model::load(folder().join(format!("{name}.gnan"))).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn read_json(path: &Path) -> Json {

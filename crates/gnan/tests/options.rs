@@ -84,6 +84,8 @@ const ROWS: &[Row] = &[
     row("largest-component", &["true"], Graphs),
     row("explicit-hydrogens", &["true"], Graphs),
     row("smiles-column", &["formula"], Graphs),
+    row("name-column", &["title"], Graphs),
+    row("strict", &["true"], Graphs),
     row("splits", &["splits.json"], Graphs),
     row("negatives", &["2"], Nodes).with(LINKS),
     row("most-node-pairs", &["50"], Nodes).with(LINKS),

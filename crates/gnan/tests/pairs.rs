@@ -141,7 +141,7 @@ fn a_file_that_lies_about_a_pair_is_refused() {
 
 #[test]
 fn new_data_are_cut_by_the_edges_of_training() {
-    let member = |feature: &str, bins| PairMember { feature: feature.to_owned(), bins };
+    let member = |feature: &str, bins| PairMember { feature: feature.to_owned(), bins, pooled: false };
     let data = planted(Task::Graph);
     let pair = FeaturePair {
         members: [member("a", FeatureBins::Edges(vec![-0.5, 0.5])), member("b", FeatureBins::Edges(vec![0.0]))],

@@ -118,7 +118,7 @@ fn csv_cells_may_be_missing_quoted_or_oddly_ended() {
     assert_eq!(words(&tables.node_columns, "y"), ["-", "p", "q \"r\""]);
     assert_eq!(numbers(&tables.node_columns, "z"), [10.0, 9.0, -1.0]);
     assert!(numbers(&tables.node_columns, "empty").iter().all(|x| x.is_nan()));
-    assert!(tables.notes.iter().any(|note| note.contains("\"empty\" has no values")));
+    assert!(column(&tables.node_columns, "empty").note.as_ref().unwrap().contains("\"empty\" has no values"));
     assert!(tables.notes.iter().any(|note| note.contains("no table of edges")));
 }
 
@@ -150,7 +150,7 @@ fn csv_mistakes_are_named_with_file_and_line() {
     refused(with_nodes("node_id,x\na,-Infinity\n"), &["nodes.csv:2", "infinite"]);
     refused(with_nodes("node_id,x\na,1e999\n"), &["nodes.csv:2", "infinite"]);
     refused(with_nodes("node_id,x\n,1\n"), &["nodes.csv:2", "node_id is empty"]);
-    refused(with_nodes("id,x\na,1\n"), &["nodes.csv:1", "\"node_id\"", "\"id\", \"x\""]);
+    refused(with_nodes("y,x\n1,1\n"), &["nodes.csv:1", "\"node_id\"", "\"y\", \"x\"", "the option name-column"]);
     refused(with_nodes("node_id,x,y,x,y\na,1,1,1,1\n"), &["nodes.csv:1", "\"x\", \"y\""]);
     refused(with_nodes("node_id,split\na,training\n"), &["nodes.csv:2", "\"training\"", "train, valid or test"]);
     refused(with_nodes(""), &["nodes.csv", "empty"]);
@@ -448,9 +448,13 @@ fn molecules_without_a_name_are_called_by_row() {
 #[test]
 fn mistakes_in_a_table_of_molecules_are_named() {
     let plain = |table: &str| read_one("set.csv", table.as_bytes(), &gnan_paper::read_options());
-    refused(plain("name,smiles\na,C\nb,C(C\n"), &["set.csv:3", "\"b\"", "C(C", "correct or remove"]);
-    refused(plain("name,smiles\na,Xx\n"), &["set.csv:2", "Xx"]);
-    refused(plain("name,smiles\na,C\nb,\n"), &["set.csv:3", "\"b\"", "no SMILES"]);
+    let strict = ReadOptions { strict: true, ..gnan_paper::read_options() };
+    let at_once = |table: &str| read_one("set.csv", table.as_bytes(), &strict);
+    refused(at_once("name,smiles\na,C\nb,C(C\n"), &["set.csv:3", "\"b\"", "C(C", "correct or remove"]);
+    refused(at_once("name,smiles\na,C\nb,\n"), &["set.csv:3", "\"b\"", "no SMILES"]);
+    refused(at_once("name,smiles\na,C\nb,C,7\n"), &["set.csv:3", "3 cells", "comma"]);
+    refused(plain("name,smiles\na,Xx\n"), &["set.csv", "1 of 1 row", "line 2, a", "Xx"]);
+    refused(plain("name,smiles\na,Xx\nb,C\nc,\n"), &["2 of 3 rows", "line 4, c: has no SMILES", "5 %"]);
     refused(plain("name,y\na,1\n"), &["set.csv:1", "\"name\", \"y\"", "the option smiles-column"]);
     refused(plain(""), &["set.csv", "empty"]);
     refused(plain("smiles\n"), &["empty"]);

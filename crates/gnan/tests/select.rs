@@ -6,7 +6,7 @@ mod oracle;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case, random_graph, random_values};
 use gnan::internals::random::Stream;
 use gnan::spec::Selection;
-use gnan::{Dataset, Model, Spec};
+use gnan::{Dataset, Metric, Model, Spec};
 use oracle::{Case, Value};
 
 /// A ring of people with twelve numbers and two categories each; one number and one category say which class they are in.
@@ -49,7 +49,7 @@ fn a_path_leaves_the_features_that_count() {
     assert!(record.selection.len() > 2 && record.selection[0].features == 14, "{:?}", record.selection);
     assert!(record.selection.iter().any(|step| step.features == names.len()));
     assert!(record.selection.windows(2).all(|pair| pair[0].strength < pair[1].strength));
-    let accuracy = |model: &Model| model.evaluate(&data).expect("metrics").chief().expect("a metric").1;
+    let accuracy = |model: &Model| model.evaluate(&data).expect("metrics").get(Metric::Accuracy).expect("accuracy");
     let all = quick().fit(&data).expect("a model");
     assert!(accuracy(&model) > accuracy(&all) - 0.03, "{} {}", accuracy(&model), accuracy(&all));
 

@@ -650,15 +650,15 @@ fn tensor<'a>(tensors: &'a mut [Tensor], name: &str) -> &'a mut Tensor {
 #[test]
 fn a_newer_version_is_refused_by_name() {
     let (model, _) = small_model();
-    let bytes = with_header(&model, |json| json["version"] = 3.into());
+    let bytes = with_header(&model, |json| json["version"] = 4.into());
     let error = Model::from_bytes(&bytes).expect_err("a newer version");
     assert_eq!(error.kind(), ErrorKind::Version);
-    assert!(error.to_string().contains("version 3"), "{error}");
+    assert!(error.to_string().contains("version 4"), "{error}");
     // Whatever else a newer definition holds.
-    let bytes = with_header(&model, |json| *json = serde_json::json!({ "version": 3, "novelty": [] }));
+    let bytes = with_header(&model, |json| *json = serde_json::json!({ "version": 4, "novelty": [] }));
     assert_eq!(Model::from_bytes(&bytes).expect_err("a newer version").kind(), ErrorKind::Version);
     // There never was a version 0, and a file of this version does not pass for an older one.
-    for version in [0, 1] {
+    for version in [0, 1, 2] {
         assert!(Model::from_bytes(&with_header(&model, |json| json["version"] = version.into())).is_err());
     }
 }
@@ -688,6 +688,8 @@ fn tensors_that_do_not_fit_are_refused_by_name() {
             refused(name, &|tensors| tensor(tensors, name).3[..4].copy_from_slice(&broken.to_le_bytes()));
         }
     }
+    refused("items.train", &|tensors| tensor(tensors, "items.train").1 = Dtype::I64);
+    refused("items.train", &|tensors| tensor(tensors, "items.train").3.rotate_left(8));
     refused("extra", &|tensors| tensors.push(("extra".to_owned(), Dtype::F32, vec![1], vec![0; 4])));
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gnan::dataset::{LinkPairs, Links, QueriedPair};
 use gnan::files::{BUILT_IN, ReadOptions, known_formats};
+use gnan::numbers::{counted, counted_more};
 use gnan::run::DistanceCache;
 use gnan::spec::TaskChoice;
 use gnan::{Dataset, DatasetOptions, Error, Model, Spec};
@@ -16,7 +17,7 @@ use super::spec_args::{DataSpecArgs, ReadSpecArgs, SpecArgs, arguments};
 use crate::exit::Result;
 use crate::progress::working;
 use crate::screen::eprint_line;
-use crate::style::warning;
+use crate::style::{escape_control, warning};
 
 /// How files are read for a model.
 #[derive(Args, Clone, Debug)]
@@ -32,8 +33,15 @@ impl ReadArgs {
         // A model remembers how its data were read, so that this need not be said again.
         read.largest_component |= data.largest_component;
         read.explicit_hydrogens |= data.explicit_hydrogens;
+        read.strict = data.strict;
         read.splits.clone_from(&data.splits);
-        read.smiles_column.clone_from(&data.smiles_column);
+        for (known, given) in
+            [(&mut read.smiles_column, &data.smiles_column), (&mut read.name_column, &data.name_column)]
+        {
+            if given.is_some() {
+                known.clone_from(given);
+            }
+        }
     }
 
     /// The same arguments as they are written.
@@ -77,8 +85,42 @@ impl ReadArgs {
     }
 }
 
-/// Opens the data set at a path, a built-in one, or one of the catalogue that was fetched.
-fn open(data: &str, mut options: DatasetOptions) -> Result<Dataset> {
+/// Notes on the data that are shown; the others are counted.
+const NOTES_SHOWN: usize = 8;
+
+/// Opens the data set at a path, a built-in one, or one of the catalogue that was fetched, to train on it: shows what there is
+/// to know about reading it.
+fn open_to_train(data: &str, options: DatasetOptions) -> Result<Dataset> {
+    let found = open(data, options)?;
+    show_notes(found.notes());
+    Ok(found)
+}
+
+/// The same for a model, which knows its columns: shows what could not be read as it stands.
+fn open(data: &str, options: DatasetOptions) -> Result<Dataset> {
+    let found = open_quietly(data, options)?;
+    if let [first, ..] = found.skipped() {
+        let rows = counted(found.skipped().len(), "row");
+        let are = if found.skipped().len() == 1 { "is" } else { "are" };
+        show_notes(&[format!(
+            "{rows} cannot be read and {are} left out, the first being \"{}\", which {} (gnan data info lists all)",
+            first.id, first.reason
+        )]);
+    }
+    show_notes(found.cautions());
+    Ok(found)
+}
+
+fn show_notes(notes: &[String]) {
+    for note in notes.iter().take(NOTES_SHOWN) {
+        eprint_line(format!("{}: {}", warning("note"), escape_control(note)));
+    }
+    if let Some(more) = notes.len().checked_sub(NOTES_SHOWN + 1) {
+        eprint_line(format!("{}: and {} (gnan data info lists them)", warning("note"), counted_more(more + 1, "note")));
+    }
+}
+
+fn open_quietly(data: &str, mut options: DatasetOptions) -> Result<Dataset> {
     options.read.formats = FORMATS;
     let place = fetched(data)?;
     Ok(working("reading the data", || Dataset::open_with(place.as_deref().unwrap_or(data), &options))?)
@@ -137,6 +179,17 @@ impl DataArgs {
         self.open_as(self.spec(), seed, test_share)
     }
 
+    /// Opens the data for a model, which knows how its data were read.
+    pub fn open_for(&self, model: &Model) -> Result<Dataset> {
+        let options = ReadSpecArgs { spec: self.spec().clone() };
+        ReadArgs { options }.open_for(model, &self.data)
+    }
+
+    /// The specification that has nothing but the options of these arguments that say how files are read.
+    pub fn reading_alone(&self) -> Spec {
+        self.options.reading_alone()
+    }
+
     /// Opens the data without descriptions of their nodes, which candidates bring; links are described when they are made.
     pub fn open_to_try(&self, seed: u64, test_share: Option<f64>) -> Result<Dataset> {
         let mut spec = self.spec().clone();
@@ -167,7 +220,7 @@ impl DataArgs {
             None => run(),
         };
         let options = DatasetOptions { run, ..DatasetOptions::of(&spec.data, seed, test_share) };
-        let data = open(&self.data, options)?;
+        let data = open_to_train(&self.data, options)?;
         if let Some(sample) = data.links().and_then(Links::sample) {
             eprint_line(format!("{}: {sample}", warning("note")));
         }
@@ -196,6 +249,6 @@ impl LookArgs {
             run: run(),
             ..DatasetOptions::of(spec, 0, None)
         };
-        open(&self.data, options)
+        open_quietly(&self.data, options)
     }
 }

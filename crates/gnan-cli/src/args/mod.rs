@@ -12,7 +12,7 @@ pub use general_args::{GeneralArgs, load_model, run};
 pub use output_args::{ForceArgs, OutputArgs, Sink, check_can_write};
 pub use palette_args::PaletteArgs;
 pub use search_args::SearchArgs;
-pub use spec_args::arguments;
+pub use spec_args::{arguments, train_command};
 
 /// Headings under which help lists options.
 pub mod heading {

@@ -1,14 +1,28 @@
 //! The options of a specification as arguments: one for every row of the library's table.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use gnan::Model;
 use gnan::Spec;
+use gnan::dataset::SplitOrigin;
 use gnan::spec::{Form, OPTIONS, SpecOption, Stage};
+use gnan_report::report::quoted;
 
 /// Every option of a specification.
 #[derive(Clone, Debug)]
 pub struct SpecArgs {
     /// What they request.
     pub spec: Spec,
+}
+
+impl SpecArgs {
+    /// The specification that has nothing but the options of these that say how files are read.
+    pub fn reading_alone(&self) -> Spec {
+        let mut spec = Spec::default();
+        for option in reading() {
+            spec.set(option.name, &self.spec.get(option.name)).expect("a value that an option has can be given again");
+        }
+        spec
+    }
 }
 
 /// The options of a specification that concern the data alone.
@@ -26,7 +40,8 @@ pub struct ReadSpecArgs {
 }
 
 /// Names of the options that say how files are read.
-const READING: [&str; 4] = ["largest-component", "explicit-hydrogens", "smiles-column", "splits"];
+const READING: [&str; 6] =
+    ["largest-component", "explicit-hydrogens", "smiles-column", "name-column", "strict", "splits"];
 
 fn all() -> impl Iterator<Item = &'static SpecOption> {
     OPTIONS.iter()
@@ -122,4 +137,18 @@ pub fn arguments(spec: &Spec) -> Vec<String> {
         }
     }
     arguments
+}
+
+/// The command that trains a model of the same options on `data` again.
+pub fn train_command(model: &Model, data: &str) -> String {
+    let mut words = vec!["gnan train".to_owned(), quoted(data)];
+    words.extend(arguments(model.spec()).iter().map(|argument| quoted(argument)));
+    let of_links = model.learned().links.as_ref().and_then(|links| links.division.test_share);
+    let share = match model.record().origin {
+        Some(SplitOrigin::Random(share)) => Some(share),
+        _ => of_links,
+    };
+    words.extend(share.map(|share| format!("--test-share={share}")));
+    words.push("-o again.gnan".to_owned());
+    words.join(" ")
 }

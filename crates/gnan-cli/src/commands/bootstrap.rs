@@ -53,7 +53,7 @@ pub struct BootstrapArgs {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// The test share that the model was trained with, where it was; these items are left out again
+    /// The test share that the model was trained with, for model files that do not remember their test items
     #[arg(long, value_name = "SHARE", help_heading = DATA, allow_negative_numbers = true)]
     test_share: Option<f64>,
 
@@ -80,16 +80,19 @@ pub fn run(args: &BootstrapArgs, json: bool) -> Result<Completion> {
     let model = crate::args::load_model(&args.model)?;
     let data = args.read.open_for(&model, &args.data)?;
     let record = &model.definition().record;
-    let (split, _) = data.parts(args.test_share, record.resolved.fit.seed)?;
+    let split = match model.remembered(&data) {
+        Some(remembered) => remembered.split,
+        None => data.parts(args.test_share, record.resolved.fit.seed)?.0,
+    };
     let items = split.train.union(&split.valid);
     if !record.is_of(&split) {
         let trained = count(record.train_items + record.valid_items);
         return Err(Error::usage(format!(
-            "the model was trained on {trained} items, these data would give {} (or others)",
+            "the model was trained on {trained} items, of which these data have {} (or other targets)",
             count(items.len())
         ))
         .in_file(&args.data)
-        .with_remedy("name the data it was trained on, with the same --test-share, --largest-component and --splits")
+        .with_remedy("name the data it was trained on")
         .into());
     }
     let file = Replicates::path_beside(&args.model);

@@ -21,8 +21,8 @@ use serde::Serialize;
 use super::report;
 use super::train::{Outcome, fit};
 use crate::amounts::{Nouns, amounts_table, level_rows, strongest};
-use crate::args::ForceArgs;
 use crate::args::heading::{OUTPUT, TRAINING};
+use crate::args::{ForceArgs, train_command};
 use crate::cli::examples;
 use crate::exit::{Completion, Result};
 use crate::findings::distance_table;
@@ -88,7 +88,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct ExplanationDocument<'a> {
     id: &'a str,
-    measured: f64,
+    actual: f64,
     prediction: f64,
     base: f64,
     structure: f64,
@@ -99,7 +99,7 @@ struct ExplanationDocument<'a> {
 /// A test molecule, taken apart.
 struct Explained {
     why: Explanation,
-    measured: f64,
+    actual: f64,
 }
 
 impl<'a> ExplanationDocument<'a> {
@@ -107,7 +107,7 @@ impl<'a> ExplanationDocument<'a> {
         let why = &explained.why;
         ExplanationDocument {
             id: &why.id,
-            measured: explained.measured,
+            actual: explained.actual,
             prediction: why.total(0),
             base: why.reference_base(0),
             structure: why.structure_difference(0),
@@ -121,10 +121,11 @@ impl<'a> ExplanationDocument<'a> {
 pub fn run(args: &DemoArgs, json: bool) -> Result<Completion> {
     check_folder(&args.output, args.force.force)?;
     let data = working("reading the molecules", || Dataset::open(DATA))?.with_run(&crate::args::run());
-    let (split, _) = data.parts(None, args.seed)?;
+    let parts = data.parts(None, args.seed)?;
+    let split = &parts.0;
     // One rho for all features tells the simplest story.
     let spec = Spec::default().seed(args.seed).rho(RhoChoice::Shared);
-    let outcome = fit(&spec, &split, |_| Ok(()))?;
+    let outcome = fit(&spec, &parts, |_| Ok(()))?;
     let model = &outcome.fitted.model;
     let (Some(test_metrics), Some(baseline)) = (&outcome.metrics.test, &outcome.metrics.baseline) else {
         return Err(Error::input("the built-in data have no test part").into());
@@ -154,6 +155,7 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Completion> {
         palette: Palette::default(),
         model_name: &document.model.display().to_string(),
         data_name: DATA,
+        train_command: train_command(model, DATA),
         options: format!(" --id {MOLECULE}"),
     };
     report::write(&report, &document.report)?;
@@ -170,8 +172,8 @@ fn explain(model: &Model, test: &Dataset) -> Result<Explained> {
     let position = test.find(MOLECULE).unwrap_or(0);
     let why = model.explain(test, position)?;
     let item = test.items().get(position).copied().unwrap_or(0) as usize;
-    let measured = test.targets().first().and_then(|target| target.values.get(item)).copied().unwrap_or(f64::NAN);
-    Ok(Explained { why, measured })
+    let actual = test.targets().first().and_then(|target| target.values.get(item)).copied().unwrap_or(f64::NAN);
+    Ok(Explained { why, actual })
 }
 
 /// Accepts a folder that is new, empty, or the demo's own; so running it again just works.
@@ -199,7 +201,8 @@ fn write_outputs(folder: &Path, model: &Model, test: &Dataset, document: &Docume
     write_atomically(&folder.join(DOCUMENT_FILE), &text)?;
     model.save(&document.model)?;
     let predictions = model.predict(test)?;
-    write_atomically(&document.predictions, &model.csv_lines(&predictions.items, true)?)?;
+    let table = [model.csv_header(false)?, model.csv_lines(&predictions.items, false)?].concat();
+    write_atomically(&document.predictions, &table)?;
     Ok(())
 }
 
@@ -224,7 +227,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     let part = |metrics: &Option<Metrics>| metrics.clone().unwrap_or_default();
     let (test_metrics, baseline) = (part(&outcome.metrics.test), part(&outcome.metrics.baseline));
     let columns = [("test".to_owned(), &test_metrics), ("always the mean".to_owned(), &baseline)];
-    text.push_str(&metric_table(&columns).render());
+    text.push_str(&metric_table(&outcome.metrics.shown, &columns).render());
     let mae = |metrics: &Metrics| metrics.get(Metric::Mae).unwrap_or(f64::NAN);
     text.push_str(&format!(
         "  On molecules it has never seen it is off by {:.2} on average; always predicting the mean is off by {:.2}.\n",
@@ -232,7 +235,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
         mae(&baseline)
     ));
     text.push_str(&learned(&model.canonical()));
-    text.push_str(&reasons(&explained.why, explained.measured));
+    text.push_str(&reasons(&explained.why, explained.actual));
 
     text.push_str(&format!("\n{}\n", heading(format!("Written to {}", folder.display()))));
     let mut files = Table::facts();
@@ -273,14 +276,14 @@ fn learned(canonical: &Canonical) -> String {
 }
 
 /// One prediction as a ledger that adds up.
-fn reasons(why: &Explanation, measured: f64) -> String {
+fn reasons(why: &Explanation, actual: f64) -> String {
     let total = why.total(0);
     let mut text = format!("\n{}\n", heading(format!("4. Why does it predict {total:.2} for {}?", why.id)));
     let by_feature = why.ledger(0, By::Feature);
     let [helped, hindered] = by_feature.extremes().map(|name| name.map(words_for));
     let by_size = by_feature.clone().top(usize::MAX);
     let mut ledger = LedgerTable::new(&by_size, "its shape alone: how many atoms, how far apart", "prediction");
-    ledger.compare(DIM, "measured", measured, "");
+    ledger.compare(DIM, "actual", actual, "");
     text.push_str(&ledger.render());
     let helped = helped.map(|words| format!("What helps it dissolve most: {words}. "));
     let hindered = hindered.map(|words| format!("What hinders it most: {words}."));

@@ -5,30 +5,33 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use gnan::baseline::{self, mean_baseline};
-use gnan::evaluate::{Division, Evaluation, Journal, LINK_TEST_SHARE, Protocol, Tuning};
+use gnan::evaluate::{Division, Evaluation, Journal, LINK_TEST_SHARE, PartMetrics, Protocol, Tuning};
 use gnan::metric::{Metric, Metrics};
 use gnan::numbers::{count, counted, duration, metric};
+use gnan::score::shown_metrics;
 use gnan::{Dataset, Error, Spec};
 use gnan_paper::catalogue;
 use gnan_paper::reproduce::{DataFolder, PaperProtocol, Variant};
 use serde::Serialize;
 
-use crate::args::heading::{SEARCH, TRAINING};
+use crate::args::heading::{DATA, SEARCH, TRAINING};
 use crate::args::{DataArgs, SearchArgs};
 use crate::cli::examples;
 use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
+use crate::metric_table::{part_note, part_table};
 use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
-use crate::screen::{note_without_effect, print, print_json, warn_of_cache};
+use crate::screen::{eprint_line, note_without_effect, print, print_json, warn_of_cache};
 use crate::style::{BOLD, DIM, dim, heading};
 use crate::table::{Align, Table};
 
 const EXAMPLES: &str = examples!(
     "gnan evaluate my-tables/ --folds 10",
     "gnan evaluate cora.npz --seeds 3",
+    "gnan evaluate my-tables/ --model model.gnan",
     "gnan evaluate MUTAG.zip --rho auto --json | jq .metrics.accuracy.mean",
-    "gnan evaluate MUTAG.zip --try hidden=32,64 --try weight-decay=1e-5..1e-3 --search random --budget 10m",
+    "gnan evaluate MUTAG.zip --try hidden=32,64 --try weight-decay=1e-5..1e-3 --search random",
     "gnan evaluate cora.npz --task link --seeds 3",
     "gnan evaluate mutagenicity --protocol paper --journal runs.jsonl",
 );
@@ -64,6 +67,10 @@ pub struct EvaluateArgs {
     /// Forget runs that were done before
     #[arg(long, help_heading = SEARCH)]
     fresh: bool,
+
+    /// Judge this model on the data instead of training: on what it was fitted on, validated by and has not seen
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "seeds", "protocol", "tune", "journal", "fresh"], help_heading = DATA)]
+    model: Option<PathBuf>,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -104,8 +111,41 @@ struct OptionsDocument<'a> {
     seeds: u64,
 }
 
+/// Judges a finished model.
+fn judge(args: &EvaluateArgs, path: &Path, json: bool) -> Result<Completion> {
+    let model = crate::args::load_model(path)?;
+    if args.search.is_wanted() || *args.data.spec() != args.data.reading_alone() {
+        return Err(Error::usage("a model that is judged is not trained: its options are in its file")
+            .with_remedy("leave out --model to train, or the options of training")
+            .into());
+    }
+    let data = args.data.open_for(&model)?;
+    let metrics = PartMetrics::of_data(&model, &data).map_err(|error| error.in_file(&args.data.data))?;
+    if json {
+        print_json(&metrics)?;
+        return Ok(Completion::Done);
+    }
+    if metrics.items.iter().all(|items| *items == 0) {
+        return Err(Error::input("none of the items has a known target to compare with")
+            .in_file(&args.data.data)
+            .into());
+    }
+    let title = heading(format!("{} on {}", path.display(), data.name()));
+    print(format!("{title}\n\n{}", part_table(&metrics, model.definition().learned.outcome).render()))?;
+    if let Some(note) = part_note(&metrics, data.task()) {
+        eprint_line(format!("note: {note}"));
+    }
+    if metrics.items[..3] == [0; 3] && model.record().items.is_empty() {
+        eprint_line("note: this model file does not remember its items: some of these may have been trained on");
+    }
+    Ok(Completion::Done)
+}
+
 /// Runs `gnan evaluate`.
 pub fn run(args: &EvaluateArgs, json: bool) -> Result<Completion> {
+    if let Some(model) = &args.model {
+        return judge(args, model, json);
+    }
     if args.data.predicts_links() && (args.protocol.is_some() || args.folds.is_some()) {
         return Err(Error::usage("links are divided at random, the messages with them: there are no folds of them")
             .with_remedy("divide them with several seeds: --seeds 5")
@@ -159,7 +199,8 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Completion> {
         };
         let seconds = start.elapsed().as_secs_f64();
         let time = dim(format!("{} in {}{known}", counted(runs, "run"), duration(seconds)));
-        let table = table(&evaluation, &baseline);
+        let shown = shown_metrics(data.targets());
+        let table = table(&evaluation, &baseline, &shown);
         let mut text = format!("{title}  {time}\n\n{}", table.render());
         text.push_str(&format!(
             "\n{}",
@@ -169,7 +210,7 @@ pub fn run(args: &EvaluateArgs, json: bool) -> Result<Completion> {
             text.push_str(&format!("\n{}", dim(format!("  {note}"))));
         }
         if !evaluation.tried.is_empty() {
-            text.push_str(&format!("\n\n{}\n{}", heading("tried"), tried(&evaluation).render()));
+            text.push_str(&format!("\n\n{}\n{}", heading("tried"), tried(&evaluation, &shown).render()));
         }
         print(text)?;
     }
@@ -229,7 +270,7 @@ fn by_the_paper(args: &EvaluateArgs, json: bool) -> Result<Completion> {
         text.push_str(&format!("\n  options chosen on most splits: {}\n", result.chosen));
         result.notes.iter().for_each(|note| text.push_str(&format!("{}\n", dim(format!("  {note}")))));
         if !result.evaluation.tried.is_empty() {
-            text.push_str(&format!("\n{}\n{}", heading("tried"), tried(&result.evaluation).render()));
+            text.push_str(&format!("\n{}\n{}", heading("tried"), tried(&result.evaluation, &Metric::ALL).render()));
         }
         print(text)?;
     }
@@ -290,9 +331,9 @@ impl EvaluateArgs {
 }
 
 /// What was tried, each candidate over the splits, the lowest mean loss first.
-fn tried(evaluation: &Evaluation) -> Table {
-    let chief =
-        evaluation.tried.first().and_then(|trial| trial.valid.chief()).map_or(Metric::Accuracy, |(chief, _)| chief);
+fn tried(evaluation: &Evaluation, shown: &[Metric]) -> Table {
+    let first = evaluation.tried.first().and_then(|trial| trial.valid.first_of(shown));
+    let chief = first.map_or(Metric::LogLoss, |(chief, _)| chief);
     let columns = [Align::Left, Align::Right, Align::Right, Align::Right];
     let name = format!("validation {}", chief.label());
     let mut table =
@@ -308,8 +349,8 @@ fn tried(evaluation: &Evaluation) -> Table {
     table
 }
 
-fn table(evaluation: &Evaluation, baseline: &Metrics) -> Table {
-    let shown: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| evaluation.metrics.contains_key(metric)).collect();
+fn table(evaluation: &Evaluation, baseline: &Metrics, shown: &[Metric]) -> Table {
+    let shown: Vec<Metric> = shown.iter().copied().filter(|metric| evaluation.metrics.contains_key(metric)).collect();
     let chosen = evaluation.folds.iter().any(|fold| fold.chosen.is_some());
     let first = ["", "seed", "train", "test", "best epoch"];
     let mut columns = vec![Align::Left];

@@ -26,9 +26,9 @@ use crate::screen::{print, print_json};
 use crate::style::heading;
 
 const EXAMPLES: &str = examples!(
-    "gnan plot model.gnan                                       the curves alone",
-    "gnan plot model.gnan my-data/ -o figures/                  with importances and densities",
-    "gnan plot model.gnan solubility --id caffeine -o caffeine/ its waterfall and its graph",
+    "gnan plot model.gnan                                        the curves alone",
+    "gnan plot model.gnan my-data/ -o figures/                   with importances",
+    "gnan plot model.gnan solubility --id caffeine -o caffeine/  its waterfall and its graph",
     "gnan plot model.gnan my-data/ --figure influence --format svg --width 500",
 );
 
@@ -150,7 +150,7 @@ fn of_model(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Ve
             (explainer.canonical().clone(), overview)
         }
     };
-    let drawn = ModelFigures::new(&canonical, &overview, Bands::new(intervals.as_ref()), f64::from(args.width));
+    let drawn = ModelFigures::new(&canonical, &overview, Bands::new(intervals.as_ref()));
     if args.feature.is_empty() {
         return Ok(drawn.all());
     }
@@ -165,10 +165,10 @@ fn of_predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<
     let positions = names::items(data, &args.id, "gnan predict MODEL DATA")?;
     let wanted = Output::named(definition, &args.class)?;
     let explainer = Explainer::new(model, data)?;
-    let width = f64::from(args.width);
     let mut figures = Vec::new();
     for (position, why) in positions.iter().zip(explainer.explain(&positions)?) {
         let chosen = wanted.clone().unwrap_or_else(|| Output::foremost(definition, &why));
+        let weak = explainer.weak_values(*position);
         // What raises one of two classes lowers the other: both are one picture.
         let mut shown: Vec<usize> = chosen.iter().map(|output| output.shown.0).collect();
         shown.dedup();
@@ -183,13 +183,13 @@ fn of_predictions(args: &PlotArgs, model: &Model, data: &Dataset) -> Result<Vec<
                 figures.push(Figure { name: format!("{name}{item}{class}"), ..figure });
             };
             let drawing = |role: NodeRole| {
-                prediction_figures::graph_drawing(definition, data, *position, &why, *output, role, width)
+                prediction_figures::graph_drawing(definition, data, *position, &why, *output, role, &weak)
             };
             add("graph", drawing(NodeRole::Source));
             if definition.learned.task == Task::Graph {
                 add("graph-receivers", drawing(NodeRole::Receiver));
             }
-            add("waterfall", prediction_figures::waterfall(definition, &why, *output, width));
+            add("waterfall", prediction_figures::waterfall(definition, &why, *output));
         }
     }
     Ok(figures)
@@ -226,7 +226,7 @@ fn write(args: &PlotArgs, figures: &[Figure]) -> Result<Vec<PathBuf>> {
     files.iter().try_for_each(|(path, _, _)| check_can_write(path, args.force.force))?;
     working("drawing", || {
         for (path, figure, format) in &files {
-            let scene = figure.scene.clone().with_palette(args.palette.palette());
+            let scene = figure.content.scene(f64::from(args.width)).with_palette(args.palette.palette());
             let bytes = match format {
                 Format::Svg => scene.svg().into_bytes(),
                 Format::Html => scene.html().into_bytes(),

@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gnan::dataset::QueriedPair;
+use gnan::evaluate::Scorer;
 use gnan::numbers::counted;
-use gnan::predict::{Prediction, Remarks, Scorer};
+use gnan::predict::{Prediction, Remarks};
 use gnan::{Dataset, Error, Model};
 
 use crate::args::heading::{DATA, OUTPUT};
 use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
 use crate::exit::{Completion, Failure, Result};
-use crate::metric_table::metric_table;
+use crate::metric_table::{part_note, part_table};
 use crate::progress::PredictionProgress;
 use crate::screen::eprint_line;
 use crate::style;
@@ -85,7 +86,12 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Completion> {
     say(&remarks);
     match scorer.finish() {
         Ok(None) => {}
-        Ok(Some(metrics)) => eprint_line(metric_table(&[("these data".to_owned(), &metrics)]).render()),
+        Ok(Some(metrics)) => {
+            eprint_line(part_table(&metrics, model.definition().learned.outcome).render());
+            if let Some(note) = part_note(&metrics, data.task()) {
+                eprint_line(format!("{}: {note}", style::warning("note")));
+            }
+        }
         Err(error) => {
             eprint_line(format!(
                 "{}: the predictions are not compared with the targets: {error}",
@@ -108,9 +114,15 @@ fn predict(
     let progress = PredictionProgress::new(data.len());
     let mut waiting: Vec<Prediction> = Vec::with_capacity(PREDICTIONS_AT_ONCE);
     let mut done = 0;
+    let problems = !data.skipped().is_empty();
+    // Written with the first predictions: data that cannot be predicted leave nothing behind.
+    let mut header = (format == Format::Csv).then(|| model.csv_header(problems)).transpose()?;
     let mut write = |waiting: &mut Vec<Prediction>| -> Result<()> {
+        if let Some(header) = header.take() {
+            sink.write(&header)?;
+        }
         sink.write(&match format {
-            Format::Csv => model.csv_lines(waiting, done == 0)?,
+            Format::Csv => model.csv_lines(waiting, problems)?,
             Format::Jsonl => model.json_lines(waiting)?,
         })?;
         done += waiting.len();
@@ -121,8 +133,10 @@ fn predict(
         }
     };
     let remarks = model
-        .predict_each(data, |prediction| {
-            scorer.add(&prediction);
+        .predict_rows(data, |prediction| {
+            if prediction.problem.is_none() {
+                scorer.add(&prediction);
+            }
             waiting.push(prediction);
             if waiting.len() == PREDICTIONS_AT_ONCE { write(&mut waiting) } else { Ok(()) }
         })
@@ -130,9 +144,7 @@ fn predict(
             Failure::Library(error) => Failure::Library(error.in_file(&args.data)),
             other => other,
         })?;
-    if !waiting.is_empty() || data.is_empty() {
-        write(&mut waiting)?;
-    }
+    write(&mut waiting)?;
     progress.finish();
     sink.close(&args.output, &counted(data.len(), "prediction"))?;
     Ok(remarks)

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::explain::names;
 use crate::args::heading::{DATA, OUTPUT};
-use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write};
+use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write, train_command};
 use crate::cli::examples;
 use crate::exit::{Completion, Result};
 use crate::intervals;
@@ -41,7 +41,7 @@ pub struct ReportArgs {
     #[command(flatten)]
     read: ReadArgs,
 
-    /// The test share that the model was trained with, where it was; these items judge it
+    /// The test share that the model was trained with, for model files that do not remember their test items
     #[arg(long, value_name = "SHARE", help_heading = DATA, allow_negative_numbers = true)]
     test_share: Option<f64>,
 
@@ -90,6 +90,7 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<Completion> {
         palette: args.palette.palette(),
         model_name: &args.model.display().to_string(),
         data_name: &args.data,
+        train_command: train_command(&model, &args.data),
         options: options(args),
     };
     let page = write(&report, &args.output).map_err(|error| error.in_file(&args.data))?;

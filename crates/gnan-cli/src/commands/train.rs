@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use gnan::baseline;
-use gnan::dataset::Split;
+use gnan::dataset::{Split, SplitOrigin};
 use gnan::evaluate::{Evaluation, EvaluationEvent, Journal, PartMetrics, Trial};
-use gnan::metric::Metrics;
+use gnan::files::skipped_csv;
 use gnan::model::{Certificate, Ended, Record};
 use gnan::model_file::parameter_count;
 use gnan::numbers::{count, counted, duration, metric};
+use gnan::output::write_atomically;
 use gnan::spec::ShapeKind;
 use gnan::train::Fitted;
 use gnan::{Dataset, Error, Spec};
@@ -21,7 +21,7 @@ use crate::args::{DataArgs, ForceArgs, SearchArgs, check_can_write};
 use crate::cli::examples;
 use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
-use crate::metric_table::metric_table;
+use crate::metric_table::part_table;
 use crate::progress::{EvaluationProgress, TrainingProgress};
 use crate::screen::{eprint_line, note_without_effect, print, print_json, warn_of_cache};
 use crate::style::{self, dim, heading};
@@ -137,7 +137,7 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Completion> {
     let data = args.data.open(spec.fit.seed, args.test_share)?;
     let parts = data.parts(args.test_share, spec.fit.seed)?;
     interrupt::listen("stopping after this epoch; the best model so far will be saved")?;
-    let outcome = fit(spec, &parts.0, |fitted| fitted.model.save(&args.output))?;
+    let outcome = fit(spec, &parts, |fitted| fitted.model.save(&args.output))?;
     finish(args, &data, &parts, &outcome, json)
 }
 
@@ -178,22 +178,24 @@ fn search(args: &TrainArgs, json: bool) -> Result<Completion> {
     let data = data.described(&candidate.data.describe)?;
     let split = split.view_in(&data);
     let tried = Trial::by_loss(tried);
-    let mut outcome = fit(&candidate, &split, |_| Ok(()))?;
+    let parts = (split, origin);
+    let mut outcome = fit(&candidate, &parts, |_| Ok(()))?;
     outcome.fitted.model = outcome.fitted.model.with_record(|record| record.tried = tried.clone());
     outcome.fitted.tried = tried;
     outcome.fitted.model.save(&args.output)?;
-    finish(args, &data, &(split, origin), &outcome, json)
+    finish(args, &data, &parts, &outcome, json)
 }
 
 /// Says what came of it.
 fn finish(
     args: &TrainArgs,
     data: &Dataset,
-    parts: &(Split, &'static str),
+    parts: &(Split, SplitOrigin),
     outcome: &Outcome,
     json: bool,
 ) -> Result<Completion> {
     let (split, origin) = parts;
+    write_skipped(data, &args.output)?;
     if json {
         print_json(&document(args, data, &split.test, outcome))?;
     } else {
@@ -215,8 +217,26 @@ fn answer(ended: Ended, best_epoch: usize) -> Completion {
     Completion::CheckFailed
 }
 
+/// Lists rows that could not be read beside the model; a list of an earlier training is replaced.
+fn write_skipped(data: &Dataset, model: &Path) -> Result<()> {
+    let path = model.with_extension("skipped.csv");
+    if data.skipped().is_empty() && !path.exists() {
+        return Ok(());
+    }
+    write_atomically(&path, &skipped_csv(data.skipped())?)?;
+    if !data.skipped().is_empty() {
+        let rows = counted(data.skipped().len(), "row");
+        eprint_line(format!("wrote why {rows} could not be read to {}", heading(path.display())));
+    }
+    Ok(())
+}
+
 /// Fits and judges; `save` is called as soon as there is a model.
-pub fn fit(spec: &Spec, split: &Split, save: impl FnOnce(&Fitted) -> gnan::Result<()>) -> Result<Outcome> {
+pub fn fit(
+    spec: &Spec,
+    (split, origin): &(Split, SplitOrigin),
+    save: impl FnOnce(&Fitted) -> gnan::Result<()>,
+) -> Result<Outcome> {
     if let Some(note) = spec.knots_note(&split.train.union(&split.valid)) {
         eprint_line(note);
     }
@@ -225,26 +245,16 @@ pub fn fit(spec: &Spec, split: &Split, save: impl FnOnce(&Fitted) -> gnan::Resul
     let fitted = spec.fit_watched(&split.train, Some(&split.valid), &mut |report| progress.epoch(report));
     progress.finish();
     warn_of_cache(split.train.run().cache.as_ref());
-    let fitted = fitted?;
+    let mut fitted = fitted?;
     let seconds = start.elapsed().as_secs_f64();
+    fitted.model = fitted.model.tested_on(&split.test, *origin);
     save(&fitted)?;
-    let metrics = PartMetrics::of(&fitted, &split.test)?;
+    let judged = Split { train: fitted.train.clone(), valid: fitted.valid.clone(), test: split.test.clone() };
+    let metrics = PartMetrics::of_split(&fitted.model, &judged)?;
     Ok(Outcome { fitted, metrics, seconds })
 }
 
-/// A table of metrics by part, beside the baseline.
-fn metrics_of(metrics: &PartMetrics, baseline_words: &str) -> Table {
-    let columns = [
-        ("validation".to_owned(), &metrics.validation),
-        ("test".to_owned(), &metrics.test),
-        (format!("baseline ({baseline_words})"), &metrics.baseline),
-    ];
-    let present: Vec<(String, &Metrics)> =
-        columns.into_iter().filter_map(|(name, metrics)| Some((name, metrics.as_ref()?))).collect();
-    metric_table(&present)
-}
-
-fn summary(data: &Dataset, origin: &str, test: &Dataset, outcome: &Outcome, path: &Path) -> String {
+fn summary(data: &Dataset, origin: &SplitOrigin, test: &Dataset, outcome: &Outcome, path: &Path) -> String {
     let definition = outcome.fitted.model.definition();
     let record = &definition.record;
     let mut text = format!("{}  {}\n\n", heading(format!("trained on {}", data.name())), dim(data.format()));
@@ -258,6 +268,9 @@ fn summary(data: &Dataset, origin: &str, test: &Dataset, outcome: &Outcome, path
         sizes.push_str(&format!(", {} to test", count(test.len())));
     }
     facts.fact("data", sizes);
+    if record.skipped_rows > 0 {
+        facts.fact("", format!("{} could not be read and were left out", counted(record.skipped_rows, "row")));
+    }
     facts.fact("model", words::architecture(definition));
     facts.fact("training", words::settings(definition));
     if let Some(knots) = words::knots(definition) {
@@ -284,7 +297,7 @@ fn summary(data: &Dataset, origin: &str, test: &Dataset, outcome: &Outcome, path
     }
     text.push_str(&facts.render());
     if outcome.metrics.baseline.is_some() {
-        let table = metrics_of(&outcome.metrics, baseline::words(definition.learned.outcome)).render();
+        let table = part_table(&outcome.metrics, definition.learned.outcome).render();
         text.push_str(&format!("\n{table}"));
     }
     if record.best_epoch == 0 {

@@ -13,17 +13,26 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Looks at the page from inside, as a reader's browser has it, and leaves what it saw in the document.
-const WITNESS: &str = r#"<script>
+const WITNESS: &str = r##"<script>
 const seen = { errors: [], requests: [] };
 addEventListener("error", event => seen.errors.push(String(event.message)));
 addEventListener("securitypolicyviolation", event => seen.errors.push(event.blockedURI));
 addEventListener("load", () => {
-  const figures = [...document.querySelectorAll("figure svg")];
+  // What a chooser hides, and the layout for the other width, is not to be seen.
+  const figures = [...document.querySelectorAll("figure svg")].filter(svg => svg.checkVisibility());
   seen.figures = figures.length;
   seen.drawn = figures.filter(svg => {
     const box = svg.getBoundingClientRect();
     return box.width > 100 && box.height > 40 && svg.querySelectorAll("*").length > 5;
   }).length;
+  const chosen = () => [...document.querySelectorAll("#features .choice")].findIndex(part => part.checkVisibility());
+  const list = document.querySelector("#choose-feature");
+  seen.chosen = [chosen()];
+  if (list) {
+    list.value = "1";
+    list.dispatchEvent(new Event("change"));
+    seen.chosen.push(chosen());
+  }
   const pointed = document.querySelector("figure [data-tip]");
   pointed?.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: 200, clientY: 200 }));
   pointed?.dispatchEvent(new PointerEvent("pointerover", { bubbles: true, clientX: 200, clientY: 200 }));
@@ -37,7 +46,7 @@ addEventListener("load", () => {
   note.textContent = JSON.stringify(seen);
   document.body.append(note);
 });
-</script>"#;
+</script>"##;
 
 fn browser() -> Option<&'static str> {
     let found = BROWSERS.into_iter().find(|name| {
@@ -55,7 +64,7 @@ fn browser() -> Option<&'static str> {
 }
 
 /// Opens a page and returns what the witness saw; anything on the console is an error.
-fn open(browser: &str, desk: &Desk, page: &str) -> Value {
+fn open(browser: &str, desk: &Desk, page: &str, width: u32) -> Value {
     let html = String::from_utf8(desk.read(page)).expect("UTF-8");
     let watched = html.replacen("<head>", &format!("<head>{WITNESS}"), 1);
     desk.write("watched.html", &watched);
@@ -69,7 +78,8 @@ fn open(browser: &str, desk: &Desk, page: &str) -> Value {
             "--disable-sync",
             "--disable-dev-shm-usage",
         ])
-        .args(["--enable-logging=stderr", "--window-size=1000,900", "--virtual-time-budget=3000"])
+        .args(["--enable-logging=stderr", "--virtual-time-budget=3000"])
+        .arg(format!("--window-size={width},900"))
         .arg(format!("--user-data-dir={}", run("profile").display()))
         .arg(format!("file://{}", run("watched.html").display()))
         .stdin(Stdio::null())
@@ -113,9 +123,13 @@ fn a_report_opens_in_a_browser_and_asks_for_nothing() {
     desk.works("train chains -o model.gnan --epochs 60");
     desk.works("bootstrap model.gnan chains --resamples 6");
     desk.works("report model.gnan chains -o report.html --id g3");
-    check(&open(browser, &desk, "report.html"), 10);
+    for width in [1000, 500] {
+        let seen = open(browser, &desk, "report.html", width);
+        check(&seen, 10);
+        assert_eq!(seen["chosen"], serde_json::json!([0, 1]), "{seen}");
+    }
     desk.works("plot model.gnan chains -o figures --format html --figure influence");
-    check(&open(browser, &desk, "figures/influence-by-distance.html"), 1);
+    check(&open(browser, &desk, "figures/influence-by-distance.html", 1000), 1);
 }
 
 /// Names that try to be markup, to leave their attribute or to end a script stay names.
@@ -134,7 +148,7 @@ fn a_report_with_hostile_names_is_only_a_report() {
     }
     desk.works("train people --target label -o model.gnan --epochs 30");
     desk.works("report model.gnan people -o report.html");
-    let seen = open(browser, &desk, "report.html");
+    let seen = open(browser, &desk, "report.html", 1000);
     check(&seen, 8);
     // The page's own and the witness.
     assert_eq!(seen["scripts"], 2, "{seen}");

@@ -34,7 +34,8 @@ fn assert_ledger_adds_up(text: &str) {
         (number.parse::<f64>().unwrap_or_else(|_| panic!("no number in: {line}")) * 100.0).round() as i64
     };
     let from_base = text.lines().skip_while(|line| !line.trim_start().starts_with("base"));
-    let mut lines = from_base.take_while(|line| !line.contains("measured")).filter(|line| !line.contains("──"));
+    let mut lines =
+        from_base.take_while(|line| !line.trim_start().starts_with("actual")).filter(|line| !line.contains("──"));
     let prediction = lines.clone().last().map(hundredths).expect("a prediction");
     let all: i64 = lines.by_ref().map(hundredths).sum();
     assert_eq!(all, 2 * prediction, "{text}");

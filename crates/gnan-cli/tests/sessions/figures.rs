@@ -76,10 +76,12 @@ fn a_report_is_one_file_that_says_everything() {
     let desk = Desk::new();
     desk.molecules("chains");
     desk.works("train chains -o model.gnan --epochs 30 --test-share 0.2");
-    desk.works("report model.gnan chains --test-share 0.2 --id g7").shows("wrote report.html");
+    desk.works("report model.gnan chains --id g7").shows("wrote report.html");
     let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
-    let sections = ["What the model is", "How well it predicts", "The whole model in figures", "Example predictions"];
-    for words in sections.into_iter().chain(["What to be careful about", "How to reproduce", "test items", "g7"]) {
+    let sections =
+        ["In short", "What the model is", "How well it predicts", "The whole model in figures", "Feature by feature"];
+    let words = ["term by term", "What to be careful about", "How to reproduce", "12 test items (random split)", "g7"];
+    for words in sections.into_iter().chain(words) {
         assert!(page.contains(words), "{words} is not in the page");
     }
     for outside in ["http://", "https://", "src=", "@import", "url("] {
@@ -88,11 +90,7 @@ fn a_report_is_one_file_that_says_everything() {
         assert!(outside == "url(" || found == 0, "the page refers to {outside}");
     }
     desk.gnan("report model.gnan chains").expect(2).says("--force");
-    // Without the share it cannot be known which items training saw, and the page says so.
-    desk.works("report model.gnan chains -o other.html");
-    let other = String::from_utf8(desk.read("other.html")).expect("UTF-8");
-    assert!(other.contains("Some of them may have been used in training"));
-    // Nor is there anything to judge by where the targets are not known.
+    // There is nothing to judge by where the targets are not known.
     let graphs: String = (0..60).map(|graph| format!("g{graph}\n")).collect();
     desk.write("chains/graphs.csv", &format!("graph_id\n{graphs}"));
     desk.works("report model.gnan chains -o unknown.html");
@@ -100,22 +98,65 @@ fn a_report_is_one_file_that_says_everything() {
     assert!(unknown.contains("no known targets") && unknown.contains("the most confident"));
 }
 
-/// The parts of a data set depend on the order of its rows: of another order it cannot be said what training never saw.
+/// A model remembers its items by what they are: the order of rows does not matter, other items are told apart.
 #[test]
-fn a_report_does_not_take_other_items_for_the_test_part() {
+fn a_report_tells_test_items_from_others() {
     let desk = Desk::new();
     desk.molecules("chains");
     desk.works("train chains -o model.gnan --epochs 20 --test-share 0.3");
-    desk.works("report model.gnan chains --test-share 0.3 -o known.html");
+    let page = |name: &str| {
+        desk.works(&format!("report model.gnan chains -o {name}"));
+        String::from_utf8(desk.read(name)).expect("UTF-8")
+    };
+    assert!(page("known.html").contains("18 test items (random split)"));
     let graphs = String::from_utf8(desk.read("chains/graphs.csv")).expect("UTF-8");
     let mut rows: Vec<&str> = graphs.lines().skip(1).collect();
     rows.reverse();
     desk.write("chains/graphs.csv", &format!("graph_id,toxic\n{}\n", rows.join("\n")));
-    desk.works("report model.gnan chains --test-share 0.3 -o other.html");
-    let page = |name: &str| String::from_utf8(desk.read(name)).expect("UTF-8");
-    assert!(page("known.html").contains("They were not used in training"));
-    assert!(!page("other.html").contains("They were not used in training"));
-    desk.gnan("bootstrap model.gnan chains --test-share 0.3").expect(2).says("name the data it was trained on");
+    assert!(page("reversed.html").contains("18 test items (random split)"));
+    desk.works("bootstrap model.gnan chains --resamples 2");
+    // The same items with other targets are not what it was trained on.
+    let swapped = graphs.replace(",yes", ",maybe").replace(",no", ",yes").replace(",maybe", ",no");
+    desk.write("chains/graphs.csv", &swapped);
+    desk.gnan("bootstrap model.gnan chains --restart").expect(2).says("(or other targets)");
+    // Other names: it does not know them, and says so.
+    for file in ["graphs", "nodes", "edges"] {
+        let text = String::from_utf8(desk.read(&format!("chains/{file}.csv"))).expect("UTF-8");
+        let renamed: Vec<String> = text
+            .lines()
+            .map(|line| line.strip_prefix('g').map_or(line.to_owned(), |rest| format!("h{rest}")))
+            .collect();
+        let renamed = renamed.join("\n").replace("hraph_id", "graph_id");
+        desk.write(&format!("chains/{file}.csv"), &format!("{renamed}\n"));
+    }
+    let other = page("other.html");
+    assert!(other.contains("60 items other than those of training") && !other.contains("test items"));
+}
+
+/// The commands at the end of a report are run as they stand, and give the same model and the same page.
+#[test]
+fn the_commands_of_a_report_reproduce_it() {
+    let desk = Desk::new();
+    desk.molecules("chains");
+    desk.write("options.toml", "hidden = 16\nlayers = 2\n");
+    let options =
+        "--target toxic --epochs 40 --config options.toml --test-share 0.25 --describe degree --rho shared --seed 9";
+    for (data, options) in [("chains", options), ("solubility", "--epochs 10 --hidden 16 --shape spline")] {
+        desk.works(&format!("train {data} {options} -o model.gnan --force"));
+        desk.works(&format!("report model.gnan {data} -o report.html --force"));
+        let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
+        let commands = page.split("<pre>").nth(1).and_then(|rest| rest.split("</pre>").next()).expect("commands");
+        let commands = commands.replace("&quot;", "\"").replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+        assert!(commands.starts_with("gnan train ") && commands.contains("cmp model.gnan again.gnan"), "{commands}");
+        for line in commands.lines() {
+            let Some(arguments) = line.strip_prefix("gnan ") else { continue };
+            // None of these options needs quotes.
+            desk.works(&arguments.replace('\'', ""));
+        }
+        assert_eq!(desk.read("model.gnan"), desk.read("again.gnan"), "{commands}");
+        assert_eq!(desk.read("report.html"), desk.read("again.html"), "{commands}");
+        ["again.gnan", "again.html"].iter().for_each(|name| std::fs::remove_file(desk.path(name)).expect("a file"));
+    }
 }
 
 /// Values so far out that the engine takes them for the farthest it can tell: explanations do the same.

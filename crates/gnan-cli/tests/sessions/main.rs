@@ -9,6 +9,8 @@ mod convert;
 mod demo;
 mod dense;
 mod desk;
+#[cfg(unix)]
+mod examples;
 mod explain;
 #[cfg(target_os = "linux")]
 mod interrupt;
@@ -21,4 +23,5 @@ mod memory;
 mod options;
 mod predict;
 mod search;
+mod untidy;
 mod walk;

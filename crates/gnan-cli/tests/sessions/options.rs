@@ -26,6 +26,8 @@ const ROWS: &[Row] = &[
     row("largest-component", &["true"], "towns", ""),
     row("explicit-hydrogens", &["true"], "alkanes.csv", "--smiles-column formula"),
     row("smiles-column", &["formula"], "alkanes.csv", ""),
+    row("name-column", &["node_id"], "people", ""),
+    row("strict", &["true"], "alkanes.csv", "--smiles-column formula"),
     row("splits", &["splits.json"], "towns", ""),
     row("negatives", &["0.5"], "people", "--task link"),
     row("most-node-pairs", &["40"], "people", "--task link"),

@@ -29,10 +29,10 @@ fn graphs_from_tables_to_predictions() {
     assert_eq!(predictions.stdout.lines().count(), 61);
     predictions.says("accuracy");
 
-    desk.works("inspect model.gnan").shows("toxic of graphs").shows("element").shows("format version 2");
+    desk.works("inspect model.gnan").shows("toxic of graphs").shows("element").shows("format version 3");
     let inside = desk.json("inspect model.gnan");
     assert_eq!(inside["definition"]["learned"]["task"], "graph");
-    assert_eq!(inside["format_version"], 2);
+    assert_eq!(inside["format_version"], 3);
 }
 
 #[test]

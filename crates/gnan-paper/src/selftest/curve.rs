@@ -5,7 +5,7 @@
 pub(crate) struct CurvePoint {
     /// Where it is, in words.
     pub place: String,
-    /// What training data stand behind it: nodes, receivers, or their product for a heatmap cell.
+    /// Its support in training: nodes, receivers, or their product for a heatmap cell.
     pub support: f64,
     /// The planted value.
     pub truth: f64,
@@ -20,7 +20,7 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// Adds a point, if anything stands behind it.
+    /// Adds a point, if it has any support.
     pub fn push(&mut self, place: impl FnOnce() -> String, support: f64, truth: f64, found: f64) {
         if support > 0.0 {
             self.points.push(CurvePoint { place: place(), support, truth, found });

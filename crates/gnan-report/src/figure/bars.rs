@@ -12,7 +12,7 @@ pub(crate) struct BarRow {
     pub name: String,
     /// One per output.
     pub values: Vec<Estimate>,
-    /// How many data it rests on, for the tooltip; may be empty.
+    /// Its support in words, for the tooltip; may be empty.
     pub support: String,
     /// Little support: hatched.
     pub weak: bool,
@@ -90,7 +90,7 @@ impl Bars<'_> {
         } else {
             elements.push(Element::rectangle(zero, y, end - zero, thick, colour));
         }
-        if row.rest && !scale.holds(estimate.value) {
+        if estimate.value.is_finite() && !scale.holds(estimate.value) {
             // A broken bar: it ends outside of the figure, its number is beside it.
             let at = zero + 0.9 * (end - zero);
             for x in [at, at + 5.0] {

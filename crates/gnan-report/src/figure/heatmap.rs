@@ -1,9 +1,10 @@
 //! Feature by distance: the effect `rho(l) * f_k(v)` of a feature value at a distance. Colours diverge from a neutral zero and mean the same in all panels; cells with little support are hatched, those whose interval
 //! contains zero are marked, those without data are blank.
 
-use gnan::numbers::{self, counted};
+use gnan::numbers::{self, DAYS, counted};
 
-use super::Estimate;
+use super::table::{ESTIMATE, FigureCell, FigureTable, SUPPORT, estimate_cells, support_cells};
+use super::{Estimate, FigureContent, Support, hatching_words, support_words, supported_extent};
 use crate::axis::{SMALL, Scale};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
@@ -33,10 +34,8 @@ pub struct Heatmap {
     pub most: usize,
     /// One panel per class.
     pub panels: Vec<Panel>,
-    /// Smaller counts than this are little support.
-    pub enough: u64,
-    /// What is counted, for instance "node".
-    pub counted: String,
+    /// What items are, for instance "graph".
+    pub items: String,
 }
 
 /// What the rows of a heatmap are.
@@ -65,8 +64,8 @@ pub struct Panel {
 pub struct Cell {
     /// The number and its interval.
     pub estimate: Estimate,
-    /// How many nodes it rests on.
-    pub support: u64,
+    /// Its support in training.
+    pub support: Support,
 }
 
 /// The sizes of everything in a panel.
@@ -78,9 +77,8 @@ struct Grid {
     rows: usize,
 }
 
-impl Heatmap {
-    /// Lays the figure out at a width in pixels.
-    pub fn scene(&self, width: f64) -> Scene {
+impl FigureContent for Heatmap {
+    fn scene(&self, width: f64) -> Scene {
         let width = layout::figure_width(width);
         let mut elements = Vec::new();
         let mut y = layout::heading(&mut elements, &self.title, width);
@@ -115,6 +113,27 @@ impl Heatmap {
         scene
     }
 
+    fn table(&self) -> FigureTable {
+        let several = self.panels.len() > 1;
+        let row_unit = if self.row_unit.is_empty() { "row" } else { &self.row_unit };
+        let header = ["output", row_unit, &self.column_unit].into_iter().chain(ESTIMATE).chain(SUPPORT);
+        let mut table = FigureTable::new(header);
+        for panel in &self.panels {
+            let output = if several { FigureCell::from(&panel.name) } else { FigureCell::Empty };
+            for (name, cells) in self.rows.iter().zip(&panel.cells) {
+                for (column, cell) in self.columns.iter().zip(cells) {
+                    let Some(cell) = cell else { continue };
+                    let place = [output.clone(), name.into(), column.into()];
+                    let numbers = estimate_cells(&cell.estimate).into_iter().chain(support_cells(cell.support));
+                    table.rows.push(place.into_iter().chain(numbers).collect());
+                }
+            }
+        }
+        table.without_empty_columns()
+    }
+}
+
+impl Heatmap {
     fn grid(&self, width: f64) -> Grid {
         let rows = self.rows.len().min(self.most.max(1));
         let names =
@@ -131,11 +150,11 @@ impl Heatmap {
         Grid { names, wide, high, apart, rows }
     }
 
-    /// The largest absolute value shown: the end of the colours.
+    /// The largest absolute value with enough support: the end of the colours.
     fn largest(&self, rows: usize) -> f64 {
         let cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(rows).flatten().flatten());
-        let values = cells.map(|cell| cell.estimate.value.abs()).filter(|value| value.is_finite());
-        values.fold(0.0, f64::max)
+        let values = supported_extent(cells.map(|cell| (cell.estimate.value.abs(), cell.support.is_little())));
+        values.into_iter().fold(0.0, f64::max)
     }
 
     /// The meaning of the colours, with its unit.
@@ -208,10 +227,10 @@ impl Heatmap {
             for (column, cell) in cells.iter().enumerate().take(self.columns.len()) {
                 let Some(cell) = cell.filter(|cell| cell.estimate.value.is_finite()) else { continue };
                 let (left, y) = (self.left_of(column, grid, x), top + row as f64 * grid.high);
-                let share = if largest > 0.0 { cell.estimate.value / largest } else { 0.0 };
+                let share = if largest > 0.0 { (cell.estimate.value / largest).clamp(-1.0, 1.0) } else { 0.0 };
                 let air = if grid.high > 8.0 && grid.wide > 8.0 { 1.0 } else { 0.0 };
                 let (wide, high) = (grid.wide - air, grid.high - air);
-                let weak = cell.support < self.enough;
+                let weak = cell.support.is_little();
                 let mut parts = vec![Element::rectangle(left, y, wide, high, Colour::Diverging(share))];
                 if weak {
                     let lines = Element::rectangle(left, y, wide, high, Colour::Muted).hatch(Colour::Surface);
@@ -252,7 +271,7 @@ impl Heatmap {
         let class = if self.panels.len() > 1 { format!("{}: ", text::one_line(&panel.name)) } else { String::new() };
         let row = self.rows.get(row).map_or(String::new(), |name| text::one_line(name));
         let column = self.columns.get(column).map_or(String::new(), |name| text::one_line(name));
-        let support = counted(cell.support as usize, &self.counted);
+        let support = support_words(cell.support, &self.items);
         format!("{class}{row}\n{}: {column}\n{}\n{support}", self.column_unit, cell.estimate.words(&self.unit))
     }
 
@@ -265,9 +284,8 @@ impl Heatmap {
             y = layout::note(elements, &words, y, width);
         }
         let mut cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(grid.rows).flatten().flatten());
-        if cells.any(|cell| cell.support < self.enough) {
-            let words = format!("fewer than {}: little support", counted(self.enough as usize, &self.counted));
-            y = layout::key_of_hatching(elements, &words, y, width);
+        if cells.any(|cell| cell.support.is_little()) {
+            y = layout::key_of_hatching(elements, &hatching_words(&self.items), y, width);
         }
         if self.has_marks(grid.rows) {
             let cell =
@@ -304,8 +322,11 @@ fn short_number(value: f64, largest: f64) -> String {
     if text.chars().all(|c| c == '0' || c == '.') { "0".into() } else { text::with_minus(&text) }
 }
 
-/// Names of evenly spaced values, with as many decimals as they need.
-pub(crate) fn value_names(values: &[f64]) -> Vec<String> {
+/// Names of evenly spaced values, with as many decimals as they need; dates where the unit counts days.
+pub(crate) fn value_names(values: &[f64], unit: Option<&str>) -> Vec<String> {
+    if unit == Some(DAYS) {
+        return values.iter().map(|value| text::value(*value, unit)).collect();
+    }
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
     if low > high {

@@ -3,8 +3,9 @@
 
 use gnan::numbers::counted;
 
-use super::Estimate;
 use super::bars::{BarRow, Bars};
+use super::table::{ESTIMATE, FigureTable, estimate_cells};
+use super::{Estimate, FigureContent};
 use crate::layout::{self, MARGIN};
 use crate::scene::{Element, Scene};
 use crate::text;
@@ -40,9 +41,8 @@ pub struct ImportanceRow {
     pub importance: Estimate,
 }
 
-impl Importance {
-    /// Lays the figure out at a width in pixels.
-    pub fn scene(&self, width: f64) -> Scene {
+impl FigureContent for Importance {
+    fn scene(&self, width: f64) -> Scene {
         let width = layout::figure_width(width);
         let mut elements = Vec::new();
         let mut y = layout::heading(&mut elements, &self.title, width);
@@ -73,6 +73,19 @@ impl Importance {
         scene
     }
 
+    fn table(&self) -> FigureTable {
+        let mut table = FigureTable::new(["", "of"].into_iter().chain(ESTIMATE));
+        for block in &self.blocks {
+            for row in &block.rows {
+                let place = [(&block.name).into(), (&row.name).into()];
+                table.rows.push(place.into_iter().chain(estimate_cells(&row.importance)).collect());
+            }
+        }
+        table.without_empty_columns()
+    }
+}
+
+impl Importance {
     fn rows(&self, block: &Block) -> Vec<BarRow> {
         let row = |name: String, importance: Estimate, rest: bool| BarRow {
             name,

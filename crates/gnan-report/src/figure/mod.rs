@@ -1,6 +1,10 @@
-//! The figures, one file each: a plain struct of numbers and names, and how it is laid out. The caller brings the
-//! numbers in canonical form and in order of importance; a figure computes nothing but positions.
+//! The figures, one file each: a plain struct of numbers and names, how it is laid out, and the table behind it. The caller
+//! brings the numbers in canonical form and in order of importance; a figure computes nothing but positions.
+//!
+//! What has little support in training is hatched, and does not decide how far an axis reaches: it is cut off there, and
+//! marked.
 
+pub mod table;
 pub mod distance_curves;
 pub mod shapes;
 pub mod heatmap;
@@ -15,10 +19,23 @@ pub(crate) mod curve_panel;
 
 use gnan::numbers::counted;
 
-pub use gnan::explain::Bin;
-pub use gnan::model::Support;
+pub use gnan::model::{Bin, Support};
 
+use gnan::model::LITTLE_SUPPORT;
+
+use crate::colour::Colour;
+use crate::scene::{Element, Scene};
 use crate::text;
+use table::FigureTable;
+
+/// What a figure shows.
+pub trait FigureContent {
+    /// The figure laid out at a width in pixels.
+    fn scene(&self, width: f64) -> Scene;
+
+    /// The numbers behind it.
+    fn table(&self) -> FigureTable;
+}
 
 /// A 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,11 +91,39 @@ impl Estimate {
     }
 }
 
-/// How many nodes a number rests on, and in how many graphs where there are several.
-pub(crate) fn support_words(support: Support) -> String {
+/// How many nodes support a number, and how many items ("graphs", "labelled nodes") they belong to.
+pub(crate) fn support_words(support: Support, items: &str) -> String {
     let nodes = counted(support.nodes as usize, "node");
-    match support.graphs {
-        0 => nodes,
-        graphs => format!("{nodes} in {}", counted(graphs as usize, "graph")),
+    match support.items == support.nodes {
+        true => nodes,
+        false => format!("{nodes}, {}", counted(support.items as usize, items)),
     }
+}
+
+/// What hatching means.
+pub(crate) fn hatching_words(items: &str) -> String {
+    format!("fewer than {}: little support", counted(LITTLE_SUPPORT as usize, items))
+}
+
+/// The note where something is cut off.
+pub(crate) const CUT_OFF: &str =
+    "Triangles: parts with little support that reach beyond the axis; point at them for their value.";
+
+/// The numbers that an axis must show: those with enough support, or all where none has.
+pub(crate) fn supported_extent(numbers: impl Iterator<Item = (f64, bool)>) -> Vec<f64> {
+    let (mut all, mut supported) = (Vec::new(), Vec::new());
+    for (number, weak) in numbers.filter(|(number, _)| number.is_finite()) {
+        all.push(number);
+        if !weak {
+            supported.push(number);
+        }
+    }
+    if supported.is_empty() { all } else { supported }
+}
+
+/// A triangle at the edge of a panel beyond which a number lies, with that number as tooltip.
+pub(crate) fn cut_mark([x, y]: [f64; 2], up: bool, words: String) -> Element {
+    let height = if up { 6.0 } else { -6.0 };
+    let points = vec![[x - 4.0, y + height], [x + 4.0, y + height], [x, y]];
+    Element::polygon(points, Colour::Ink).opacity(0.75).class("cut").tooltip(words)
 }

@@ -2,6 +2,8 @@
 
 use gnan::numbers::count;
 
+use super::FigureContent;
+use super::table::{FigureCell, FigureTable};
 use crate::axis::{self, Scale};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
@@ -32,9 +34,8 @@ pub struct ScatterPoint {
     pub predicted: f64,
 }
 
-impl Scatter {
-    /// Lays the figure out at a width in pixels.
-    pub fn scene(&self, width: f64) -> Scene {
+impl FigureContent for Scatter {
+    fn scene(&self, width: f64) -> Scene {
         let width = layout::figure_width(width);
         let side = (width - 90.0).min(420.0);
         let mut elements = Vec::new();
@@ -72,6 +73,14 @@ impl Scatter {
         scene.description = format!("{} items, predicted against actual.", known.len());
         scene.elements = elements;
         scene
+    }
+
+    fn table(&self) -> FigureTable {
+        let mut table = FigureTable::new(["item", "actual", "predicted"]);
+        table.rows.extend(self.items.iter().map(|item| {
+            vec![(&item.name).into(), FigureCell::Number(item.actual), FigureCell::Number(item.predicted)]
+        }));
+        table
     }
 }
 

@@ -5,8 +5,11 @@
 use gnan::numbers::counted;
 
 use super::bars::{BarRow, Bars};
-use super::curve_panel::{CurvePanel, STRIP};
-use super::{Bin, Estimate, Interval, Support, support_words};
+use super::curve_panel::{CurvePanel, STRIP, band_through, known_at, through};
+use super::table::{FigureTable, SUPPORT, estimate_cells, support_cells};
+use super::{
+    Bin, CUT_OFF, Estimate, FigureContent, Interval, Support, cut_mark, hatching_words, support_words, supported_extent,
+};
 use crate::axis::{self, SMALL, Scale};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
@@ -26,8 +29,8 @@ pub struct Shapes {
     pub features: Vec<ShapeFunction>,
     /// How many features are shown at most, and how many levels of one feature.
     pub most: usize,
-    /// Fewer nodes than this are little support.
-    pub enough: u64,
+    /// What items are, for instance "graph".
+    pub items: String,
 }
 
 /// The shape function of one feature.
@@ -37,6 +40,8 @@ pub struct ShapeFunction {
     pub name: String,
     /// Unit of its values; may be empty.
     pub unit: String,
+    /// Whether its values are counts: whole numbers from 0 on.
+    pub counts: bool,
     /// The function.
     pub form: Form,
 }
@@ -69,7 +74,7 @@ pub struct Level {
     pub name: String,
     /// Its value for each output.
     pub values: Vec<Estimate>,
-    /// How many nodes have it.
+    /// Its support in training.
     pub support: Support,
 }
 
@@ -78,15 +83,14 @@ const PANEL: f64 = 130.0;
 /// Room for the bar of missing values beside a curve.
 const MISSING: f64 = 60.0;
 
-impl Shapes {
-    /// Lays the figure out at a width in pixels.
-    pub fn scene(&self, width: f64) -> Scene {
+impl FigureContent for Shapes {
+    fn scene(&self, width: f64) -> Scene {
         let width = layout::figure_width(width);
         let mut elements = Vec::new();
         let y = layout::heading(&mut elements, &self.title, width);
         let y = layout::legend(&mut elements, &self.outputs, y, width);
         let shown = &self.features[..self.features.len().min(self.most.max(1))];
-        let extent: Vec<f64> = shown.iter().flat_map(|feature| feature.form.extent()).collect();
+        let extent = supported_extent(shown.iter().flat_map(|feature| feature.form.numbers()));
         let binary = shown.iter().filter_map(|feature| match &feature.form {
             Form::Binary(level) => Some(self.row(feature.name.clone(), level)),
             _ => None,
@@ -124,14 +128,66 @@ impl Shapes {
             let words = format!("and {}, not drawn", counted(hidden, "weaker feature"));
             y = layout::note(&mut elements, &words, y - 4.0, width);
         }
-        y = self.notes(&mut elements, shown, y, width);
+        y = self.notes(&mut elements, shown, &extent, y, width);
         let mut scene = Scene::new(width, y + MARGIN, text::one_line(&self.title));
         scene.description = format!("{} of {}.", self.unit, counted(self.features.len(), "feature"));
         scene.elements = elements;
         scene
     }
 
-    fn notes(&self, elements: &mut Vec<Element>, shown: &[ShapeFunction], y: f64, width: f64) -> f64 {
+    fn table(&self) -> FigureTable {
+        let header = ["feature", "value", "output"].into_iter().chain(["effect", "95 % from", "to"]).chain(SUPPORT);
+        let mut table = FigureTable::new(header);
+        for feature in &self.features {
+            let mut add = |value: String, series: usize, estimate: &Estimate, support: Support| {
+                let output = self.outputs.get(series).filter(|_| self.outputs.len() > 1).map_or("", String::as_str);
+                let place = [(&feature.name).into(), (&value).into(), output.into()];
+                let numbers = estimate_cells(estimate).into_iter().chain(support_cells(support));
+                table.rows.push(place.into_iter().chain(numbers).collect());
+            };
+            let levels: &[Level] = match &feature.form {
+                Form::Binary(level) => std::slice::from_ref(level),
+                Form::Levels(levels) => levels,
+                Form::Curve { knots, bands, bins, missing } => {
+                    for (series, knots) in knots.iter().enumerate() {
+                        let curve = through(knots);
+                        let band = bands.get(series).map(|band| band_through(band));
+                        for bin in bins {
+                            let Some(value) = known_at(&curve, bin.centre()) else { continue };
+                            let ends = band.as_ref().and_then(|band| known_at(band, bin.centre()));
+                            let interval = ends.map(|ends| Interval { low: ends[0], high: ends[1] });
+                            let name = feature.range_words(bin);
+                            add(name, series, &Estimate { value: value[0], interval }, bin.support);
+                        }
+                    }
+                    missing.as_slice()
+                }
+            };
+            for level in levels {
+                for (series, estimate) in level.values.iter().enumerate() {
+                    add(level.name.clone(), series, estimate, level.support);
+                }
+            }
+        }
+        table.without_empty_columns()
+    }
+}
+
+impl ShapeFunction {
+    /// The values of a bin: "3", "0.5 to 1", "2024-01-01 to 2024-02-01".
+    pub(crate) fn range_words(&self, bin: &Bin) -> String {
+        let [from, to] = [bin.from, bin.to].map(|value| self.value_words(value));
+        if bin.from == bin.to { from } else { format!("{from} to {to}") }
+    }
+
+    /// A value of the feature.
+    pub(crate) fn value_words(&self, value: f64) -> String {
+        text::value(value, Some(&self.unit))
+    }
+}
+
+impl Shapes {
+    fn notes(&self, elements: &mut Vec<Element>, shown: &[ShapeFunction], extent: &[f64], y: f64, width: f64) -> f64 {
         let mut y = y - 4.0;
         let strips = shown.iter().any(|feature| matches!(&feature.form, Form::Curve { bins, .. } if !bins.is_empty()));
         if strips {
@@ -140,16 +196,20 @@ impl Shapes {
         if shown.iter().any(|feature| feature.form.has_intervals()) {
             y = layout::note(elements, "Shaded areas and lines over bars: 95 % intervals.", y, width);
         }
-        if shown.iter().any(|feature| feature.form.supports().any(|support| support.nodes < self.enough)) {
-            let words = format!("fewer than {}: little support", counted(self.enough as usize, "node"));
-            y = layout::key_of_hatching(elements, &words, y, width);
+        if shown.iter().any(|feature| feature.form.supports().any(|support| support.is_little())) {
+            y = layout::key_of_hatching(elements, &hatching_words(&self.items), y, width);
+        }
+        let scale = Scale::with_zero(extent.iter().copied(), PANEL, 0.0);
+        let curves = shown.iter().filter(|feature| matches!(feature.form, Form::Curve { .. }));
+        if curves.flat_map(|feature| feature.form.numbers()).any(|(number, _)| !scale.holds(number)) {
+            y = layout::note(elements, CUT_OFF, y, width);
         }
         y
     }
 
     fn row(&self, name: String, level: &Level) -> BarRow {
-        let weak = level.support.nodes < self.enough;
-        BarRow { name, values: level.values.clone(), support: support_words(level.support), weak, rest: false }
+        let (support, weak) = (support_words(level.support, &self.items), level.support.is_little());
+        BarRow { name, values: level.values.clone(), support, weak, rest: false }
     }
 
     /// The levels with the largest values first, and how many are left out.
@@ -244,7 +304,7 @@ impl Shapes {
                 let colour = self.colour(series, estimate.value);
                 let (zero, end) = (scale.at(0.0), scale.at(estimate.value));
                 let body = wide - if outputs > 1 { 1.0 } else { 0.0 };
-                let mut bar = if level.support.nodes < self.enough {
+                let mut bar = if level.support.is_little() {
                     layout::hatched(left, zero.min(end), body, (end - zero).abs(), colour)
                 } else {
                     vec![Element::rectangle(left, zero, body, end - zero, colour)]
@@ -264,8 +324,12 @@ impl Shapes {
                     text::one_line(&level.name),
                     self.of_output(series),
                     estimate.words(&self.unit),
-                    support_words(level.support)
+                    support_words(level.support, &self.items)
                 );
+                if estimate.value.is_finite() && !scale.holds(estimate.value) {
+                    let edge = if estimate.value > 0.0 { top } else { top + PANEL };
+                    bar.push(cut_mark([left + 0.5 * body, edge], estimate.value > 0.0, words.clone()));
+                }
                 let field = Element::rectangle(left, outer[0] - 3.0, body, outer[1] - outer[0] + 6.0, Colour::Surface);
                 bar.push(field.opacity(0.0).tooltip(words));
                 out.push(if outputs > 1 { Element::group(bar).series(series) } else { Element::group(bar) });
@@ -292,17 +356,28 @@ impl Shapes {
 }
 
 impl Form {
-    /// All finite numbers that the y-axis must show.
-    fn extent(&self) -> Vec<f64> {
-        let levels = |levels: &[Level]| levels.iter().flat_map(|l| &l.values).flat_map(Estimate::extent).collect();
+    /// All numbers that it shows, and whether each has little support.
+    fn numbers(&self) -> Vec<(f64, bool)> {
+        let of_level = |level: &Level| {
+            let weak = level.support.is_little();
+            level.values.iter().flat_map(Estimate::extent).map(|number| (number, weak)).collect::<Vec<_>>()
+        };
         match self {
-            Form::Binary(level) => levels(std::slice::from_ref(level)),
-            Form::Levels(all) => levels(all),
-            Form::Curve { knots, bands, missing, .. } => {
-                let knots = knots.iter().flatten().map(|&[_, value]| value);
-                let missing = missing.iter().flat_map(|level| &level.values).flat_map(Estimate::extent);
-                let knots = knots.chain(missing);
-                knots.chain(bands.iter().flatten().flat_map(|(_, band)| [band.low, band.high])).collect()
+            Form::Binary(level) => of_level(level),
+            Form::Levels(levels) => levels.iter().flat_map(of_level).collect(),
+            Form::Curve { knots, bands, bins, missing } => {
+                // The curve where there are values counts, whatever it does between them.
+                let at_values = knots.iter().flat_map(|knots| {
+                    let curve = through(knots);
+                    let ends = bins.iter().flat_map(|bin| [bin.from, bin.to].map(|x| (x, bin.support.is_little())));
+                    let at_ends = ends.filter_map(|(x, weak)| Some((curve.value_at(x).first().copied()?, weak)));
+                    at_ends.collect::<Vec<_>>()
+                });
+                let weak = |x: f64| !bins.is_empty() && Bin::support_at(bins, x).is_little();
+                let knots = knots.iter().flatten().map(|&[x, value]| (value, weak(x)));
+                let bands =
+                    bands.iter().flatten().flat_map(|(x, band)| [band.low, band.high].map(|end| (end, weak(*x))));
+                knots.chain(at_values).chain(bands).chain(missing.iter().flat_map(of_level)).collect()
             }
         }
     }

@@ -1,7 +1,9 @@
 //! The effect of one feature by value and distance, `rho[c](l) * f_k[c](v)`, one panel per class on one colour scale. Rows are the
 //! levels of the feature, or a grid of values with the largest on top.
 
+use super::FigureContent;
 use super::heatmap::{self, Cell, Heatmap, Panel, RowKind};
+use super::table::FigureTable;
 use crate::scene::Scene;
 
 /// What the figure shows.
@@ -25,10 +27,8 @@ pub struct ValueHeatmap {
     pub most: usize,
     /// One panel per class; `cells[value][column]`.
     pub panels: Vec<Panel>,
-    /// Smaller counts than this are little support.
-    pub enough: u64,
-    /// What is counted, for instance "node".
-    pub counted: String,
+    /// What items are, for instance "graph".
+    pub items: String,
 }
 
 /// The values of one feature.
@@ -36,17 +36,28 @@ pub struct ValueHeatmap {
 pub enum Values {
     /// Names of levels, in the order to draw them.
     Levels(Vec<String>),
-    /// A grid of numbers, rising.
-    Grid(Vec<f64>),
+    /// A grid of numbers, rising, with their unit where it is known.
+    Grid(Vec<f64>, Option<String>),
+}
+
+impl FigureContent for ValueHeatmap {
+    fn scene(&self, width: f64) -> Scene {
+        self.heatmap().scene(width)
+    }
+
+    fn table(&self) -> FigureTable {
+        self.heatmap().table()
+    }
 }
 
 impl ValueHeatmap {
-    /// Lays the figure out at a width in pixels.
-    pub fn scene(&self, width: f64) -> Scene {
+    fn heatmap(&self) -> Heatmap {
         let (rows, turned) = match &self.values {
             Values::Levels(names) => (names.clone(), false),
             // The largest value on top, as on a y-axis.
-            Values::Grid(values) => (heatmap::value_names(values).into_iter().rev().collect(), true),
+            Values::Grid(values, unit) => {
+                (heatmap::value_names(values, unit.as_deref()).into_iter().rev().collect(), true)
+            }
         };
         let count = rows.len();
         let panel = |panel: &Panel| {
@@ -57,7 +68,7 @@ impl ValueHeatmap {
             }
             Panel { name: panel.name.clone(), cells }
         };
-        let heatmap = Heatmap {
+        Heatmap {
             title: self.title.clone(),
             unit: self.unit.clone(),
             column_unit: self.column_unit.clone(),
@@ -68,9 +79,7 @@ impl ValueHeatmap {
             row_unit: self.value_unit.clone(),
             most: if turned { count } else { self.most },
             panels: self.panels.iter().map(panel).collect(),
-            enough: self.enough,
-            counted: self.counted.clone(),
-        };
-        heatmap.scene(width)
+            items: self.items.clone(),
+        }
     }
 }

@@ -3,6 +3,8 @@
 
 use gnan::numbers::{Precision, counted, probability};
 
+use super::FigureContent;
+use super::table::{FigureCell, FigureTable};
 use crate::axis::{self, Scale};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
@@ -66,22 +68,25 @@ impl Step {
 }
 
 const HEIGHT: f64 = 21.0;
+/// The largest share of the width that names have.
+const NAMES: f64 = 0.38;
+/// The least width of the bars, where names and numbers leave little.
+const LEAST_BARS: f64 = 60.0;
 
 /// Values beyond this are drawn as this: sums of them must stay finite.
 const LARGEST: f64 = 1e290;
 
-impl Waterfall {
-    /// Lays the figure out at a width in pixels.
-    pub fn scene(&self, width: f64) -> Scene {
+impl FigureContent for Waterfall {
+    fn scene(&self, width: f64) -> Scene {
         let width = layout::figure_width(width);
         let mut elements = Vec::new();
         let top = layout::heading(&mut elements, &self.title, width) + 2.0;
         let rows = self.rows();
-        let names = layout::names_room(rows.iter().map(|row| row.name.as_str()), 0.38 * width);
+        let names = layout::names_room(rows.iter().map(|row| row.name.as_str()), NAMES * width);
         let labels = self.labels(&rows);
         let room = labels.iter().map(|label| text::width(label, 11.0)).fold(20.0, f64::max) + 10.0;
         let left = MARGIN + names + 10.0;
-        let (from, to) = (left + 4.0, (width - MARGIN - room).max(left + 60.0));
+        let (from, to) = (left + 4.0, (width - MARGIN - room).max(left + LEAST_BARS));
         let scale = scale(&rows, from, to);
         let bottom = top + HEIGHT * rows.len() as f64 + 2.0;
         elements.extend(axis::horizontal(&scale, top, bottom, axis::fitting_width(&scale, to - from)));
@@ -99,7 +104,8 @@ impl Waterfall {
                 elements.push(line.stroke(Colour::Muted, 1.0));
             }
             let start = if row.is_level() && !scale.shows_zero() { row.to } else { row.from };
-            let x = scale.at(row.to).max(scale.at(start)) + 6.0;
+            let beside = scale.at(row.to).max(scale.at(start)) + 6.0;
+            let x = beside.min(width - MARGIN - text::width(&labels[k], 11.0)).max(left);
             elements.push(Element::text([x, y + 0.5 * HEIGHT], &labels[k]).size(11.0).centred());
         }
         elements.push(axis::horizontal_unit(&self.unit, left, to, bottom + 30.0));
@@ -113,6 +119,23 @@ impl Waterfall {
         scene
     }
 
+    fn table(&self) -> FigureTable {
+        let mut table = FigureTable::new(["term", "contribution", "running sum", ""]);
+        let mut sum = self.base;
+        table.rows.push(vec!["base".into(), FigureCell::Empty, FigureCell::Number(sum), FigureCell::Empty]);
+        let structure = self.structure.map(|value| ("structure", value, ""));
+        let terms = self.terms.iter().map(|term| (term.name.as_str(), term.value, term.detail.as_str()));
+        for (name, value, detail) in structure.into_iter().chain(terms) {
+            sum += value;
+            table.rows.push(vec![name.into(), FigureCell::Number(value), FigureCell::Number(sum), detail.into()]);
+        }
+        let prediction = FigureCell::Number(self.prediction);
+        table.rows.push(vec!["prediction".into(), FigureCell::Empty, prediction, FigureCell::Empty]);
+        table.without_empty_columns()
+    }
+}
+
+impl Waterfall {
     fn rows(&self) -> Vec<Step> {
         let base = finite(self.base);
         let mut sum = base;

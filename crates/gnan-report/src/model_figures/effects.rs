@@ -1,20 +1,17 @@
 //! The effects of features: every shape function, on one y-axis.
 
-use gnan::explain::LITTLE_SUPPORT;
 use gnan::files::Kind;
 
 use super::{Figure, MOST_PANELS, ModelFigures, estimate};
+use crate::figure::hatching_words;
 use crate::figure::shapes::{Form, Level, ShapeFunction, Shapes};
-
-/// The name of the distance of a node to itself.
-const ITSELF: &str = "itself";
 
 impl ModelFigures<'_> {
     /// The effects of all features but pairs, which have a heatmap of their own.
     pub fn effects(&self) -> Figure {
         let features = self.order.iter().filter(|k| !self.is_pair(**k)).map(|k| self.shape_function(*k)).collect();
-        let elsewhere = self.overview.features.iter().any(|feature| feature.anchor != ITSELF);
-        let scene = Shapes {
+        let elsewhere = self.overview.features.iter().any(|feature| !feature.own_value);
+        let content = Shapes {
             title: match elsewhere {
                 true => "Effects of features".to_owned(),
                 false => "Effects of a node's own values".to_owned(),
@@ -23,22 +20,43 @@ impl ModelFigures<'_> {
             outputs: self.overview.shown_outputs.clone(),
             features,
             most: MOST_PANELS,
-            enough: LITTLE_SUPPORT,
+            items: self.item_noun(),
         };
-        Figure {
-            name: "effects".to_owned(),
-            caption: format!(
-                "What a node with this value adds to its own output, compared with an average node{}: the column \
-                 \"0\" of the figure of effects by distance. Binary and sparse features have effect 0 at value 0, the others have \
-                 mean 0 over the training nodes. Hatched: fewer than {LITTLE_SUPPORT} nodes.{}",
-                match elsewhere {
-                    true => " (where a distance is named, to the output of a receiver at that distance)",
-                    false => "",
-                },
-                self.bands.words()
-            ),
-            scene: scene.scene(self.width),
-        }
+        let caption = format!(
+            "What a node with this value adds to its own output, compared with an average node{}: the column \"0\" of the \
+             figure of effects by distance. Binary and sparse features have effect 0 at value 0, the others have mean 0 over \
+             the training nodes. Hatched: {}.{}",
+            match elsewhere {
+                true => " (where a distance is named, to the output of a receiver at that distance)",
+                false => "",
+            },
+            hatching_words(&self.item_noun()),
+            self.bands.words()
+        );
+        Figure::new("effects", caption, content)
+    }
+
+    /// The effects of one feature alone.
+    pub fn effects_of(&self, k: usize) -> Figure {
+        let feature = &self.overview.features[k];
+        let content = Shapes {
+            title: format!("Effect of {}", feature.name),
+            unit: format!("effect ({})", self.overview.unit),
+            outputs: self.overview.shown_outputs.clone(),
+            features: vec![self.shape_function(k)],
+            most: MOST_PANELS,
+            items: self.item_noun(),
+        };
+        let to_whom = match feature.own_value {
+            true => "its own output".to_owned(),
+            false => format!("the output of a receiver at {}", feature.anchor),
+        };
+        let caption = format!(
+            "What a node with this value adds to {to_whom}, compared with an average node. Hatched: {}.{}",
+            hatching_words(&self.item_noun()),
+            self.bands.words()
+        );
+        Figure::new(format!("effect-{}", k + 1), caption, content)
     }
 
     fn shape_function(&self, k: usize) -> ShapeFunction {
@@ -62,10 +80,11 @@ impl ModelFigures<'_> {
             }
             (None, _) => Form::Levels((0..feature.levels.len()).map(level).collect()),
         };
-        let name = match feature.anchor.as_str() {
-            ITSELF => feature.name.clone(),
-            anchor => format!("{} ({anchor})", feature.name),
+        let name = match feature.own_value {
+            true => feature.name.clone(),
+            false => format!("{} ({})", feature.name, feature.anchor),
         };
-        ShapeFunction { name, unit: feature.unit.clone().unwrap_or_default(), form }
+        let unit = feature.unit.clone().unwrap_or_default();
+        ShapeFunction { name, unit, counts: feature.counts(), form }
     }
 }

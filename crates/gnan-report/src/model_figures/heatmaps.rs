@@ -1,12 +1,15 @@
 //! Heatmaps over distance: the effects of all features, and of the values of one feature.
 
-use gnan::explain::{LITTLE_SUPPORT, Point};
+use gnan::explain::Point;
 use gnan::files::Kind;
+use gnan::model::Support;
+use gnan::numbers::DAYS;
 
 use super::{Figure, LEAST_ROWS, MOST_ROWS, ModelFigures, estimate};
+use crate::figure::hatching_words;
 use crate::figure::heatmap::{Cell, Heatmap, Panel, RowKind};
 use crate::figure::value_heatmap::{ValueHeatmap, Values};
-use crate::text::{number, one_line};
+use crate::text::{self, one_line};
 
 /// Values of a continuous feature that its heatmap shows.
 const GRID: usize = 25;
@@ -22,14 +25,14 @@ impl ModelFigures<'_> {
         let mut continuous = false;
         for k in &self.order {
             continuous |= self.overview.features[*k].curve.is_some();
-            for (name, point, nodes) in self.representatives(*k) {
+            for (name, point, support) in self.representatives(*k) {
                 rows.push(name);
-                for (panel, cells) in panels.iter_mut().zip(self.cells(*k, &point, nodes)) {
+                for (panel, cells) in panels.iter_mut().zip(self.cells(*k, &point, support)) {
                     panel.cells.push(cells);
                 }
             }
         }
-        let scene = Heatmap {
+        let content = Heatmap {
             title: "Effects of features by distance".to_owned(),
             unit: self.cell_unit(),
             column_unit: "distance (edges)".to_owned(),
@@ -40,23 +43,20 @@ impl ModelFigures<'_> {
             row_unit: "feature".to_owned(),
             most: (MOST_ROWS / self.overview.shown_outputs.len().max(1)).max(LEAST_ROWS),
             panels,
-            enough: LITTLE_SUPPORT,
-            counted: "node".to_owned(),
+            items: self.item_noun(),
         };
         let typical = if continuous {
             " A continuous feature is shown at a low and a high value (10 % and 90 % of its nodes lie below)."
         } else {
             ""
         };
-        Figure {
-            name: "features-by-distance".to_owned(),
-            caption: format!(
-                "What one source node with this value adds to the output of a receiver, alone at this distance: the effect \
-                 times the influence by distance.{typical} Hatched: little support.{}",
-                self.bands.cell_words()
-            ),
-            scene: scene.scene(self.width),
-        }
+        let caption = format!(
+            "What one source node with this value adds to the output of a receiver, alone at this distance: the effect times \
+             the influence by distance.{typical} Hatched: {}.{}",
+            hatching_words(&self.item_noun()),
+            self.bands.cell_words()
+        );
+        Figure::new("features-by-distance", caption, content)
     }
 
     /// The effect of every value of one feature at every distance; `None` for a binary one, which has one row in the
@@ -65,32 +65,35 @@ impl ModelFigures<'_> {
         let feature = &self.overview.features[k];
         let (columns, last_apart) = self.columns();
         let mut panels = self.empty_panels();
-        let mut add = |point: &Point, nodes: u64| {
-            for (panel, cells) in panels.iter_mut().zip(self.cells(k, point, nodes)) {
+        let mut add = |point: &Point, support: Support| {
+            for (panel, cells) in panels.iter_mut().zip(self.cells(k, point, support)) {
                 panel.cells.push(cells);
             }
         };
         let values = match (&feature.curve, feature.kind) {
             (Some(curve), _) => {
-                let mut grid = curve.evenly_spaced(GRID);
+                let single = curve.bins.iter().all(|bin| bin.from == bin.to);
+                let mut grid = match (feature.whole, curve.ends()) {
+                    (true, Some([from, to])) => whole_values(if feature.counts() { 0.0 } else { from }, to),
+                    _ if single && !curve.bins.is_empty() => curve.bins.iter().map(|bin| bin.from).collect(),
+                    _ => curve.evenly_spaced(GRID),
+                };
                 grid.dedup();
-                for value in &grid {
-                    // With a bin for every value, what lies between two values has the support of the lower one.
-                    let nodes = curve.bin_at(*value).map_or(feature.support.nodes, |bin| bin.support.nodes);
-                    add(&Point::Number(*value), nodes);
-                }
-                Values::Grid(grid)
+                grid.iter().for_each(|value| add(&Point::Number(*value), feature.support_of(*value)));
+                Values::Grid(grid, feature.unit.clone())
             }
             (None, Kind::Categorical) => {
                 let mut levels: Vec<_> = feature.levels.iter().collect();
                 levels.sort_by_key(|level| std::cmp::Reverse(level.support.nodes));
-                levels.iter().for_each(|level| add(&level.point(feature.kind), level.support.nodes));
+                levels.iter().for_each(|level| add(&level.point(feature.kind), level.support));
                 Values::Levels(levels.iter().map(|level| level.name.clone()).collect())
             }
             _ => return None,
         };
-        let unit = feature.unit.as_ref().map(|unit| format!(" ({unit})")).unwrap_or_default();
-        let scene = ValueHeatmap {
+        // Dates are written as such.
+        let unit = feature.unit.as_ref().filter(|unit| *unit != DAYS);
+        let unit = unit.map(|unit| format!(" ({unit})")).unwrap_or_default();
+        let content = ValueHeatmap {
             title: format!("Effect of {} by value and distance", feature.name),
             unit: self.cell_unit(),
             column_unit: "distance (edges)".to_owned(),
@@ -100,17 +103,13 @@ impl ModelFigures<'_> {
             values,
             most: MOST_ROWS,
             panels,
-            enough: LITTLE_SUPPORT,
-            counted: "node".to_owned(),
+            items: self.item_noun(),
         };
-        Some(Figure {
-            name: format!("value-by-distance-{}", k + 1),
-            caption: format!(
-                "What one source node with this value of {} adds to the output of a receiver, alone at this distance.",
-                one_line(&feature.name)
-            ),
-            scene: scene.scene(self.width),
-        })
+        let caption = format!(
+            "What one source node with this value of {} adds to the output of a receiver, alone at this distance.",
+            one_line(&feature.name)
+        );
+        Some(Figure::new(format!("value-by-distance-{}", k + 1), caption, content))
     }
 
     fn empty_panels(&self) -> Vec<Panel> {
@@ -129,11 +128,12 @@ impl ModelFigures<'_> {
     }
 
     /// Cells of one row over the distances, per shown output.
-    fn cells(&self, k: usize, point: &Point, nodes: u64) -> Vec<Vec<Option<Cell>>> {
+    fn cells(&self, k: usize, point: &Point, support: Support) -> Vec<Vec<Option<Cell>>> {
         let mut by_output = vec![Vec::new(); self.overview.shown_outputs.len()];
         for slot in self.slots() {
             let effects = self.canonical.effect(k, point.value(), slot);
-            let support = nodes.min(self.overview.receivers.get(slot).map_or(0, |count| *count as u64));
+            let here = self.canonical.support_at(slot);
+            let support = support.min(Support { graphs: support.graphs, ..here });
             for (c, effect) in effects.into_iter().enumerate() {
                 let estimate = estimate(effect, self.bands.product(k, point, slot, c));
                 by_output[c].push(Some(Cell { estimate, support }));
@@ -142,16 +142,16 @@ impl ModelFigures<'_> {
         by_output
     }
 
-    /// The values that stand for a feature in the heatmap of features: name, value, number of nodes.
-    fn representatives(&self, k: usize) -> Vec<(String, Point, u64)> {
+    /// The values that stand for a feature in the heatmap of features: name, value, support.
+    fn representatives(&self, k: usize) -> Vec<(String, Point, Support)> {
         let feature = &self.overview.features[k];
         let mut found = Vec::new();
         if let Some(curve) = &feature.curve {
             for value in TYPICAL.map(|share| curve.quantile(share)) {
-                let name = format!("{} = {}", feature.name, number(value, 3));
-                found.push((name, Point::Number(value), feature.support.nodes));
+                let words = text::value(value, feature.unit.as_deref());
+                found.push((format!("{} = {words}", feature.name), Point::Number(value), feature.support_of(value)));
             }
-            found.dedup_by(|a, b| a.0 == b.0);
+            found.dedup_by(|a, b| a.1 == b.1);
         }
         let levels = if self.is_pair(k) { feature.extreme_levels() } else { feature.levels.iter().collect() };
         for level in levels {
@@ -160,8 +160,16 @@ impl ModelFigures<'_> {
                 Point::Number(_) => feature.name.clone(),
                 _ => format!("{}: {}", feature.name, level.name),
             };
-            found.push((name, point, level.support.nodes));
+            found.push((name, point, level.support));
         }
         found
     }
+}
+
+/// Whole numbers from one to another, every one or evenly spaced, both ends included.
+fn whole_values(from: f64, to: f64) -> Vec<f64> {
+    let step = ((to - from) / (GRID - 1) as f64).ceil().max(1.0);
+    let mut values: Vec<f64> = (0..GRID).map(|k| from + step * k as f64).take_while(|value| *value < to).collect();
+    values.push(to);
+    values
 }

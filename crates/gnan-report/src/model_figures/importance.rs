@@ -26,7 +26,7 @@ impl ModelFigures<'_> {
         let mut by_feature: Vec<ImportanceRow> = features.chain([structure]).collect();
         by_feature.sort_by(|a, b| b.importance.value.total_cmp(&a.importance.value));
         let by_distance = self.rows_by_distance(found);
-        let scene = Importance {
+        let content = Importance {
             title: "Importance: mean absolute contribution".to_owned(),
             unit: format!("mean |contribution| ({})", self.overview.unit),
             blocks: vec![
@@ -36,35 +36,43 @@ impl ModelFigures<'_> {
             most: MOST_BARS,
         };
         let outputs = if found.structure.len() > 1 { " and outputs" } else { "" };
-        Some(Figure {
-            name: "importance".to_owned(),
-            caption: format!(
-                "The absolute contribution of a feature (all source nodes together) and of a distance (all features \
-                 together), averaged over {} predictions{outputs}.{}",
-                count(found.items),
-                self.bands.words()
-            ),
-            scene: scene.scene(self.width),
-        })
+        let caption = format!(
+            "The absolute contribution of a feature (all source nodes together) and of a distance (all features together), \
+             averaged over {} predictions{outputs}.{}",
+            count(found.items),
+            self.bands.words()
+        );
+        Some(Figure::new("importance", caption, content))
     }
 
     fn rows_by_distance(&self, found: &gnan::explain::Importance) -> Vec<ImportanceRow> {
         let axis = self.canonical.axis();
+        let row = |slot: usize| ImportanceRow {
+            name: axis.name(slot),
+            importance: estimate(found.of_distance(slot), self.bands.distance_importance(slot)),
+        };
         let mut rows: Vec<ImportanceRow> = Vec::new();
-        let mut far: Option<(usize, usize, f64)> = None;
-        for slot in self.slots() {
-            let (value, band) = (found.of_distance(slot), self.bands.distance_importance(slot));
-            if axis.lenses() > 1 || axis.distance(slot).is_none_or(|distance| distance <= NEAR) {
-                rows.push(ImportanceRow { name: axis.name(slot), importance: estimate(value, band) });
-            } else {
-                far = Some(far.map_or((slot, slot, value), |(first, _, sum)| (first, slot, sum + value)));
+        for lens in 0..axis.lenses() {
+            let slots: Vec<usize> = self.slots().into_iter().filter(|slot| axis.lens_of(*slot) == lens).collect();
+            let (far, near): (Vec<usize>, Vec<usize>) =
+                slots.into_iter().partition(|slot| axis.distance(*slot).is_some_and(|distance| distance > NEAR));
+            let (finite, unreachable): (Vec<usize>, Vec<usize>) =
+                near.into_iter().partition(|slot| axis.distance(*slot).is_some());
+            rows.extend(finite.into_iter().map(row));
+            if let ([first, ..], [.., last]) = (far.as_slice(), far.as_slice()) {
+                let [first, last] = [*first, *last].map(|slot| axis.distance(slot).unwrap_or_default());
+                let of_lens = match axis.lens_name(lens) {
+                    "" => String::new(),
+                    name => format!("{name}, "),
+                };
+                let name = match first == last {
+                    true => axis.name(far[0]),
+                    false => format!("{of_lens}distances {first} to {last} (sum)"),
+                };
+                let sum = far.iter().map(|slot| found.of_distance(*slot)).sum::<f64>();
+                rows.push(ImportanceRow { name, importance: Estimate::from(sum) });
             }
-        }
-        if let Some((first, last, sum)) = far {
-            let name = format!("distances {first} to {last} (sum)");
-            let unreachable = rows.iter().position(|row| row.name == axis.name(axis.slots() - 1));
-            let row = ImportanceRow { name, importance: Estimate::from(sum) };
-            rows.insert(unreachable.unwrap_or(rows.len()), row);
+            rows.extend(unreachable.into_iter().map(row));
         }
         rows
     }

@@ -11,8 +11,8 @@ use gnan::explain::{Canonical, Overview};
 use gnan::files::Task;
 
 use crate::bands::Bands;
-use crate::figure::{Estimate, Interval};
-use crate::scene::Scene;
+use crate::figure::{Estimate, FigureContent, Interval};
+use crate::words;
 
 /// Most panels and bars of a figure; what is left out is counted in it.
 const MOST_PANELS: usize = 24;
@@ -26,14 +26,20 @@ const VALUE_HEATMAPS: usize = 3;
 const PAIR_HEATMAPS: usize = 12;
 
 /// A figure with its name and its caption.
-#[derive(Clone, Debug)]
 pub struct Figure {
     /// A short name, fit for a file.
     pub name: String,
     /// What the figure shows, in a sentence or two.
     pub caption: String,
-    /// The figure itself.
-    pub scene: Scene,
+    /// The figure itself, to be laid out at any width.
+    pub content: Box<dyn FigureContent>,
+}
+
+impl Figure {
+    /// A figure.
+    pub fn new(name: impl Into<String>, caption: impl Into<String>, content: impl FigureContent + 'static) -> Figure {
+        Figure { name: name.into(), caption: caption.into(), content: Box::new(content) }
+    }
 }
 
 /// What the figures of a model are made from.
@@ -42,16 +48,20 @@ pub struct ModelFigures<'a> {
     canonical: &'a Canonical,
     bands: Bands<'a>,
     task: Task,
-    width: f64,
     /// Features from the most to the least important.
     order: Vec<usize>,
 }
 
 impl<'a> ModelFigures<'a> {
-    /// The figures of a model, `width` pixels wide.
-    pub fn new(canonical: &'a Canonical, overview: &'a Overview, bands: Bands<'a>, width: f64) -> ModelFigures<'a> {
+    /// The figures of a model.
+    pub fn new(canonical: &'a Canonical, overview: &'a Overview, bands: Bands<'a>) -> ModelFigures<'a> {
         let task = canonical.definition().learned.task;
-        ModelFigures { overview, canonical, bands, task, width, order: overview.by_importance(None) }
+        ModelFigures { overview, canonical, bands, task, order: overview.by_importance(None) }
+    }
+
+    /// What an item is: "graph", "labelled node" or "node pair".
+    fn item_noun(&self) -> String {
+        words::item_noun(self.canonical.definition()).to_owned()
     }
 
     /// All figures, in the order in which they are read.
@@ -67,6 +77,25 @@ impl<'a> ModelFigures<'a> {
         let curves = self.order.iter().filter(|k| self.overview.features[**k].curve.is_some());
         figures.extend(curves.take(VALUE_HEATMAPS).filter_map(|k| self.value_by_distance(*k)));
         figures.push(self.structure_by_distance());
+        figures
+    }
+
+    /// The figures of the model as a whole, without those of single features.
+    pub fn of_whole(&self) -> Vec<Figure> {
+        let mut figures: Vec<Figure> = self.importance().into_iter().collect();
+        figures.push(self.effects());
+        figures.extend(self.influence_by_distance());
+        figures.extend([self.features_by_distance(), self.structure_by_distance()]);
+        figures
+    }
+
+    /// The figures of one feature.
+    pub fn of_feature(&self, k: usize) -> Vec<Figure> {
+        if let Some(pair) = self.pair_heatmap(k) {
+            return vec![pair];
+        }
+        let mut figures = vec![self.effects_of(k)];
+        figures.extend(self.levels_by_distance(k).or_else(|| self.value_by_distance(k)));
         figures
     }
 

@@ -1,9 +1,10 @@
 //! The heatmap of a feature pair: the joint effect of two features of one node, cell by cell of their grid.
 
 use gnan::dataset::{FeatureBins, FeaturePair, PairMember};
-use gnan::explain::{CanonicalLevel, LITTLE_SUPPORT};
+use gnan::explain::CanonicalLevel;
 
 use super::{Figure, MOST_ROWS, ModelFigures, estimate};
+use crate::figure::hatching_words;
 use crate::figure::heatmap::{Cell, Heatmap, Panel, RowKind};
 use crate::text::one_line;
 
@@ -28,7 +29,7 @@ impl ModelFigures<'_> {
         let kind = self.overview.features[k].kind;
         let cell = |level: &CanonicalLevel, c: usize| Cell {
             estimate: estimate(level.values[c], self.bands.shape(k, &level.point(kind), c)),
-            support: level.support.nodes,
+            support: level.support,
         };
         let panel = |(c, name): (usize, &String)| Panel {
             name: name.clone(),
@@ -41,7 +42,7 @@ impl ModelFigures<'_> {
             Some(unit) => format!("{} ({unit})", member.feature),
             None => member.feature.clone(),
         };
-        let scene = Heatmap {
+        let content = Heatmap {
             title: format!("Effect of the feature pair {}", self.overview.features[k].name),
             unit: format!("effect ({})", self.overview.unit),
             column_unit: unit(second),
@@ -52,24 +53,21 @@ impl ModelFigures<'_> {
             row_unit: unit(first),
             most: MOST_ROWS,
             panels: self.overview.shown_outputs.iter().enumerate().map(panel).collect(),
-            enough: LITTLE_SUPPORT,
-            counted: "node".to_owned(),
+            items: self.item_noun(),
         };
-        Some(Figure {
-            name: format!("feature-pair-{}", k + 1),
-            caption: format!(
-                "The joint effect of {} and {} beyond the effects of each alone, {}; mean 0 over the training nodes. Hatched: fewer \
-                 than {LITTLE_SUPPORT} nodes; blank: no nodes.{}",
-                one_line(&first.feature),
-                one_line(&second.feature),
-                match self.overview.features[k].anchor.as_str() {
-                    "itself" => "for the node itself".to_owned(),
-                    anchor => format!("at {anchor}"),
-                },
-                self.bands.cell_words()
-            ),
-            scene: scene.scene(self.width),
-        })
+        let caption = format!(
+            "The joint effect of {} and {} beyond the effects of each alone, {}; mean 0 over the training nodes. Hatched: {}; \
+             blank: no nodes.{}",
+            one_line(&first.feature),
+            one_line(&second.feature),
+            match &self.overview.features[k] {
+                feature if feature.own_value => "for the node itself".to_owned(),
+                feature => format!("at {}", feature.anchor),
+            },
+            hatching_words(&self.item_noun()),
+            self.bands.cell_words()
+        );
+        Some(Figure::new(format!("feature-pair-{}", k + 1), caption, content))
     }
 
     fn unit_of(&self, feature: &str) -> Option<&str> {

@@ -2,8 +2,8 @@
 
 use gnan::dataset::Outcome;
 use gnan::evaluate::{JudgedPart, Judgement};
-use gnan::explain::{LITTLE_SUPPORT, Overview};
-use gnan::files::Task;
+use gnan::explain::{Canonical, Overview};
+use gnan::model::LITTLE_SUPPORT;
 use gnan::numbers::{count, percent};
 use gnan::{Dataset, Model};
 
@@ -16,7 +16,13 @@ const MOST_NAMES: usize = 8;
 const MOST_GRAPHS: usize = 2000;
 
 /// Sentences, each with its numbers.
-pub(super) fn cautions(model: &Model, data: &Dataset, judged: &Judgement, overview: &Overview) -> Vec<String> {
+pub(super) fn cautions(
+    model: &Model,
+    data: &Dataset,
+    judged: &Judgement,
+    overview: &Overview,
+    canonical: &Canonical,
+) -> Vec<String> {
     let mut sentences = Vec::new();
     sentences.extend(about_metrics(model, judged));
     sentences.extend(little_support(model, overview));
@@ -24,7 +30,7 @@ pub(super) fn cautions(model: &Model, data: &Dataset, judged: &Judgement, overvi
     sentences.extend(words::knots(model.definition()).map(|knots| format!("{knots}.")));
     sentences.extend(flat_rho(model, overview));
     sentences.extend(zero_rho(model, overview));
-    sentences.extend(rare_distances(overview));
+    sentences.extend(rare_distances(canonical));
     sentences.extend(disconnected(data));
     sentences.extend(imbalance(model, data));
     sentences.push(
@@ -61,23 +67,22 @@ fn about_metrics(model: &Model, judged: &Judgement) -> Vec<String> {
 }
 
 fn little_support(model: &Model, overview: &Overview) -> Option<String> {
-    let task = model.definition().learned.task;
     let mut weak = Vec::new();
     for feature in &overview.features {
         let several = feature.levels.len() > 1;
-        for level in feature.levels.iter().filter(|level| level.support.is_little(task)) {
+        for level in feature.levels.iter().filter(|level| level.support.is_little()) {
             let name = if several { format!("{}: {}", feature.name, level.name) } else { feature.name.clone() };
-            weak.push(format!("{name} ({})", count(level.support.nodes as usize)));
+            weak.push(format!("{name} ({})", count(level.support.items as usize)));
         }
-        if feature.levels.is_empty() && feature.support.is_little(task) {
-            weak.push(format!("{} ({})", feature.name, count(feature.support.nodes as usize)));
+        if feature.levels.is_empty() && feature.support.is_little() {
+            weak.push(format!("{} ({})", feature.name, count(feature.support.items as usize)));
         }
     }
-    let items = if task == Task::Graph { "graphs" } else { "nodes" };
+    let items = words::item_noun(model.definition());
     (!weak.is_empty()).then(|| {
-        let sentence = format!("Fewer than {LITTLE_SUPPORT} training {items} have");
         format!(
-            "{sentence} {} (number of nodes in brackets): these effects are little more than chance.",
+            "Fewer than {LITTLE_SUPPORT} training {items}s have {} (their number in brackets): these effects are little more \
+             than chance.",
             listed(&weak)
         )
     })
@@ -106,12 +111,17 @@ fn zero_rho(model: &Model, overview: &Overview) -> Option<String> {
     })
 }
 
-fn rare_distances(overview: &Overview) -> Option<String> {
-    let first = overview.first_rare_distance()?;
-    Some(format!(
-        "Fewer than {LITTLE_SUPPORT} receivers of the training data have a source at distance {first} or beyond: the far end of \
-         every curve over distance rests on them."
-    ))
+fn rare_distances(canonical: &Canonical) -> Option<String> {
+    let axis = canonical.axis();
+    let from: Vec<String> = canonical.first_rare_slots().into_iter().map(|slot| axis.name(slot)).collect();
+    let items = words::items(canonical.definition());
+    (!from.is_empty()).then(|| {
+        format!(
+            "Fewer than {LITTLE_SUPPORT} training {items} have a source at {} or beyond: the far ends of curves over distance \
+             have little support.",
+            from.join(", ")
+        )
+    })
 }
 
 fn disconnected(data: &Dataset) -> Option<String> {
@@ -135,7 +145,8 @@ fn imbalance(model: &Model, data: &Dataset) -> Option<String> {
     let rare: Vec<String> = rare.map(|(class, share)| format!("{class} ({})", percent(share, 1))).collect();
     (!rare.is_empty()).then(|| {
         format!(
-            "Rare classes: {}. Accuracy says little about them; see balanced accuracy and the confusion matrix.",
+            "Rare classes: {}. Accuracy says little about them; see average precision, balanced accuracy and the confusion \
+             matrix.",
             listed(&rare)
         )
     })

@@ -3,44 +3,100 @@
 use gnan::dataset::Outcome;
 use gnan::evaluate::{ExampleReason, Judgement};
 use gnan::explain::{By, Explainer, Explanation, Ledger, Output};
+use gnan::files::{FunctionalGroup, Task};
 use gnan::model::Definition;
 use gnan::numbers::{Precision, counted, percent};
 use gnan::score::most_probable;
 use gnan::{Dataset, Result};
 use maud::{Markup, html};
 
+use super::Report;
+use super::chooser::{Choice, chooser};
+use super::figures::Figures;
 use super::html::{TableCell, details, facts, table};
-use super::{Figures, Report, WIDTH};
 use crate::figure::graph::NodeRole;
 use crate::prediction_figures::{graph_drawing, output_words, waterfall};
 use crate::text::{one_line, signed, with_minus};
 
+/// Values with little support that are named.
+const MOST_WEAK: usize = 8;
 /// Terms that a table lists; the others are summed.
 const TERMS: usize = 12;
 
-pub(super) fn html(
-    report: &Report<'_>,
-    judged: &Judgement,
-    explainer: &Explainer<'_>,
-    figures: &mut Figures,
-) -> Result<Markup> {
-    let requested = match report.wanted.is_empty() {
-        true => Vec::new(),
-        false => Explainer::new(report.model, report.data)?.explain(&report.wanted)?,
-    };
-    let examples = judged.examples(explainer)?;
-    let positions: Vec<usize> = examples.iter().map(|example| example.position).collect();
-    let chosen = examples.iter().zip(explainer.explain(&positions)?);
-    Ok(html! {
-        @for (position, explanation) in report.wanted.iter().zip(&requested) {
-            (article(report, report.data, judged, *position, "requested", explanation, figures))
+/// The predictions that a page shows, each with its explanation.
+pub(super) struct Examples {
+    requested: Vec<Shown>,
+    chosen: Vec<Shown>,
+}
+
+/// One prediction that is shown.
+pub(super) struct Shown {
+    explanation: Explanation,
+    /// Position of its item.
+    position: usize,
+    data: Dataset,
+    reason: String,
+    actual: Option<String>,
+    weak: Vec<Vec<String>>,
+    groups: Vec<FunctionalGroup>,
+}
+
+impl Examples {
+    /// Those that were requested, and those that are chosen by rule.
+    pub(super) fn choose(report: &Report<'_>, judged: &Judgement, explainer: &Explainer<'_>) -> Result<Examples> {
+        let show =
+            |data: &Dataset, explainer: &Explainer<'_>, position: usize, reason: String, explanation: Explanation| {
+                let item = data.items()[position] as usize;
+                let groups = match data.task() {
+                    Task::Graph => data.molecule(item).map(|molecule| molecule.functional_groups()).unwrap_or_default(),
+                    Task::Node => Vec::new(),
+                };
+                let actual = actual(data, judged, position);
+                let weak = explainer.weak_values(position);
+                Shown { explanation, position, data: data.clone(), reason, actual, weak, groups }
+            };
+        let mut requested = Vec::new();
+        if !report.wanted.is_empty() {
+            let of_all = Explainer::new(report.model, report.data)?;
+            for (position, explanation) in report.wanted.iter().zip(of_all.explain(&report.wanted)?) {
+                requested.push(show(report.data, &of_all, *position, "requested".to_owned(), explanation));
+            }
         }
-        p { "Chosen by rule, not by hand, from the items of the metrics above:" }
-        @for (example, explanation) in chosen {
-            @let reason = reason_words(report.model.definition(), example.reason);
-            (article(report, &judged.data, judged, example.position, &reason, &explanation, figures))
+        let examples = judged.examples(explainer)?;
+        let positions: Vec<usize> = examples.iter().map(|example| example.position).collect();
+        let mut chosen = Vec::new();
+        for (example, explanation) in examples.iter().zip(explainer.explain(&positions)?) {
+            let reason = reason_words(report.model.definition(), example.reason);
+            chosen.push(show(&judged.data, explainer, example.position, reason, explanation));
         }
-    })
+        // The most typical one first: it is what the page begins with.
+        chosen.rotate_right(usize::from(examples.last().is_some_and(|last| last.reason == ExampleReason::MostTypical)));
+        Ok(Examples { requested, chosen })
+    }
+
+    /// The first that was requested, or the most typical.
+    pub(super) fn first(&self) -> Option<&Shown> {
+        self.requested.first().or(self.chosen.first())
+    }
+
+    /// The section: all of them, one at a time.
+    pub(super) fn html(&self, report: &Report<'_>, figures: &mut Figures) -> Markup {
+        let shown = self.requested.iter().chain(&self.chosen);
+        let choices: Vec<Choice> = shown
+            .map(|shown| Choice {
+                name: format!("{}: {}", one_line(&shown.explanation.id), shown.reason),
+                content: shown.article(report, figures),
+            })
+            .collect();
+        html! {
+            p {
+                @if !self.requested.is_empty() { "First those that were requested; the others were chosen " }
+                @else { "Chosen " }
+                "by rule, not by hand, from the items that the model is judged on."
+            }
+            (chooser("choose-example", "Prediction:", &choices))
+        }
+    }
 }
 
 /// Why a prediction is shown.
@@ -63,34 +119,76 @@ fn reason_words(definition: &Definition, reason: ExampleReason) -> String {
     }
 }
 
-/// One example, the item at a position of `data`: the output of its predicted class, or the first.
-fn article(
-    report: &Report<'_>,
-    data: &Dataset,
-    judged: &Judgement,
-    position: usize,
-    reason: &str,
-    explanation: &Explanation,
-    figures: &mut Figures,
-) -> Markup {
-    let definition = report.model.definition();
-    let output = Output::foremost(definition, explanation).first().map_or(0, |output| output.shown.0);
-    let mut rows = vec![("predicted", prediction(definition, explanation, output))];
-    rows.extend(actual(data, judged, position).map(|actual| ("actual", actual)));
-    let adds_up =
-        if explanation.adds_up() { "equal to the prediction, however terms are grouped" } else { "NOT EQUAL" };
-    rows.push(("sum of terms", adds_up.to_owned()));
-    if !explanation.unseen.is_empty() {
-        rows.push(("unseen in training", format!("{} (contributes 0)", explanation.unseen.join(", "))));
+impl Shown {
+    /// The output that is explained: that of the predicted class, or the first.
+    fn output(&self, definition: &Definition) -> usize {
+        Output::foremost(definition, &self.explanation).first().map_or(0, |output| output.shown.0)
     }
-    let role = NodeRole::Source;
-    html! {
-        article {
-            h3 { (one_line(&explanation.id)) " " small { (reason) } }
-            (facts(&rows))
-            (figures.html(graph_drawing(definition, data, position, explanation, output, role, WIDTH)))
-            (figures.html(waterfall(definition, explanation, output, WIDTH)))
-            (ledgers(explanation, output))
+
+    /// What is predicted for it, in a sentence.
+    pub(super) fn lead(&self, report: &Report<'_>) -> String {
+        let definition = report.model.definition();
+        let predicted = prediction(definition, &self.explanation, self.output(definition));
+        let actual = self.actual.as_ref().map(|actual| format!(" (actual: {actual})")).unwrap_or_default();
+        format!("for {} it predicts {predicted}{actual}:", one_line(&self.explanation.id))
+    }
+
+    /// The values with little support of its nodes; of a node, its own.
+    fn own_weak(&self) -> &[Vec<String>] {
+        let item = self.data.items()[self.position];
+        let nodes = self.data.sources_of(self.data.graph_of_item(item));
+        match self.data.task() {
+            Task::Graph => &self.weak,
+            Task::Node => {
+                let own = (item as usize).checked_sub(nodes.start).and_then(|place| self.weak.get(place));
+                own.map_or(&[], std::slice::from_ref)
+            }
+        }
+    }
+
+    /// Its graph and its waterfall.
+    pub(super) fn figures(&self, report: &Report<'_>, figures: &mut Figures) -> Markup {
+        let definition = report.model.definition();
+        let (output, role) = (self.output(definition), NodeRole::Source);
+        let drawing = graph_drawing(definition, &self.data, self.position, &self.explanation, output, role, &self.weak);
+        html! {
+            (figures.html(drawing))
+            (figures.html(waterfall(definition, &self.explanation, output)))
+        }
+    }
+
+    /// Everything about it.
+    fn article(&self, report: &Report<'_>, figures: &mut Figures) -> Markup {
+        let definition = report.model.definition();
+        let (explanation, output) = (&self.explanation, self.output(definition));
+        let mut rows = vec![("predicted", prediction(definition, explanation, output))];
+        rows.extend(self.actual.iter().map(|actual| ("actual", actual.clone())));
+        let adds_up =
+            if explanation.adds_up() { "equal to the prediction, however terms are grouped" } else { "NOT EQUAL" };
+        rows.push(("sum of terms", adds_up.to_owned()));
+        if !explanation.unseen.is_empty() {
+            rows.push(("unseen in training", format!("{} (contributes 0)", explanation.unseen.join(", "))));
+        }
+        let mut weak: Vec<&str> = self.own_weak().iter().flatten().map(String::as_str).collect();
+        weak.sort_unstable();
+        weak.dedup();
+        if !weak.is_empty() {
+            let more = weak.len().saturating_sub(MOST_WEAK);
+            weak.truncate(MOST_WEAK);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            rows.push(("little support", format!("{}{more}", one_line(&weak.join(", ")))));
+        }
+        html! {
+            article {
+                h3 { (one_line(&explanation.id)) " " small { (self.reason) } }
+                (facts(&rows))
+                (self.figures(report, figures))
+                @if !self.groups.is_empty() {
+                    @let by_group = explanation.ledger(output, By::Node).by_group(&self.groups).top(TERMS);
+                    (details("Contributions by functional group (the atoms of a group together)", &ledger(by_group)))
+                }
+                (ledgers(explanation, output))
+            }
         }
     }
 }

@@ -1,14 +1,20 @@
 //! The report: one self-contained page about one model, for a reader who did not train it.
 //!
+//! It begins with what such a reader wants to know: what is predicted, how well, which effects are strongest, and one
+//! prediction taken apart. Then comes everything else.
+//!
 //! ```text
-//! judgement -> performance --------------+
-//! model figures -------------------------+-> sections -> one HTML page
-//! chosen examples -> their figures ------+
+//! judgement -> performance ----------------------+
+//! model figures -> glance, effects, features ----+-> sections -> one HTML page
+//! chosen examples -> their figures --------------+
 //! ```
 
 mod cautions;
+mod chooser;
+mod effects;
 mod examples;
 mod features;
+mod figures;
 mod html;
 mod performance;
 mod reproduce;
@@ -16,26 +22,28 @@ mod reproduce;
 use gnan::evaluate::Judgement;
 use gnan::explain::{Explainer, Overview};
 use gnan::files::Task;
+use gnan::model::Definition;
 use gnan::numbers::count;
+use gnan::spec::Aspect;
 use gnan::{Dataset, Model, Result};
 use maud::{Markup, html};
 
 use crate::Palette;
 use crate::bands::Bands;
-use crate::model_figures::{Figure, ModelFigures};
+use crate::model_figures::ModelFigures;
 use crate::page;
 use crate::text::one_line;
 use crate::words;
 
 pub use reproduce::quoted;
 
+use figures::Figures;
 use html::{details, facts, list};
-use performance::{metric, part_remark, part_words};
 
 /// Style of the page around the figures.
 const PAGE_STYLE: &str = include_str!("../../assets/report.css");
-/// Width of the figures in pixels.
-const WIDTH: f64 = 860.0;
+/// Effects that the page begins with.
+const STRONGEST: usize = 3;
 
 /// What a report is about.
 pub struct Report<'a> {
@@ -45,7 +53,7 @@ pub struct Report<'a> {
     pub data: &'a Dataset,
     /// 95 % intervals, where a bootstrap was made.
     pub bands: Bands<'a>,
-    /// The share of items that training set aside at random as test items, where it did.
+    /// The share of items that training set aside at random as test items, for a model that does not remember them.
     pub test_share: Option<f64>,
     /// Positions in the data of the items whose explanation was requested; they come before those chosen by rule.
     pub wanted: Vec<usize>,
@@ -55,6 +63,8 @@ pub struct Report<'a> {
     pub model_name: &'a str,
     /// The data as the command line names them.
     pub data_name: &'a str,
+    /// The command that trains the same model again into `again.gnan`.
+    pub train_command: String,
     /// Further options of the command line that wrote this page, as they were typed.
     pub options: String,
 }
@@ -64,56 +74,51 @@ impl Report<'_> {
     pub fn html(&self) -> Result<String> {
         let judged = Judgement::new(self.model, self.data, self.test_share)?;
         let explainer = Explainer::new(self.model, &judged.data)?;
-        // Densities and support are those of all the data, importances those of the items that the model is judged on.
+        // Importances are those of the items that the model is judged on.
         let mut overview = explainer.overview_over(self.data)?;
         overview.importance = Some(explainer.importance()?);
-        let model_figures = ModelFigures::new(explainer.canonical(), &overview, self.bands, WIDTH);
-        let mut figures = Figures { palette: self.palette, count: 0 };
+        let model_figures = ModelFigures::new(explainer.canonical(), &overview, self.bands);
+        let mut figures = Figures::new(self.palette);
+        let examples = examples::Examples::choose(self, &judged, &explainer)?;
+        let glance = html! {
+            (performance::sentence(&judged))
+            p { (effects::lead(self.model.definition())) }
+            (list(&effects::strongest(&model_figures, &overview, self.bands, STRONGEST)))
+            @if let Some(example) = examples.first() {
+                p { "For example, " (example.lead(self)) }
+                (example.figures(self, &mut figures))
+            }
+        };
         let performance = html! {
             (performance::html(&judged))
-            @if let Some(scatter) = performance::scatter(&judged, &overview.unit, WIDTH) { (figures.html(scatter)) }
+            @if let Some(scatter) = performance::scatter(&judged, &overview.unit) { (figures.html(scatter)) }
         };
+        let canonical = explainer.canonical();
+        let cautions = cautions::cautions(self.model, self.data, &judged, &overview, canonical);
         let sections = [
-            ("model", "What the model is", self.model_html()),
+            ("glance", "In short", glance),
             ("performance", "How well it predicts", performance),
             ("figures", "The whole model in figures", self.model_figures_html(&model_figures, &overview, &mut figures)),
-            (
-                "features",
-                "The most and the least important features",
-                features::html(&model_figures, &overview, self.bands),
-            ),
-            ("examples", "Example predictions, term by term", examples::html(self, &judged, &explainer, &mut figures)?),
-            ("care", "What to be careful about", list(&cautions::cautions(self.model, self.data, &judged, &overview))),
+            ("features", "Feature by feature", features::html(&model_figures, &overview, self.bands, &mut figures)),
+            ("examples", "Predictions, term by term", examples.html(self, &mut figures)),
+            ("care", "What to be careful about", list(&cautions)),
+            ("model", "What the model is", self.model_html()),
             ("reproduce", "How to reproduce this page", reproduce::html(self)),
         ];
-        let title = format!("gnan report: {}", one_line(&self.model.definition().record.data));
+        let definition = self.model.definition();
+        let title = format!("gnan report: {}", one_line(&definition.record.data));
         let body = html! {
-            header { h1 { (title) } p { (self.lead(&judged, &overview, &model_figures)) } }
+            header {
+                h1 { (title) }
+                p {
+                    "This model predicts " (words::prediction(definition)) ". Every prediction is an exact sum of terms that are \
+                     read off the curves below."
+                }
+            }
             nav { @for (id, heading, _) in &sections { a href={ "#" (id) } { (heading) } } }
             main { @for (id, heading, inner) in &sections { section id=(id) { h2 { (heading) } (inner) } } }
         };
         Ok(page::document(&title, PAGE_STYLE, self.palette.class(), &body))
-    }
-
-    /// The summary at the top of the page.
-    fn lead(&self, judged: &Judgement, overview: &Overview, model_figures: &ModelFigures<'_>) -> String {
-        let definition = self.model.definition();
-        let mut lead = format!("This model predicts {}.", words::prediction(definition));
-        if let Some((name, value)) = judged.metrics.chief() {
-            let (part, remark) = (part_words(judged), part_remark(judged));
-            lead += &format!(" Its {} is {} on {part}. {remark}", name.long_name(), metric(value));
-        }
-        let names: Vec<String> =
-            model_figures.order().iter().take(3).map(|k| one_line(&overview.features[*k].name)).collect();
-        if !names.is_empty() {
-            let more = overview.features.len() > names.len();
-            lead += &format!(
-                " {}: {}.",
-                if more { "Its most important features" } else { "Its features" },
-                names.join(", ")
-            );
-        }
-        lead + " Every prediction is an exact sum of terms read off the curves below; the examples show these sums."
     }
 
     fn model_html(&self) -> Markup {
@@ -122,13 +127,16 @@ impl Report<'_> {
         let items = words::items(definition);
         let source = if definition.learned.links.is_some() { "edge" } else { "node" };
         let combined = if definition.spec.statistics.normalise { "averaged" } else { "added up" };
-        let trained_on = format!(
+        let mut trained_on = format!(
             "{}: {} training {items}, {} validation {items}, {} source {source}s",
             record.data,
             count(record.train_items),
             count(record.valid_items),
             count(record.nodes)
         );
+        if record.skipped_rows > 0 {
+            trained_on += &format!("; {} rows of the file could not be read", count(record.skipped_rows));
+        }
         let facts = facts(&[
             ("predicts", words::prediction(definition)),
             ("model", words::architecture(definition)),
@@ -175,13 +183,31 @@ impl Report<'_> {
         };
         html! {
             p {
-                "Point at a mark for its exact numbers and the number of nodes it rests on; click an entry of a legend to "
-                "hide or show its curve. " (colours)
+                "Point at a mark for its exact numbers and their support, or open the table below a figure; click an entry \
+                 of a legend to hide or show its curve. " (colours)
             }
-            @for figure in model_figures.all() {
+            (environment_key(self.model.definition()))
+            @for figure in model_figures.of_whole() {
                 (figures.html(figure))
             }
             (verdicts(&self.bands.rho_verdicts(overview, self.model.learned().rho)))
+        }
+    }
+}
+
+/// How environments of nodes are written, where the model has such a feature.
+fn environment_key(definition: &Definition) -> Markup {
+    let is_environment = |aspect: Aspect| matches!(aspect, Aspect::Environment { .. });
+    let mut described = definition.learned.features.iter().filter_map(|feature| feature.description.as_ref());
+    if !described.any(|description| is_environment(description.aspect)) {
+        return Markup::default();
+    }
+    html! {
+        p.key {
+            "Environments are written as a node and, in brackets, its neighbours: " code { "C(:C,:N)" } " is a C next to a C and an \
+             N. The sign before a neighbour is the bond to it: none for a single bond, " code { "=" } " double, " code { "#" }
+            " triple, " code { ":" } " aromatic; other kinds of edges are written out. " code { "rare" }
+            " stands for all environments of too few training items."
         }
     }
 }
@@ -193,21 +219,5 @@ fn verdicts(sentences: &[String]) -> Markup {
         0 => Markup::default(),
         1..=MOST_OPEN => list(sentences),
         curves => details(&format!("Verdicts on all {curves} curves over distance"), &list(sentences)),
-    }
-}
-
-/// Numbers the figures of a page.
-struct Figures {
-    palette: Palette,
-    count: usize,
-}
-
-impl Figures {
-    /// A figure with its number and caption.
-    fn html(&mut self, figure: Figure) -> Markup {
-        self.count += 1;
-        let scene = figure.scene.with_palette(self.palette);
-        let caption = format!("Figure {}. {}", self.count, figure.caption);
-        page::figure(&scene, &format!("figure-{}", self.count), Some(&caption))
     }
 }

@@ -13,6 +13,8 @@ use crate::text;
 
 /// Points of a scatter plot.
 const MOST_POINTS: usize = 1500;
+/// Metrics that the first sentence has.
+const IN_SENTENCE: usize = 2;
 /// A confusion matrix of more classes is not shown.
 const MOST_CLASSES: usize = 12;
 
@@ -20,7 +22,11 @@ const MOST_CLASSES: usize = 12;
 pub(super) fn part_words(judged: &Judgement) -> String {
     let items = numbers::count(judged.data.len());
     match judged.part {
-        JudgedPart::Test => format!("{items} test items ({})", judged.origin),
+        JudgedPart::Test => match judged.origin {
+            Some(origin) => format!("{items} test items ({origin})"),
+            None => format!("{items} test items"),
+        },
+        JudgedPart::New => format!("{items} items other than those of training"),
         JudgedPart::Validation => format!("{items} validation items"),
         JudgedPart::Training => format!("the {items} training items"),
         JudgedPart::Unknown => format!("{items} items"),
@@ -31,12 +37,38 @@ pub(super) fn part_words(judged: &Judgement) -> String {
 pub(super) fn part_remark(judged: &Judgement) -> &'static str {
     match judged.part {
         JudgedPart::Test => "They were not used in training.",
+        JudgedPart::New if judged.used_in_training > 0 => {
+            "The items that training used, and those with the same structure or id, are left out."
+        }
+        JudgedPart::New => "None of them has the structure or the id of an item that training used.",
         JudgedPart::Validation => "They decided when training stopped, so the metrics are slightly optimistic.",
         JudgedPart::Training => "The metrics are optimistic: no items were held out.",
         JudgedPart::Unknown if judged.targets.is_empty() => "Their targets are not known.",
-        JudgedPart::Unknown => {
-            "Some of them may have been used in training (the data cannot be divided as they were for training), so the \
-             metrics may be optimistic."
+        JudgedPart::Unknown => "Some of them may have been used in training, so the metrics may be optimistic.",
+    }
+}
+
+/// The chief metrics in a sentence, beside those of a constant prediction.
+pub(super) fn sentence(judged: &Judgement) -> Markup {
+    if judged.metrics.is_empty() {
+        return html!();
+    }
+    let rare = judged.rare_class();
+    let words = judged.shown().into_iter().take(IN_SENTENCE).map(|(name, value)| {
+        let interval = judged
+            .confidence
+            .get(&name)
+            .map(|[low, high]| format!("95 % interval {} to {}", metric(*low), metric(*high)));
+        let constant = judged.baseline.get(name).map(|value| format!("a constant prediction: {}", metric(value)));
+        let remarks: Vec<String> = interval.into_iter().chain(constant).collect();
+        let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join("; ")) };
+        format!("its {}{} is {}{remarks}", name.long_name(), name.class_words(rare.as_deref()), metric(value))
+    });
+    let words: Vec<String> = words.collect();
+    html! {
+        p { "On " (part_words(judged)) ", " (words.join(", ")) ". " (part_remark(judged)) }
+        @if judged.beats_baseline() == Some(false) {
+            p { strong { "This is not clearly better than a constant prediction: read the curves as hypotheses at most." } }
         }
     }
 }
@@ -49,10 +81,11 @@ pub(super) fn html(judged: &Judgement) -> Markup {
             Some(problem) => html! { p { "No metrics can be computed on these data: " (problem) "." } },
         };
     }
-    let rows = judged.metrics.in_order().map(|(name, value)| {
+    let rare = judged.rare_class();
+    let rows = judged.shown().into_iter().map(|(name, value)| {
         let interval = judged.confidence.get(&name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
         vec![
-            TableCell::Text(name.long_name().to_owned()),
+            TableCell::Text(name.long_name().to_owned() + &name.class_words(rare.as_deref())),
             TableCell::Number(metric(value)),
             TableCell::Number(interval.unwrap_or_default()),
             TableCell::Number(judged.baseline.get(name).map(metric).unwrap_or_default()),
@@ -68,7 +101,7 @@ pub(super) fn html(judged: &Judgement) -> Markup {
 }
 
 /// Predicted against actual values, for a regression with one target.
-pub(super) fn scatter(judged: &Judgement, unit: &str, width: f64) -> Option<Figure> {
+pub(super) fn scatter(judged: &Judgement, unit: &str) -> Option<Figure> {
     if judged.outcome != Outcome::Regression || judged.targets.is_empty() {
         return None;
     }
@@ -82,12 +115,8 @@ pub(super) fn scatter(judged: &Judgement, unit: &str, width: f64) -> Option<Figu
         items: (0..judged.data.len()).filter_map(item).collect(),
         most: MOST_POINTS,
     };
-    Some(Figure {
-        name: "predicted-against-actual".to_owned(),
-        caption: "Every point is one of these items; on the dashed line, predicted and actual values are equal."
-            .to_owned(),
-        scene: scatter.scene(width),
-    })
+    let caption = "Every point is one of these items; on the dashed line, predicted and actual values are equal.";
+    Some(Figure::new("predicted-against-actual", caption, scatter))
 }
 
 /// The confusion matrix; nothing for other outcomes and for very many classes.

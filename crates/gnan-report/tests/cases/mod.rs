@@ -2,13 +2,13 @@
 //! classes, hostile and endless names, all zero, not finite. The gallery shows them, the tests check them.
 
 use gnan_report::Scene;
-use gnan_report::figure::distance_curves::{Curve, DistanceCurves};
+use gnan_report::figure::distance_curves::{Curve, DistanceCurves, DistancePanel};
 use gnan_report::figure::heatmap::{Cell, Heatmap, Panel, RowKind};
 use gnan_report::figure::importance::{Block, Importance, ImportanceRow};
 use gnan_report::figure::shapes::{Form, Level, ShapeFunction, Shapes};
 use gnan_report::figure::value_heatmap::{ValueHeatmap, Values};
 use gnan_report::figure::waterfall::{Term, Waterfall};
-use gnan_report::figure::{Bin, Estimate, Interval, Support};
+use gnan_report::figure::{Bin, Estimate, FigureContent, Interval, Support};
 
 const ATOMS: [&str; 14] = ["C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca"];
 
@@ -58,36 +58,65 @@ fn hostile() -> Vec<String> {
     ]
 }
 
-/// DistanceCurves of so many classes over so many distances.
-pub fn influence(classes_: usize, distances: usize, panels: bool) -> DistanceCurves {
-    let names = if panels { names(classes_) } else { classes(classes_) };
-    let curve = |(c, name): (usize, String)| Curve {
+/// A support: so many nodes, and a share of them as items.
+fn support(nodes: u64, per_item: u64) -> Support {
+    Support { nodes, graphs: nodes / per_item, items: nodes / per_item }
+}
+
+/// The made-up curve of a class over distances.
+fn distance_curve(c: usize, distances: usize) -> Curve {
+    let point = |l: usize| {
+        let value = (1.0 / (1.0 + l as f64)) * (1.0 - 0.25 * c as f64) + 0.12 * made_up(c, l);
+        estimate(value, 0.04 + 0.02 * l as f64 / (1.0 + distances as f64 / 10.0))
+    };
+    let unreachable = Some(estimate(0.1 * made_up(c, 3), 0.1));
+    Curve { points: (0..distances).map(point).collect(), unreachable }
+}
+
+fn distance_panel(name: String, curves: Vec<Curve>, distances: usize) -> DistancePanel {
+    let receivers = |l: usize| support((131_488.0 * (-0.25 * l as f64).exp()) as u64, 800);
+    DistancePanel {
         name,
-        points: (0..distances)
-            .map(|l| {
-                let value = (1.0 / (1.0 + l as f64)) * (1.0 - 0.25 * c as f64) + 0.12 * made_up(c, l);
-                estimate(value, 0.04 + 0.02 * l as f64 / (1.0 + distances as f64 / 10.0))
-            })
+        curves,
+        support: (0..distances).map(receivers).collect(),
+        unreachable: Some(support(412, 800)),
+    }
+}
+
+/// Curves over so many distances: of so many classes in one panel, or one each in so many panels.
+pub fn influence(count: usize, distances: usize, in_panels: bool) -> DistanceCurves {
+    let panels = match in_panels {
+        true => (names(count).into_iter().enumerate())
+            .map(|(c, name)| distance_panel(name, vec![distance_curve(c, distances)], distances))
             .collect(),
-        unreachable: Some(estimate(0.1 * made_up(c, 3), 0.1)),
+        false => {
+            let curves = (0..count).map(|c| distance_curve(c, distances)).collect();
+            vec![distance_panel(String::new(), curves, distances)]
+        }
     };
     DistanceCurves {
         title: "Influence by distance".into(),
         unit: "influence (largest = 1)".into(),
-        curves: names.into_iter().enumerate().map(curve).collect(),
         panels,
-        classes: Vec::new(),
+        series: if in_panels { Vec::new() } else { classes(count) },
         most: 24,
-        receivers: (0..distances).map(|l| (131_488.0 * (-0.25 * l as f64).exp()) as u64).collect(),
-        unreachable_receivers: Some(412),
-        enough: 8_000,
+        items: "graph".into(),
     }
+}
+
+/// Panels of so many features with a curve for each of so many classes.
+fn influence_of_classes(features: usize, of: usize) -> DistanceCurves {
+    let panels = names(features).into_iter().map(|name| {
+        let curves = (0..of).map(|c| distance_curve(c, 9)).collect();
+        distance_panel(name, curves, 9)
+    });
+    DistanceCurves { panels: panels.collect(), series: classes(of), ..influence(1, 9, true) }
 }
 
 fn level(name: &str, k: usize, outputs: usize) -> Level {
     let values = (0..outputs).map(|c| estimate(made_up(k, c), 0.08 + 0.02 * (k % 4) as f64)).collect();
     let nodes = if k % 5 == 4 { 7 } else { 900 * (k as u64 + 1) };
-    Level { name: name.into(), values, support: Support { nodes, graphs: nodes / 3 } }
+    Level { name: name.into(), values, support: support(nodes, 3) }
 }
 
 fn curve(k: usize, outputs: usize) -> Form {
@@ -106,7 +135,7 @@ fn curve(k: usize, outputs: usize) -> Form {
         bins: (0..19)
             .map(|i| {
                 let nodes = (2000.0 * (-(i as f64 - 8.0).powi(2) / 18.0).exp()) as u64;
-                Bin { from: at(i), to: at(i + 1), support: Support { nodes, graphs: nodes / 9 } }
+                Bin { from: at(i), to: at(i + 1), support: support(nodes, 9) }
             })
             .collect(),
         missing: (k % 8 == 4).then(|| level("missing", k, outputs)),
@@ -127,7 +156,7 @@ pub fn shapes(features: usize, outputs: usize) -> Shapes {
             2 => ("log₁₀ mol/L", curve(k, outputs)),
             _ => ("", Form::Binary(level("1", k, outputs))),
         };
-        ShapeFunction { name, unit: unit.into(), form }
+        ShapeFunction { name, unit: unit.into(), counts: false, form }
     };
     Shapes {
         title: "Effects of features".into(),
@@ -135,7 +164,7 @@ pub fn shapes(features: usize, outputs: usize) -> Shapes {
         outputs: if outputs > 1 { classes(outputs) } else { vec![] },
         features: names(features).into_iter().enumerate().map(feature).collect(),
         most: 60,
-        enough: 30,
+        items: "graph".into(),
     }
 }
 
@@ -143,7 +172,8 @@ pub fn shapes(features: usize, outputs: usize) -> Shapes {
 pub fn atoms(levels: usize, outputs: usize) -> Shapes {
     let name = |k: usize| ATOMS.get(k).map_or(format!("level {k}"), |name| name.to_string());
     let levels = (0..levels).map(|k| level(&name(k), k, outputs)).collect();
-    let feature = ShapeFunction { name: "atom".into(), unit: "element".into(), form: Form::Levels(levels) };
+    let feature =
+        ShapeFunction { name: "atom".into(), unit: "element".into(), counts: false, form: Form::Levels(levels) };
     Shapes { features: vec![feature], ..shapes(1, outputs) }
 }
 
@@ -152,6 +182,7 @@ pub fn binary(features: usize, outputs: usize) -> Shapes {
     let feature = |(k, name): (usize, String)| ShapeFunction {
         name,
         unit: String::new(),
+        counts: false,
         form: Form::Binary(level("1", k, outputs)),
     };
     Shapes { features: names(features).into_iter().enumerate().map(feature).collect(), ..shapes(1, outputs) }
@@ -161,7 +192,7 @@ pub fn binary(features: usize, outputs: usize) -> Shapes {
 pub fn heatmap(features: usize, distances: usize, panels: usize) -> Heatmap {
     let cell = |c: usize, k: usize, l: usize| {
         let value = made_up(k + 3 * c, l) * 1.6 / (1.0 + 0.6 * l as f64) / (1.0 + 0.1 * k as f64);
-        let support = if (k * 7 + l) % 11 == 10 { 3 } else { 5000 / (1 + l as u64) };
+        let support = support(if (k * 7 + l) % 11 == 10 { 3 } else { 5000 / (1 + l as u64) }, 2);
         ((k + l) % 13 != 12).then_some(Cell { estimate: estimate(value, 0.12), support })
     };
     let mut columns: Vec<String> = (0..distances).map(|l| l.to_string()).collect();
@@ -184,8 +215,7 @@ pub fn heatmap(features: usize, distances: usize, panels: usize) -> Heatmap {
             })
             .collect(),
         columns,
-        enough: 30,
-        counted: "node".into(),
+        items: "graph".into(),
     }
 }
 
@@ -200,13 +230,12 @@ pub fn value_heatmap(values: usize, panels: usize, grid: bool) -> ValueHeatmap {
         last_apart: true,
         value_unit: "charge (e)".into(),
         values: match grid {
-            true => Values::Grid((0..values).map(|k| -1.0 + 0.05 * k as f64).collect()),
+            true => Values::Grid((0..values).map(|k| -1.0 + 0.05 * k as f64).collect(), None),
             false => Values::Levels(names(values)),
         },
         most: 60,
         panels: like.panels,
-        enough: 30,
-        counted: "node".into(),
+        items: "graph".into(),
     }
 }
 
@@ -265,11 +294,11 @@ pub fn all() -> Vec<Case> {
         );
         case("influence-7", influence(7, 20, false).scene(width), &["Case Based", "data-toggle", "little support"]);
         case("influence-panels-14", influence(14, 9, true).scene(width), &["Cl", "∞"]);
-        let several = DistanceCurves { classes: classes(7), ..influence(28, 9, true) };
+        let several = influence_of_classes(4, 7);
         case("influence-panels-of-7-classes", several.scene(width), &["Case Based", "data-toggle", "∞"]);
         case("shapes-14", shapes(14, 1).scene(width), &["Br", "Å²", "Binary features", "effect (log-odds)"]);
         case("shapes-7-classes", shapes(6, 7).scene(width), &["Neural Networks", "feature 5"]);
-        case("shapes-atoms", atoms(14, 1).scene(width), &["atom", "Na", "nodes in"]);
+        case("shapes-atoms", atoms(14, 1).scene(width), &["atom", "Na", " graphs"]);
         case("shapes-atoms-7", atoms(14, 7).scene(width), &["atom", "Na"]);
         case("shapes-binary-60", binary(60, 1).scene(width), &["feature 60"]);
         case("heatmap-14", heatmap(14, 10, 1).scene(width), &["distance (edges)", "effect (log-odds)", "contains 0"]);
@@ -298,6 +327,59 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
+/// What has little support reaches far beyond the rest: it is cut off and marked. Counts and dates have axes of their own.
+fn weak_ends(case: &mut impl FnMut(&str, Scene, &[&'static str]), width: f64) {
+    const CUT: &[&str] = &["class=\"cut\"", "Triangles"];
+    let mut figure = influence(2, 9, false);
+    let panel = &mut figure.panels[0];
+    panel.curves[0].points[8] = Estimate::from(90.0);
+    panel.curves[1].points[7] = Estimate::from(-70.0);
+    panel.support[7..].fill(support(4, 2));
+    case("cut-influence", figure.scene(width), CUT);
+    let mut figure = shapes(6, 1);
+    if let Form::Curve { knots, bands, bins, .. } = &mut figure.features[0].form {
+        knots[0][19][1] = 40.0;
+        knots[0][0][1] = -30.0;
+        bands.clear();
+        (bins[0].support, bins[18].support) = (support(2, 1), support(2, 1));
+    }
+    if let Form::Levels(levels) = &mut figure.features[1].form {
+        (levels[0].values[0], levels[0].support) = (Estimate::from(55.0), support(3, 1));
+    }
+    case("cut-shapes", figure.scene(width), CUT);
+    let mut figure = heatmap(5, 4, 1);
+    figure.panels[0].cells[2][2] = Some(Cell { estimate: Estimate::from(77.0), support: support(2, 1) });
+    case("cut-heatmap", figure.scene(width), &["little support", "77"]);
+    let edge_types = ["wire", "pipe"].map(|name| distance_panel(name.into(), vec![distance_curve(0, 6)], 6));
+    let mut figure = DistanceCurves { panels: edge_types.to_vec(), ..influence(1, 6, true) };
+    figure.panels[1].support.truncate(2);
+    case("influence-by-lens", figure.scene(width), &["wire", "pipe"]);
+
+    let value = |x: f64, nodes: u64| Bin { from: x, to: x, support: support(nodes, 1) };
+    let counts = Form::Curve {
+        knots: vec![(1..5).map(|k| [k as f64, 0.2 * k as f64]).collect()],
+        bands: vec![],
+        bins: (1..5).map(|k| value(k as f64, 500 / k)).collect(),
+        missing: None,
+    };
+    let days = |k: usize| 16_000.0 + 300.0 * k as f64;
+    let dates = Form::Curve {
+        knots: vec![(0..12).map(|k| [days(k), made_up(2, k)]).collect()],
+        bands: vec![],
+        bins: (0..11).map(|k| Bin { from: days(k), to: days(k + 1), support: support(90, 1) }).collect(),
+        missing: None,
+    };
+    let feature = |name: &str, unit: &str, counts: bool, form: Form| ShapeFunction {
+        name: name.into(),
+        unit: unit.into(),
+        counts,
+        form,
+    };
+    let features =
+        vec![feature("chargebacks", "", true, counts), feature("opened", "days since 1970-01-01", false, dates)];
+    case("counts-and-dates", Shapes { features, ..shapes(1, 1) }.scene(width), &[">0<", ">4<", ">2020<"]);
+}
+
 /// Hostile names, nothing, zero, not finite.
 fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
     let evil = hostile();
@@ -305,7 +387,7 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
     let escaped = &["&lt;script&gt;"];
 
     let mut figure = influence(6, 5, false);
-    figure.curves.iter_mut().enumerate().for_each(|(k, curve)| curve.name = named(k));
+    (figure.series, figure.panels[0].name) = (evil.clone(), named(2));
     (figure.title, figure.unit) = (named(0), named(2));
     case("hostile-influence", figure.scene(760.0), escaped);
     let mut figure = shapes(12, 6);
@@ -334,10 +416,11 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
     {
         let same = Estimate { value, interval: Some(Interval { low: value, high: -value }) };
         let mut figure = influence(2, 4, false);
-        figure.curves[0].points.fill(same);
-        figure.curves[1].points[1] = same;
-        figure.curves[1].unreachable = Some(same);
-        figure.receivers.fill(0);
+        let panel = &mut figure.panels[0];
+        panel.curves[0].points.fill(same);
+        panel.curves[1].points[1] = same;
+        panel.curves[1].unreachable = Some(same);
+        panel.support.fill(Support::default());
         case(&format!("{name}-influence"), figure.scene(760.0), &["distance (edges)"]);
         let mut figure = shapes(8, 2);
         for feature in &mut figure.features {
@@ -359,7 +442,7 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
         }
         case(&format!("{name}-heatmap"), figure.scene(760.0), &["distance (edges)"]);
         let mut figure = value_heatmap(4, 1, true);
-        figure.values = Values::Grid(vec![value; 4]);
+        figure.values = Values::Grid(vec![value; 4], None);
         case(&format!("{name}-values"), figure.scene(760.0), &["distance (edges)"]);
         let mut figure = importance(4);
         figure.blocks.iter_mut().flat_map(|block| &mut block.rows).for_each(|row| row.importance = same);
@@ -369,6 +452,13 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
         (figure.base, figure.structure, figure.prediction) = (value, Some(value), value);
         figure.probability = Some([value, value]);
         case(&format!("{name}-waterfall"), figure.scene(f64::NAN), &["prediction"]);
+    }
+
+    for (suffix, width) in [("", 760.0), ("-half", 380.0)] {
+        weak_ends(
+            &mut |name: &str, scene: Scene, words: &[&'static str]| case(&format!("{name}{suffix}"), scene, words),
+            width,
+        );
     }
 
     // All rows, however many: nobody should have to count them first.
@@ -392,24 +482,25 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
     }
     case("ragged-shapes", figure.scene(760.0), &["feature 2"]);
     let mut figure = influence(3, 6, false);
-    figure.curves[0].points.truncate(2);
-    figure.curves[1].points.clear();
-    figure.receivers.truncate(4);
-    figure.unreachable_receivers = None;
+    let panel = &mut figure.panels[0];
+    panel.curves[0].points.truncate(2);
+    panel.curves[1].points.clear();
+    panel.support.truncate(4);
+    panel.unreachable = None;
     figure.title = "a very long title ".repeat(20);
     case("ragged-influence", figure.scene(380.0), &["…"]);
 
     let nothing = vec![];
     case(
         "empty-influence",
-        DistanceCurves { curves: vec![], receivers: vec![], unreachable_receivers: None, ..influence(1, 1, false) }
-            .scene(760.0),
+        DistanceCurves { panels: vec![], most: 0, ..influence(1, 1, false) }.scene(760.0),
         &nothing,
     );
+    let panel =
+        DistancePanel { curves: vec![], support: vec![], unreachable: None, ..distance_panel("x".into(), vec![], 0) };
     case(
-        "empty-influence-panels",
-        DistanceCurves { curves: vec![], panels: true, classes: Vec::new(), most: 0, ..influence(1, 1, true) }
-            .scene(760.0),
+        "empty-influence-panel",
+        DistanceCurves { panels: vec![panel], ..influence(1, 1, true) }.scene(760.0),
         &nothing,
     );
     case("empty-shapes", Shapes { features: vec![], ..shapes(1, 1) }.scene(760.0), &nothing);
@@ -447,4 +538,19 @@ fn odd(case: &mut impl FnMut(&str, Scene, &[&'static str])) {
         .scene(760.0),
         &["512"],
     );
+}
+
+/// Figures whose tables are looked at.
+#[allow(dead_code, reason = "the gallery draws no tables")]
+pub fn contents() -> Vec<(&'static str, Box<dyn FigureContent>)> {
+    vec![
+        ("influence", Box::new(influence(7, 12, false))),
+        ("influence in panels", Box::new(influence_of_classes(4, 3))),
+        ("shapes", Box::new(shapes(14, 1))),
+        ("shapes of classes", Box::new(shapes(6, 7))),
+        ("heatmap", Box::new(heatmap(14, 10, 2))),
+        ("values", Box::new(value_heatmap(41, 3, true))),
+        ("importance", Box::new(importance(60))),
+        ("waterfall", Box::new(waterfall(14))),
+    ]
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use gnan::dataset::OneHot;
 use gnan::files::{self, Column, Kind, SplitPart, Tables, Task, Values};
 use gnan::internals::lens::Lens;
 use gnan::internals::model::{
     Definition, Engine, FeatureSchema, ItemRows, Learned, Model, OptimiserState, Parameters, Record, Rho, RhoScale,
-    StepSettings, TargetSchema, output_count,
+    StepSettings, TargetSchema, TrainingNodes, output_count,
 };
 use gnan::internals::random::Stream;
 use gnan::internals::shape::{Adam, ShapeKind};
@@ -68,17 +67,18 @@ pub fn all() -> Vec<Workload> {
 
 impl Workload {
     fn new(name: String, tables: &Tables, rho: Rho, batch: Option<usize>) -> Workload {
-        let options = DatasetOptions { one_hot: OneHot::Exactly(Vec::new()), ..DatasetOptions::default() };
+        let options = DatasetOptions { known: Some(Vec::new()), ..DatasetOptions::default() };
         let data = Dataset::from_tables(tables.clone(), &options).expect("a data set");
         let train = match data.given_splits() {
             0 => data.clone(),
             _ => data.given_split(0, 0).expect("a split").train,
         };
         let outcome = data.outcome().expect("targets");
-        let targets: Vec<TargetSchema> = data.targets().iter().map(TargetSchema::of).collect();
-        let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
+        let targets: Vec<TargetSchema> =
+            data.targets().iter().map(|target| TargetSchema::of(target, data.items())).collect();
+        let nodes = TrainingNodes::of(&data);
         let features: Vec<FeatureSchema> =
-            data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
+            data.features().iter().map(|feature| FeatureSchema::learn(feature, &nodes)).collect();
         let channels = (rho == Rho::Shared).then(|| ChannelPlan::shared(features.len()));
         let statistics =
             StatisticsRequest { weighting: ShellWeighting::Mean, lenses: Lens::plain(), channels, sample: None };
@@ -104,6 +104,7 @@ impl Workload {
                 targets,
                 average: None,
                 receivers: statistics.receivers(&[]),
+                items_at: statistics.items_at(&[]),
             },
         };
         let layout = definition.layout();

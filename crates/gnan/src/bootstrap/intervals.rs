@@ -90,6 +90,7 @@ impl Intervals {
             let anchor = canonical.anchor(k);
             points.iter().map(|slots| slots[anchor].clone()).collect()
         });
+        let shapes = shapes.collect();
         let structure = (0..shape.slots).map(|slot| {
             let shown: Vec<Vec<f64>> =
                 aligned.iter().map(|curves| model.definition().shown(&curves.structure[slot])).collect();
@@ -103,8 +104,8 @@ impl Intervals {
             resamples: replicates.len(),
             points: points.clone(),
             rho: rho.collect(),
-            shapes: shapes.collect(),
-            products: products.clone(),
+            shapes,
+            products,
             structure: structure.collect(),
             importance: ImportanceBands {
                 by_feature: rows(ReplicatePart::FeatureImportance),

@@ -6,8 +6,8 @@ use super::bands::Band;
 use super::intervals::Intervals;
 
 impl Intervals {
-    /// The band of the effect of a value at the anchor of its feature, for a shown output. Between two numbers that were looked at it is interpolated; beyond them,
-    /// and for levels that were not looked at, there is none.
+    /// The band of the effect of a value at the anchor of its feature, for a shown output. Between two numbers that were
+    /// looked at it is interpolated; beyond them, and for levels that were not looked at, there is none.
     pub fn shape_at(&self, feature: usize, value: FeatureValue<'_>, output: usize) -> Option<Band> {
         let points = self.points.features.get(feature)?;
         let bands = self.shapes.get(feature)?;

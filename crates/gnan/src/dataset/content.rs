@@ -3,11 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::roles::{check_weights, choose_targets, take_weights};
-use super::{DatasetOptions, Feature, Links, Target};
+use super::feature::read_as_numbers;
+use super::roles::{check_weights, choose_targets, leave_out_names, take_weights};
+use super::{DatasetOptions, Feature, Links, Problem, Target};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::files::{self, Column, Tables, Task, Values};
+use crate::numbers::DAYS;
 use crate::spec::DataSpec;
 
 /// Why there is an end of the nodes.
@@ -24,6 +26,8 @@ pub(super) struct Content {
     pub features: Vec<Feature>,
     pub targets: Vec<Target>,
     pub weights: Option<Vec<f32>>,
+    /// Columns of the graphs that are not targets.
+    pub other_columns: Vec<String>,
     /// How it was to be read.
     pub spec: DataSpec,
     pub links: Option<Arc<Links>>,
@@ -58,12 +62,38 @@ impl Content {
         };
         let (target_columns, rest): (Vec<Column>, Vec<Column>) =
             item_columns.into_iter().partition(|column| choice.contains(&column.name));
-        let feature_columns = if task == Task::Graph { other_columns } else { rest };
-        let features = Feature::from_columns(feature_columns, &options.one_hot)?;
+        let mut target_columns = target_columns;
+        let (mut feature_columns, unused) = match task {
+            Task::Graph => (other_columns, rest),
+            Task::Node => (rest, Vec::new()),
+        };
+        for known in options.known.iter().flatten() {
+            if let Some(column) = feature_columns.iter_mut().find(|column| column.name == known.name) {
+                known.read(column)?;
+            }
+        }
+        if options.problem == Some(Problem::Regression) {
+            target_columns
+                .iter_mut()
+                .try_for_each(|column| read_as_numbers(column, column.unit.as_deref() == Some(DAYS)))?;
+        }
+        // Someone who has not chosen a target yet may choose any column.
+        let candidates = if target_columns.is_empty() { unused.as_slice() } else { &[] };
+        let read = feature_columns.iter().chain(&target_columns).chain(candidates);
+        for column in read {
+            let kept = if column.doubtful { &mut tables.cautions } else { &mut tables.notes };
+            kept.extend(column.note.clone());
+        }
+        let unused: Vec<String> = unused.into_iter().map(|column| column.name).collect();
+        leave_out_names(&mut feature_columns, options.known.as_deref(), &mut tables.notes);
+        let features = Feature::from_columns(feature_columns, options.known.as_deref())?;
         let mut targets = target_columns
             .into_iter()
             .map(|column| Target::from_column(column, options.problem))
             .collect::<Result<Vec<_>>>()?;
+        if options.problem.is_none() {
+            targets.iter().try_for_each(Target::check_classes)?;
+        }
         targets.sort_by_key(|target| choice.iter().position(|name| *name == target.name));
         let edge_offsets = group_edges(&mut tables)?;
         if let (Some(weights), Some(name)) = (&weights, &options.weight) {
@@ -78,7 +108,17 @@ impl Content {
         }
         // Descriptions that are computed later are added there; those of links are computed with them.
         let spec = DataSpec { describe: options.describe_of_links(), ..options.spec() };
-        let content = Content { tables, task, edge_offsets, features, targets, weights, spec, links: None };
+        let content = Content {
+            tables,
+            task,
+            edge_offsets,
+            features,
+            targets,
+            weights,
+            other_columns: unused,
+            spec,
+            links: None,
+        };
         if content.weights.as_ref().is_some_and(|weights| weights.len() != content.item_count()) {
             return Err(Error::usage("the weights do not belong to what is predicted")
                 .with_remedy("give them in graphs.csv to predict graphs, in nodes.csv to predict nodes"));

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::files::{Column, Kind, MISSING, Values};
+use crate::files::{Column, Kind, MISSING, Values, cell_numbers};
+use crate::numbers::{DAYS, counted};
 use crate::spec::NodeDescription;
 
 use super::FeaturePair;
@@ -31,23 +32,66 @@ pub struct Feature {
     pub pair: Option<FeaturePair>,
 }
 
-/// Which binary columns are one-hot codes of a categorical feature.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum OneHot {
-    /// Those that share a prefix and of which exactly one is 1 on every node.
-    #[default]
-    Detect,
-    /// The levels of these features and no others, as a model has them: (name, levels).
-    Exactly(Vec<(String, Vec<String>)>),
+/// What a model knows of a feature that data are opened for: its column is read as such, whatever it looks like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownFeature {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// The unit of its values, where known.
+    pub unit: Option<String>,
+    /// The levels of a categorical feature, which one-hot columns of these names stand for.
+    pub levels: Vec<String>,
+}
+
+impl KnownFeature {
+    /// Reads the column of a feature that is a number as numbers, where the file looks like words: cells that are none count
+    /// as missing.
+    pub(super) fn read(&self, column: &mut Column) -> Result<()> {
+        if self.kind != Kind::Categorical {
+            read_as_numbers(column, self.unit.as_deref() == Some(DAYS))?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes a column of words one of numbers, or of dates; cells that are none are missing, and a caution counts them.
+pub(super) fn read_as_numbers(column: &mut Column, dates: bool) -> Result<()> {
+    let Values::Categories { codes, levels } = &column.values else { return Ok(()) };
+    let numbers = cell_numbers(levels, dates).map_err(|example| {
+        Error::input(format!(
+            "column \"{}\" holds dates such as {example}, of which the day and the month cannot be told apart",
+            column.name
+        ))
+        .with_remedy("write them as 2024-12-31")
+    })?;
+    let number = |code: &u32| numbers.get(*code as usize).copied().unwrap_or(f64::NAN);
+    let values: Vec<f64> = codes.iter().map(number).collect();
+    let lost = codes.iter().zip(&values).filter(|(code, value)| **code != MISSING && value.is_nan()).count();
+    if lost > 0 {
+        let noun = if dates { "dates" } else { "numbers" };
+        column.note = Some(format!(
+            "column \"{}\" holds {} that {} no {noun} and {} as missing",
+            column.name,
+            counted(lost, "cell"),
+            if lost == 1 { "is" } else { "are" },
+            if lost == 1 { "counts" } else { "count" },
+        ));
+        column.doubtful = true;
+    }
+    column.values = Values::Numbers(values);
+    Ok(())
 }
 
 impl Feature {
-    /// Makes features of columns: detects kinds that are not declared and fuses one-hot codes.
-    pub fn from_columns(columns: Vec<Column>, one_hot: &OneHot) -> Result<Vec<Feature>> {
+    /// Makes features of columns: detects kinds that are not declared and fuses one-hot codes, or those of the features that
+    /// a model knows.
+    pub fn from_columns(columns: Vec<Column>, known: Option<&[KnownFeature]>) -> Result<Vec<Feature>> {
         let features = columns.into_iter().map(Feature::from_column).collect::<Result<Vec<_>>>()?;
-        match one_hot {
-            OneHot::Detect => Ok(fuse_one_hot(features)),
-            OneHot::Exactly(groups) => Ok(fuse_exactly(features, groups)),
+        match known {
+            None => Ok(fuse_one_hot(features)),
+            Some(known) => Ok(fuse_exactly(features, known)),
         }
     }
 
@@ -65,7 +109,7 @@ impl Feature {
 
     /// Brings the values into the form of their kind.
     fn convert(column: Column) -> Result<Feature> {
-        let Column { name, kind, unit, values } = column;
+        let Column { name, kind, unit, values, .. } = column;
         let kind = kind.unwrap_or_else(|| detect(&values));
         let values = match (kind, values) {
             (Kind::Categorical, Values::Categories { codes, levels }) => Values::Categories { codes, levels },
@@ -86,7 +130,12 @@ impl Feature {
             return Ok(self.clone());
         }
         let Feature { name, unit, values, .. } = self.clone();
-        Feature::convert(Column { name, kind: Some(kind), unit, values })
+        Feature::convert(Column { unit, ..Column::new(name, values).with_kind(kind) })
+    }
+
+    /// Whether it is read from files, and not computed.
+    pub fn is_read(&self) -> bool {
+        self.description.is_none() && self.pair.is_none()
     }
 
     /// Number of nodes whose value is missing.
@@ -201,9 +250,9 @@ pub fn one_hot_columns<'a>(features: &'a [Feature], name: &str) -> Vec<(&'a Feat
 
 /// Replaces the columns of the given groups by one categorical feature each, where all of them are there; a node with
 /// none of them is missing.
-fn fuse_exactly(features: Vec<Feature>, wanted: &[(String, Vec<String>)]) -> Vec<Feature> {
+fn fuse_exactly(features: Vec<Feature>, wanted: &[KnownFeature]) -> Vec<Feature> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (name, levels) in wanted {
+    for KnownFeature { name, levels, .. } in wanted.iter().filter(|known| known.kind == Kind::Categorical) {
         let member = |feature: &Feature| match prefix_and_level(&feature.name) {
             Some((prefix, level)) => {
                 feature.kind == Kind::Binary && prefix == name && levels.iter().any(|known| known == level)
@@ -262,7 +311,7 @@ mod tests {
     }
 
     fn kinds(columns: Vec<Column>) -> Vec<(String, Kind)> {
-        Feature::from_columns(columns, &OneHot::Detect).unwrap().into_iter().map(|f| (f.name, f.kind)).collect()
+        Feature::from_columns(columns, None).unwrap().into_iter().map(|f| (f.name, f.kind)).collect()
     }
 
     #[test]
@@ -280,7 +329,7 @@ mod tests {
     fn a_one_hot_code_becomes_one_categorical_feature() {
         let columns =
             vec![numbers("edu_basic", &[1.0, 0.0]), numbers("x", &[5.0, 6.0]), numbers("edu_high", &[0.0, 1.0])];
-        let features = Feature::from_columns(columns, &OneHot::Detect).unwrap();
+        let features = Feature::from_columns(columns, None).unwrap();
         assert_eq!(features[0].name, "edu");
         let levels = vec!["basic".to_owned(), "high".to_owned()];
         assert_eq!(features[0].values, Values::Categories { codes: vec![0, 1], levels });

@@ -8,6 +8,7 @@
 mod content;
 mod describe;
 mod feature;
+mod identity;
 mod ids;
 pub(crate) mod links;
 mod molecule;
@@ -23,17 +24,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use feature::distinct_numbers;
-pub use feature::{Feature, OneHot, one_hot_columns};
+pub use feature::{Feature, KnownFeature, one_hot_columns};
+pub use identity::Identity;
 pub use links::{EndFeature, LinkDivision, LinkOptions, LinkPairs, LinkSchema, Links, QueriedPair};
 pub use options::DatasetOptions;
 pub use pair::{FeatureBins, FeaturePair, PairMember};
-pub use split::Split;
+pub use split::{Split, SplitOrigin};
 pub use summary::{FeatureSummary, Summary, TargetSummary};
 pub use target::{Outcome, Problem, Target};
 
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::files::{self, BondOrder, Column, Tables, Task, Values};
+use crate::files::{self, BondOrder, Column, SkippedRow, Tables, Task, Values};
 use crate::graph::Graph;
 use crate::run::Run;
 use crate::spec::DataSpec;
@@ -215,7 +217,7 @@ impl Dataset {
     }
 
     /// The graph that an item is, or is in.
-    pub(crate) fn graph_of_item(&self, item: u32) -> usize {
+    pub fn graph_of_item(&self, item: u32) -> usize {
         match self.task() {
             Task::Graph => item as usize,
             Task::Node => self.graph_of(item as usize),
@@ -359,6 +361,16 @@ impl Dataset {
     /// Number of splits the data come with.
     pub fn given_splits(&self) -> usize {
         self.content.tables.splits.len()
+    }
+
+    /// Rows of a table of molecules that could not be read, by their places: they are no items.
+    pub fn skipped(&self) -> &[SkippedRow] {
+        &self.content.tables.skipped
+    }
+
+    /// Which columns hold cells that count as missing although something was written there.
+    pub fn cautions(&self) -> &[String] {
+        &self.content.tables.cautions
     }
 
     /// What the reader did that a user should know.

@@ -1,7 +1,7 @@
 //! How a data set is to be read and understood, and what of that is part of a specification.
 
 use super::links::{LinkDivision, LinkOptions, LinkPairs};
-use super::{OneHot, Problem};
+use super::{KnownFeature, Problem};
 use crate::files::{ReadOptions, Task};
 use crate::run::Run;
 use crate::spec::{DataSpec, NEGATIVES, NodeDescription, TaskChoice};
@@ -29,8 +29,8 @@ pub struct DatasetOptions {
     pub task: Option<Task>,
     /// The column that says how much each item counts in training.
     pub weight: Option<String>,
-    /// Which binary columns are one-hot codes.
-    pub one_hot: OneHot,
+    /// The features of the model that the data are opened for; `None`: kinds, names and one-hot codes are detected.
+    pub known: Option<Vec<KnownFeature>>,
     /// Features to be computed from the graphs.
     pub describe: Vec<NodeDescription>,
     /// Predict the links between nodes, and no column.
@@ -54,6 +54,8 @@ impl DatasetOptions {
                 explicit_hydrogens: spec.explicit_hydrogens,
                 largest_component: spec.largest_component,
                 smiles_column: spec.smiles_column.clone(),
+                name_column: spec.name_column.clone(),
+                strict: spec.strict,
                 directed: spec.directed,
                 splits: spec.splits.clone(),
                 ..ReadOptions::default()
@@ -96,6 +98,8 @@ impl DatasetOptions {
             largest_component: self.read.largest_component,
             explicit_hydrogens: self.read.explicit_hydrogens,
             smiles_column: self.read.smiles_column.clone(),
+            name_column: self.read.name_column.clone(),
+            strict: self.read.strict,
             splits: self.read.splits.clone(),
             negatives: division.map(|division| division.negatives).filter(|negatives| *negatives != NEGATIVES),
             most_node_pairs: division.and_then(|division| division.most_pairs),

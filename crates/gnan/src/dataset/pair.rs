@@ -41,6 +41,9 @@ pub struct PairMember {
     pub feature: String,
     /// How its values are cut.
     pub bins: FeatureBins,
+    /// Whether values that are rare or were not seen in training share its level "rare".
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pooled: bool,
 }
 
 /// Two features of one node.
@@ -51,8 +54,14 @@ pub struct FeaturePair {
 }
 
 impl PairMember {
-    /// Cuts a feature by its values on the nodes that are wanted; `levels` are those that a category has in training.
-    pub fn of(feature: &Feature, levels: &[String], wanted: impl Fn(usize) -> bool) -> Result<PairMember> {
+    /// Cuts a feature by its values on the nodes that are wanted; `levels` are those that a category has in training, with one
+    /// of all rare values where they are `pooled`.
+    pub fn of(
+        feature: &Feature,
+        levels: &[String],
+        pooled: bool,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<PairMember> {
         let bins = match (&feature.values, feature.kind) {
             (Values::Categories { .. }, _) if levels.len() > MOST_LEVELS => {
                 return Err(Error::usage(format!(
@@ -66,7 +75,7 @@ impl PairMember {
             (_, Kind::Binary) => FeatureBins::Flag,
             _ => FeatureBins::Edges(edges(dense(feature, wanted))),
         };
-        Ok(PairMember { feature: feature.name.clone(), bins })
+        Ok(PairMember { feature: feature.name.clone(), bins, pooled })
     }
 
     /// The names of its bins, missing last.
@@ -107,7 +116,7 @@ impl PairMember {
         match (&self.bins, &feature.values) {
             (FeatureBins::Levels(levels), Values::Categories { codes, levels: found }) => {
                 let known: HashMap<&str, u16> = levels.iter().map(String::as_str).zip(0..).collect();
-                let other = known.get(RARE).filter(|_| feature.description.is_some());
+                let other = known.get(RARE).filter(|_| self.pooled || feature.description.is_some());
                 let place = |name: &String| known.get(name.as_str()).or(other).copied().unwrap_or(u16::MAX);
                 let places: Vec<u16> = found.iter().map(place).collect();
                 Ok(codes.iter().map(|code| if *code == MISSING { missing } else { places[*code as usize] }).collect())

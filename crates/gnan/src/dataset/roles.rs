@@ -1,13 +1,45 @@
-//! Roles: which columns are targets and weights, and whether they are the graphs' or the nodes'. All others are features.
+//! Roles: which columns are targets and weights, and whether they are the graphs' or the nodes'. All others are features,
+//! but for names of nodes.
 
 use crate::error::{Error, Result};
-use crate::files::{Column, Task, Values};
+use crate::files::{Column, MISSING, Task, Values};
+use crate::numbers;
 use crate::remedy::Remedy;
 
-use super::Target;
+use super::{KnownFeature, Target};
 
 /// Column names that are taken for the target of a node task when none is named.
 const USUAL_TARGET_NAMES: [&str; 4] = ["target", "label", "class", "y"];
+
+/// With fewer known values than this, a column is not taken for names.
+const FEWEST_NAMES: usize = 10;
+
+/// Leaves out columns of words most of which are different: they name nodes and are no property of theirs. Columns that were
+/// declared, or that a model has, stay.
+pub(super) fn leave_out_names(columns: &mut Vec<Column>, known: Option<&[KnownFeature]>, notes: &mut Vec<String>) {
+    let is_known = |name: &str| known.is_some_and(|known| known.iter().any(|feature| feature.name == name));
+    columns.retain(|column| {
+        let Values::Categories { codes, .. } = &column.values else { return true };
+        if column.kind.is_some() || is_known(&column.name) {
+            return true;
+        }
+        let mut different: Vec<u32> = codes.iter().copied().filter(|code| *code != MISSING).collect();
+        let all = different.len();
+        different.sort_unstable();
+        different.dedup();
+        let names = all >= FEWEST_NAMES && 2 * different.len() > all;
+        if names {
+            notes.push(format!(
+                "column \"{}\" is left out: {} of its {} values are different, so that it looks like a name (declare it \
+                 categorical to use it)",
+                column.name,
+                numbers::count(different.len()),
+                numbers::count(all)
+            ));
+        }
+        !names
+    });
+}
 
 /// Which columns are the targets, and whether they are the graphs' or the nodes'.
 pub(super) fn choose_targets(
@@ -19,6 +51,12 @@ pub(super) fn choose_targets(
 ) -> Result<(Task, Vec<String>)> {
     let names = |columns: &[Column]| columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
     let (of_nodes, of_graphs) = (names(node_columns), names(graph_columns));
+    // A name may hold the comma that separates names.
+    let whole = [choice.join(","), choice.join(", ")];
+    let whole =
+        whole.into_iter().find(|name| choice.len() > 1 && (of_graphs.contains(name) || of_nodes.contains(name)));
+    let one = whole.map(|name| vec![name]);
+    let choice = one.as_deref().unwrap_or(choice);
     if !choice.is_empty() {
         let all_in = |names: &[String]| choice.iter().all(|name| names.contains(name));
         return match task {

@@ -1,5 +1,7 @@
 //! Splits: given by the data or made here, always seeded, stratified by class where there is one class per item.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::files::SplitPart;
 use crate::random::Stream;
@@ -11,6 +13,34 @@ pub const VALIDATION_SHARE: f64 = 0.1;
 
 /// With fewer labelled items than this none are set aside for validation.
 const LEAST_TO_HOLD_OUT: usize = 10;
+
+/// Where the parts of a data set come from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitOrigin {
+    /// Links and node pairs without one, divided when they were made of the edges.
+    Links,
+    /// Drawn at random: this share of the items is for testing.
+    Random(f64),
+    /// The only split that came with the data.
+    Given,
+    /// The first of several splits that came with the data.
+    FirstGiven,
+    /// All labelled items are for training.
+    All,
+}
+
+impl std::fmt::Display for SplitOrigin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            SplitOrigin::Links => "links and pairs without one",
+            SplitOrigin::Random(_) => "random split",
+            SplitOrigin::Given => "given split",
+            SplitOrigin::FirstGiven => "first given split",
+            SplitOrigin::All => "all labelled items",
+        })
+    }
+}
 
 /// Three views of one data set.
 ///
@@ -135,10 +165,10 @@ impl Dataset {
 
     /// The parts that training, bootstrap and report agree on, and where they come from: a random test part of
     /// `test_share`, else the first split that came with the data, else everything but a validation part.
-    pub fn parts(&self, test_share: Option<f64>, seed: u64) -> Result<(Split, &'static str)> {
+    pub fn parts(&self, test_share: Option<f64>, seed: u64) -> Result<(Split, SplitOrigin)> {
         if self.links().is_some() {
             // Their edges were divided before anything was made of them.
-            return Ok((self.given_split(0, seed)?, "links and pairs without one"));
+            return Ok((self.given_split(0, seed)?, SplitOrigin::Links));
         }
         if let Some(share) = test_share {
             if !(share > 0.0 && share < 1.0) {
@@ -147,15 +177,15 @@ impl Dataset {
             }
             let (rest, test) = self.split(1.0 - share, seed)?;
             let (train, valid) = rest.hold_out(seed)?;
-            return Ok((Split { train, valid, test }, "random split"));
+            return Ok((Split { train, valid, test }, SplitOrigin::Random(share)));
         }
         if self.given_splits() > 0 {
-            let words = if self.given_splits() > 1 { "first given split" } else { "given split" };
-            return Ok((self.given_split(0, seed)?, words));
+            let origin = if self.given_splits() > 1 { SplitOrigin::FirstGiven } else { SplitOrigin::Given };
+            return Ok((self.given_split(0, seed)?, origin));
         }
         let (train, valid) = self.hold_out(seed)?;
         let test = self.subset(&[]);
-        Ok((Split { train, valid, test }, "all labelled items"))
+        Ok((Split { train, valid, test }, SplitOrigin::All))
     }
 
     /// Positions in this view, by class where there is exactly one class per item, each list in random order.

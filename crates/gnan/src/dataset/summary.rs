@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::files::{Kind, SplitPart, Task, Values};
+use crate::files::{Kind, SkippedRow, SplitPart, Task, Values};
 
 use super::Dataset;
 
@@ -41,6 +41,10 @@ pub struct Summary {
     pub targets: Vec<TargetSummary>,
     /// For every given split the number of training, validation and test items.
     pub splits: Vec<[usize; 3]>,
+    /// Columns of what is predicted that are neither targets nor features: each may be named as a target.
+    pub other_columns: Vec<String>,
+    /// Rows of a table of molecules that could not be read.
+    pub skipped: Vec<SkippedRow>,
     /// What the reader did that a user should know.
     pub notes: Vec<String>,
 }
@@ -52,6 +56,8 @@ pub struct FeatureSummary {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
+    /// The unit of its values, where known.
+    pub unit: Option<String>,
     /// Number of distinct values, missing not counted.
     pub levels: usize,
     /// Number of nodes whose value is missing.
@@ -97,7 +103,9 @@ impl Dataset {
             features: self.features().iter().map(FeatureSummary::of).collect(),
             targets: self.targets().iter().map(TargetSummary::of).collect(),
             splits: self.content.tables.splits.iter().map(|split| part_sizes(split)).collect(),
-            notes: self.notes().to_vec(),
+            other_columns: self.content.other_columns.clone(),
+            skipped: self.skipped().to_vec(),
+            notes: self.cautions().iter().chain(self.notes()).cloned().collect(),
         };
         for index in 0..self.graph_count() {
             let graph = self.graph(index);
@@ -136,6 +144,7 @@ impl FeatureSummary {
         let mut summary = FeatureSummary {
             name: feature.name.clone(),
             kind: feature.kind,
+            unit: feature.unit.clone(),
             levels: 0,
             missing: feature.missing(),
             min: None,

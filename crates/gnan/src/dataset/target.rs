@@ -3,13 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::files::{Column, MISSING, Values};
+use crate::files::{Bound, Column, MISSING, Values};
+use crate::numbers;
 use crate::remedy::Remedy;
 
 use super::feature::{categories, dense, distinct_numbers};
 
 /// Whole numbers with at most this many distinct values are read as classes unless the user says otherwise.
 const MOST_NUMERIC_CLASSES: usize = 20;
+/// With more classes than this, most of them with fewer items than the number below, a target was not meant as one of classes.
+const MOST_CLASSES: usize = 50;
+const FEWEST_ITEMS: usize = 3;
+/// With a smaller share of the rarer of two classes, accuracy says nothing.
+const IMBALANCED: f64 = 0.2;
 /// A class with less than this share of the items is rare.
 const RARE: f64 = 0.1;
 
@@ -84,12 +90,17 @@ pub struct Target {
     pub classes: Option<Vec<String>>,
     /// For each item the value, or the index of its class; NaN is missing.
     pub values: Vec<f64>,
+    /// The share of every class over all items, or over the training items of the model that it is a target of; empty for a
+    /// quantity.
+    pub base_rates: Vec<f64>,
+    /// What is known of missing values of a quantity that lie below or above a number; a row is an item.
+    pub bounds: Vec<Bound>,
 }
 
 impl Target {
     /// Makes a target of a column.
     pub fn from_column(column: Column, problem: Option<Problem>) -> Result<Target> {
-        let Column { name, unit, values, .. } = column;
+        let Column { name, unit, values, bounds, .. } = column;
         let values = match values {
             Values::Categories { .. } if problem == Some(Problem::Regression) => {
                 return Err(Error::input(format!("target \"{name}\" holds text: it cannot be regressed on")));
@@ -98,7 +109,8 @@ impl Target {
             numbers => {
                 // Adding zero makes -0 the same class as 0.
                 let numbers: Vec<f64> = dense(numbers).into_iter().map(|x| x + 0.0).collect();
-                let classes = problem.map_or_else(|| look_like_classes(&numbers), |it| it == Problem::Classification);
+                let looks = || bounds.is_empty() && look_like_classes(&numbers);
+                let classes = problem.map_or_else(looks, |it| it == Problem::Classification);
                 if classes { categories(&numbers) } else { Values::Numbers(numbers) }
             }
         };
@@ -109,7 +121,60 @@ impl Target {
             }
             numbers => (None, dense(numbers)),
         };
-        Ok(Target { name, unit, classes, values })
+        let bounds = if classes.is_none() { bounds } else { Vec::new() };
+        Ok(Target { unit, bounds, ..Target::new(name, classes, values) })
+    }
+
+    /// A target without a unit and without bounds.
+    pub fn new(name: impl Into<String>, classes: Option<Vec<String>>, values: Vec<f64>) -> Target {
+        let (name, unit, base_rates) = (name.into(), None, Vec::new());
+        let mut target = Target { name, unit, classes, values, base_rates, bounds: Vec::new() };
+        let items: Vec<u32> = (0..target.values.len() as u32).collect();
+        target.base_rates = target.class_shares(&items);
+        target
+    }
+
+    /// The rarer of two classes where less than a fifth of the items have it: what a model of them must be judged by.
+    pub fn rare_class(&self) -> Option<usize> {
+        match self.base_rates.as_slice() {
+            [no, yes] if *no < IMBALANCED && no < yes => Some(0),
+            [_, yes] if *yes < IMBALANCED => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The class of two whose precision and recall are looked at: the rarer one where it is rare, else the second.
+    pub(crate) fn positive_class(&self) -> usize {
+        self.rare_class().unwrap_or(1)
+    }
+
+    /// Refuses very many classes, most of which have hardly an item: they were meant as something else.
+    pub(super) fn check_classes(&self) -> Result<()> {
+        let Some(classes) = self.classes.as_ref().filter(|classes| classes.len() > MOST_CLASSES) else { return Ok(()) };
+        let mut items = vec![0; classes.len()];
+        self.values.iter().filter(|value| !value.is_nan()).for_each(|class| items[*class as usize] += 1);
+        let few = items.iter().filter(|items| **items < FEWEST_ITEMS).count();
+        if 2 * few <= classes.len() {
+            return Ok(());
+        }
+        let no_number = |class: &&String| class.parse::<f64>().is_err();
+        let words: Vec<&str> = classes.iter().filter(no_number).take(3).map(String::as_str).collect();
+        let numbers = classes.iter().filter(|class| !no_number(class)).count();
+        let reason = match 2 * numbers > classes.len() {
+            true if words.is_empty() => "they look like numbers: predict them with the task \"regression\"".to_owned(),
+            true => format!(
+                "they look like numbers, but for cells such as \"{}\": correct or empty those cells",
+                words.join("\", \"")
+            ),
+            false => "they look like names: choose another column, or put similar classes together".to_owned(),
+        };
+        Err(Error::input(format!(
+            "target \"{}\" has {} classes, {} of which have fewer than {FEWEST_ITEMS} items",
+            self.name,
+            numbers::count(classes.len()),
+            numbers::count(few)
+        ))
+        .with_remedy(reason))
     }
 
     /// The values of those of some items that have one.
@@ -119,11 +184,11 @@ impl Target {
 
     /// The share of every class among some items with known classes; empty where there is none.
     pub fn class_shares(&self, items: &[u32]) -> Vec<f64> {
-        let known = self.known(items);
+        let (known, Some(classes)) = (self.known(items), &self.classes) else { return Vec::new() };
         if known.is_empty() {
             return Vec::new();
         }
-        let mut counts = vec![0.0; self.classes.as_ref().map_or(0, Vec::len)];
+        let mut counts = vec![0.0; classes.len()];
         known.iter().for_each(|class| counts[*class as usize] += 1.0);
         counts.iter().map(|count| count / known.len() as f64).collect()
     }
@@ -164,7 +229,7 @@ mod tests {
     fn target(counts: &[usize]) -> Target {
         let values = counts.iter().enumerate().flat_map(|(class, count)| vec![class as f64; *count]).collect();
         let classes = (0..counts.len()).map(|class| class.to_string()).collect();
-        Target { name: "y".to_owned(), unit: None, classes: Some(classes), values }
+        Target::new("y", Some(classes), values)
     }
 
     /// 7 of 70 is a tenth, though `0.1 * 70` rounds to more than 7.

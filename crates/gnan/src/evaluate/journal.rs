@@ -59,7 +59,7 @@ pub struct Journal {
 #[derive(Default)]
 struct State {
     done: HashMap<String, RunOutcome>,
-    /// Runs that the file knew when it was opened, and whether each was asked for since.
+    /// Runs that the file knew when it was opened, and whether each was requested since.
     before: HashMap<String, bool>,
     file: Option<(PathBuf, File)>,
 }
@@ -115,16 +115,16 @@ impl Journal {
         self.len() == 0
     }
 
-    /// How many runs were asked for that its file knew when it was opened.
+    /// How many runs were requested that its file knew when it was opened.
     pub fn known_before(&self) -> usize {
-        self.state().before.values().filter(|asked| **asked).count()
+        self.state().before.values().filter(|requested| **requested).count()
     }
 
     pub(super) fn find(&self, run: &str) -> Option<RunOutcome> {
         let mut state = self.state();
         let outcome = state.done.get(run).cloned();
-        if let Some(asked) = state.before.get_mut(run) {
-            *asked = true;
+        if let Some(requested) = state.before.get_mut(run) {
+            *requested = true;
         }
         outcome
     }

@@ -3,20 +3,23 @@
 
 use std::collections::BTreeMap;
 
+use super::parts::{rare_class, same_classes};
 use crate::baseline::baseline;
 use crate::confidence::intervals;
-use crate::dataset::{Dataset, Outcome, Split, Target};
+use crate::dataset::{Dataset, Outcome, Split, SplitOrigin, Target};
 use crate::error::Result;
 use crate::metric::{Metric, Metrics};
-use crate::model::Model;
+use crate::model::{Model, RememberedSplit};
 use crate::predict::Outputs;
-use crate::score::{Scored, margin, predicted_class, score};
+use crate::score::{Scored, margin, predicted_class, score, shown_metrics};
 
 /// Which items a model is judged on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JudgedPart {
-    /// Items that were not used in training.
+    /// Items that were set aside for testing.
     Test,
+    /// Graphs of other structures, or nodes of other ids, than those that training used.
+    New,
     /// Items that decided when training stopped.
     Validation,
     /// The items it was fitted on.
@@ -30,8 +33,10 @@ pub enum JudgedPart {
 pub struct Judgement {
     /// Which items these are.
     pub part: JudgedPart,
-    /// Where the parts of the data come from.
-    pub origin: &'static str,
+    /// Where the parts of the data come from, where that is known.
+    pub origin: Option<SplitOrigin>,
+    /// Labelled items of the data that training used, or may have used, and that the model is therefore not judged on.
+    pub used_in_training: usize,
     /// The items.
     pub data: Dataset,
     /// What the model predicts for them.
@@ -50,9 +55,44 @@ pub struct Judgement {
     pub outcome: Outcome,
 }
 
+/// The items that a model is judged on, and those that it was fitted on where they are known.
+struct JudgedItems {
+    part: JudgedPart,
+    origin: Option<SplitOrigin>,
+    items: Dataset,
+    train: Option<Dataset>,
+}
+
+/// The best items of some data to judge a model on.
+fn judged_items(model: &Model, data: &Dataset, labelled: &Dataset, test_share: Option<f64>) -> JudgedItems {
+    let record = model.record();
+    // A file of before items were remembered: data that are divided as then are recognised.
+    let divided = || data.parts(test_share, record.resolved.fit.seed).ok().filter(|(split, _)| record.is_of(split));
+    let nothing = || labelled.subset(&[]);
+    let known = match model.remembered(data) {
+        Some(known) => Some((known, record.origin)),
+        None => divided().map(|(split, origin)| {
+            (RememberedSplit { split, doubtful: nothing(), new: nothing(), is_whole: true }, Some(origin))
+        }),
+    };
+    let Some((RememberedSplit { split: Split { train, valid, test }, doubtful, new, is_whole }, origin)) = known else {
+        return JudgedItems { part: JudgedPart::Unknown, origin: None, items: labelled.clone(), train: None };
+    };
+    let candidates = [
+        (JudgedPart::Test, &test),
+        (JudgedPart::New, &new),
+        (JudgedPart::Validation, &valid),
+        (JudgedPart::Unknown, &doubtful),
+    ];
+    let best = candidates.into_iter().find(|(_, items)| !items.is_empty());
+    let (part, items) = best.unwrap_or((JudgedPart::Training, &train));
+    JudgedItems { part, origin, items: items.clone(), train: is_whole.then_some(train.clone()) }
+}
+
 impl Judgement {
-    /// Judges a model on the test part of its training data if there is one, else on the validation part, else on what it
-    /// was fitted on; on all labelled items of other data.
+    /// Judges a model on the items of `data` that were set aside for testing; else on others that training did not use;
+    /// else on those it was validated by, or fitted on. `test_share` says how the data were divided for a model whose file
+    /// does not remember it.
     pub fn new(model: &Model, data: &Dataset, test_share: Option<f64>) -> Result<Judgement> {
         let record = &model.definition().record;
         let outcome = model.definition().learned.outcome;
@@ -65,7 +105,8 @@ impl Judgement {
         if targets.is_empty() || labelled.is_empty() {
             return Ok(Judgement {
                 part: JudgedPart::Unknown,
-                origin: "all items",
+                origin: None,
+                used_in_training: 0,
                 data: data.clone(),
                 outputs: model.outputs_on(data)?,
                 targets: Vec::new(),
@@ -76,30 +117,20 @@ impl Judgement {
                 outcome,
             });
         }
-        // Data that cannot be divided as training data are (all of them a test part, say) are judged whole.
-        let split = data.parts(test_share, record.resolved.fit.seed).ok().filter(|(split, _)| record.is_of(split));
-        let (part, origin, judged, train) = match split {
-            None => (JudgedPart::Unknown, "all labelled items", labelled, None),
-            Some((Split { train, valid, test }, origin)) => match (test.is_empty(), valid.is_empty()) {
-                (false, _) => (JudgedPart::Test, origin, test, Some(train)),
-                (true, false) => (JudgedPart::Validation, origin, valid, Some(train)),
-                (true, true) => (JudgedPart::Training, origin, train.clone(), Some(train)),
-            },
-        };
+        let JudgedItems { part, origin, items: judged, train } = judged_items(model, data, &labelled, test_share);
+        let used_in_training = if part == JudgedPart::New { labelled.len() - judged.len() } else { 0 };
         let outputs = model.outputs_on(&judged)?;
         let scored = Scored { outcome, width: outputs.width, outputs: &outputs.values };
         let metrics = score(&scored, &targets, judged.items());
         let confidence = intervals(&scored, &targets, judged.items(), record.resolved.fit.seed);
-        // Of data with other classes than the model's the baseline would be another metric.
-        let same = data.outcome().is_ok_and(|found| found == outcome)
-            && data.targets().iter().map(|target| &target.classes).eq(targets.iter().map(|target| &target.classes));
-        let baseline = match same {
+        let baseline = match same_classes(data, &targets) {
             true => baseline(train.as_ref().unwrap_or(&judged), &judged)?,
             false => Metrics::default(),
         };
         Ok(Judgement {
             part,
             origin,
+            used_in_training,
             data: judged,
             outputs,
             targets,
@@ -156,9 +187,25 @@ impl Judgement {
         Some(counts)
     }
 
+    /// The metrics that are shown, the chief one first.
+    pub fn shown(&self) -> Vec<(Metric, f64)> {
+        let shown = shown_metrics(&self.targets).into_iter();
+        shown.filter_map(|metric| self.metrics.get(metric).map(|value| (metric, value))).collect()
+    }
+
+    /// The class whose precision and recall are measured, where it is rare.
+    pub fn rare_class(&self) -> Option<String> {
+        rare_class(&self.targets)
+    }
+
+    /// The metric by which the model is judged.
+    pub fn chief(&self) -> Option<(Metric, f64)> {
+        self.metrics.first_of(&shown_metrics(&self.targets))
+    }
+
     /// Whether the chief metric is clearly better than that of the constant baseline; `None` without metrics.
     pub fn beats_baseline(&self) -> Option<bool> {
-        let (name, _) = self.metrics.chief()?;
+        let (name, _) = self.chief()?;
         let [low, high] = *self.confidence.get(&name)?;
         let reference = self.baseline.get(name)?;
         Some(if name.smaller_is_better() { high < reference } else { low > reference })

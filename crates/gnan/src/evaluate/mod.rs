@@ -14,6 +14,7 @@ mod judgement;
 mod parts;
 mod protocol;
 mod run;
+mod scorer;
 mod space;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub use journal::Journal;
 pub use judgement::{JudgedPart, Judgement};
 pub use parts::PartMetrics;
 pub use protocol::{Division, LINK_TEST_SHARE, Protocol, Tuning};
+pub use scorer::Scorer;
 pub use space::{Search, Space, Strategy};
 
 use crate::dataset::{Dataset, Split};

@@ -78,6 +78,8 @@ impl Canonical {
             let mut values: Vec<Option<f64>> =
                 axis.range(lens).map(|slot| self.seen(slot).then(|| value(slot))).collect();
             let unreachable = values.pop().flatten();
+            let seen = values.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            values.truncate(seen);
             let by = axis.lens_name(lens);
             let name = if by.is_empty() { name.to_owned() } else { format!("{name}, {by}") };
             CurveByDistance { name, values, unreachable, rho, output }

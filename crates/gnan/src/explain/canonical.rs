@@ -48,7 +48,7 @@ pub struct CanonicalLevel {
     pub missing: bool,
     /// Its effect at the anchor of the feature, per shown output.
     pub values: Vec<f64>,
-    /// What stands behind it.
+    /// Its support in training.
     pub support: Support,
 }
 
@@ -132,7 +132,7 @@ impl Canonical {
         let rho: Vec<Vec<Vec<f64>>> = (0..layout.rhos.len())
             .map(|r| (0..axis.slots()).map(|slot| raw_rho(model, &layout, &axis, r, slot)).collect())
             .collect();
-        let seen = seen_slots(definition, &axis);
+        let seen = seen_slots(definition, &layout, &axis);
         let largest = rho.iter().map(|rho| (0..outputs).map(|c| largest(rho, &seen, c)).collect()).collect();
         let mut canonical = Canonical {
             model: model.clone(),
@@ -181,9 +181,28 @@ impl Canonical {
         self.axis.slots()
     }
 
-    /// Whether a slot occurred in training.
+    /// Whether a slot occurred in training, and is within the reach of any rho.
     pub fn seen(&self, slot: usize) -> bool {
         self.seen[slot]
+    }
+
+    /// The support of everything in a slot: receivers with a source there, and items with such a receiver.
+    pub fn support_at(&self, slot: usize) -> Support {
+        if !self.seen[slot] {
+            return Support::default();
+        }
+        let learned = &self.definition().learned;
+        let trained = self.axis.slot_on(&self.definition().axis(), slot);
+        let items = learned.items_at.get(trained).copied().unwrap_or(0);
+        Support { nodes: self.receivers_at(slot).round() as u64, graphs: 0, items }
+    }
+
+    /// For every lens the slot of the shortest distance that occurs in training but in few items.
+    pub fn first_rare_slots(&self) -> Vec<usize> {
+        let axis = self.axis();
+        let is_rare =
+            |slot: &usize| axis.distance(*slot).is_some() && self.seen(*slot) && self.support_at(*slot).is_little();
+        (0..axis.lenses()).filter_map(|lens| axis.range(lens).find(is_rare)).collect()
     }
 
     /// How many training receivers have a source in a slot; 0 for distances longer than any in training.
@@ -546,13 +565,14 @@ fn raw_rho(model: &Model, layout: &Layout, axis: &DistanceAxis, r: usize, slot: 
     rho
 }
 
-/// Which slots of an axis occurred in training.
-fn seen_slots(definition: &Definition, axis: &DistanceAxis) -> Vec<bool> {
+/// Which slots of an axis occurred in training and count.
+fn seen_slots(definition: &Definition, layout: &Layout, axis: &DistanceAxis) -> Vec<bool> {
     let trained = definition.axis();
     let seen = |slot: usize| {
         let (lens, distance) = (axis.lens_of(slot), axis.distance(slot));
         let within = distance.is_none_or(|distance| distance + 1 < trained.range(lens).len());
-        within && definition.learned.receivers[trained.slot(lens, distance)] > 0.0
+        let counts = layout.rhos.iter().any(|rho| rho.reach.includes(distance));
+        within && counts && definition.learned.receivers[trained.slot(lens, distance)] > 0.0
     };
     (0..axis.slots()).map(seen).collect()
 }

@@ -131,14 +131,6 @@ impl Canonical {
         }
     }
 
-    /// For every feature and point `rho(l) * f_k(value)`, centred, as it is shown: `[features][points][slots][outputs]`.
-    pub fn products(&self, points: &Points) -> Vec<Vec<Vec<Vec<f64>>>> {
-        let cells =
-            |k: usize, point: &Point| (0..self.slots()).map(|slot| self.effect(k, point.value(), slot)).collect();
-        let features = points.features.iter().enumerate();
-        features.map(|(k, points)| points.iter().map(|point| cells(k, point)).collect()).collect()
-    }
-
     /// Which rho weighs the shape function of a feature at a point.
     pub fn rho_at(&self, k: usize, point: &Point) -> usize {
         let levels = &self.definition().learned.features[k].levels;

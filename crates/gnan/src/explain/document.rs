@@ -26,6 +26,23 @@ pub struct ExplanationWriter<'a> {
     pub outputs: Vec<Output>,
     /// Which marginals.
     pub by: Vec<By>,
+    /// Most source nodes that are listed, the strongest; the others are summed. `None`: all.
+    pub most_nodes: Option<usize>,
+}
+
+/// One number of an explanation as a row of a long table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExplanationRow {
+    /// Id of the item.
+    pub id: String,
+    /// The output.
+    pub output: String,
+    /// Which marginal it is a term of; or what else it is: `base`, `structure`, `total`, `prediction`, `probability`.
+    pub by: &'static str,
+    /// The term.
+    pub term: String,
+    /// The number.
+    pub amount: f64,
 }
 
 impl ExplanationWriter<'_> {
@@ -58,36 +75,76 @@ impl ExplanationWriter<'_> {
         Ok(found)
     }
 
+    /// An explanation as rows of a long table.
+    pub fn rows(&self, why: &Explanation) -> Vec<ExplanationRow> {
+        let mut rows = Vec::new();
+        for output in &self.outputs {
+            let mut add = |by: &'static str, term: String, amount: f64| {
+                rows.push(ExplanationRow { id: why.id.clone(), output: output.name.clone(), by, term, amount });
+            };
+            let whole = output.ledger(why, By::Feature);
+            add("base", String::new(), whole.base);
+            add("structure", String::new(), whole.structure);
+            for by in self.by.iter().filter(|by| why.has(**by)) {
+                let ledger = output.ledger(why, *by);
+                let ledger = match self.most_nodes {
+                    Some(most) if *by == By::Node => ledger.top(most),
+                    _ => ledger,
+                };
+                if let Some(amount) = ledger.average_item {
+                    add(by.name(), "average item".to_owned(), amount);
+                }
+                ledger.terms.into_iter().for_each(|term| add(by.name(), term.name, term.amount));
+                if let Some((others, sum)) = ledger.rest {
+                    add(by.name(), more_parts(others), sum);
+                }
+            }
+            add("total", String::new(), whole.total);
+            add("prediction", String::new(), whole.prediction);
+            whole.probability.into_iter().for_each(|probability| add("probability", String::new(), probability));
+        }
+        rows
+    }
+
+    /// The nodes of which something is written, ascending.
+    fn listed_nodes(&self, why: &Explanation) -> Vec<usize> {
+        let all = |by: &By| matches!(by, By::NodeAndFeature | By::Receiver);
+        match self.by.iter().any(all) {
+            true => (0..why.nodes.len()).collect(),
+            false if !self.by.contains(&By::Node) => Vec::new(),
+            false => {
+                let strongest =
+                    self.outputs.iter().flat_map(|output| self.strongest_nodes(&why.by_node(output.shown.0)));
+                let mut nodes: Vec<usize> = strongest.collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                nodes
+            }
+        }
+    }
+
+    /// The nodes that are listed by what they contribute to an output, ascending.
+    fn strongest_nodes(&self, amounts: &[f64]) -> Vec<usize> {
+        let mut nodes: Vec<usize> = (0..amounts.len()).collect();
+        if let Some(most) = self.most_nodes.filter(|most| *most < nodes.len()) {
+            let size = |node: usize| amounts[node].abs();
+            nodes.select_nth_unstable_by(most, |a, b| size(*b).total_cmp(&size(*a)).then(a.cmp(b)));
+            nodes.truncate(most);
+            nodes.sort_unstable();
+        }
+        nodes
+    }
+
     /// The header of the CSV table.
     pub const CSV_HEADER: &'static [u8] = b"id,output,by,term,amount\n";
 
     /// The rows of an explanation in the CSV table.
     pub fn csv_rows(&self, why: &Explanation) -> Result<Vec<u8>> {
-        let mut rows = csv::Writer::from_writer(Vec::new());
-        for output in &self.outputs {
-            let mut write = |by: &str, term: &str, amount: f64| {
-                rows.write_record([why.id.as_str(), &output.name, by, term, &amount.to_string()]).map_err(broken)
-            };
-            let whole = output.ledger(why, By::Feature);
-            write("base", "", whole.base)?;
-            write("structure", "", whole.structure)?;
-            for by in self.by.iter().filter(|by| why.has(**by)) {
-                let ledger = output.ledger(why, *by);
-                if let Some(amount) = ledger.average_item {
-                    write(by.name(), "average item", amount)?;
-                }
-                for term in ledger.terms {
-                    write(by.name(), &term.name, term.amount)?;
-                }
-                if let Some((others, sum)) = ledger.rest {
-                    write(by.name(), &more_parts(others), sum)?;
-                }
-            }
-            write("total", "", whole.total)?;
-            write("prediction", "", whole.prediction)?;
-            whole.probability.map_or(Ok(()), |probability| write("probability", "", probability))?;
+        let mut table = csv::Writer::from_writer(Vec::new());
+        for ExplanationRow { id, output, by, term, amount } in self.rows(why) {
+            table.write_record([id.as_str(), &output, by, &term, &amount.to_string()]).map_err(broken)?;
         }
-        rows.into_inner().map_err(broken)
+        table.into_inner().map_err(broken)
     }
 }
 
@@ -119,8 +176,10 @@ impl Serialize for ExplanationDocument<'_> {
             let names = every.iter().map(|output| output.name.as_str());
             map.serialize_entry("probabilities", &OrderedObject(names.zip(&why.probabilities).collect()))?;
         }
-        if !why.labels.is_empty() {
-            map.serialize_entry("labels", &OrderedObject(names(&why.nodes).zip(&why.labels).collect()))?;
+        let nodes = self.writer.listed_nodes(why);
+        if !why.labels.is_empty() && !nodes.is_empty() {
+            let labels = nodes.into_iter().map(|node| (why.nodes[node].as_str(), &why.labels[node]));
+            map.serialize_entry("labels", &OrderedObject(labels.collect()))?;
         }
         let slots = why.structure_by_distance.len();
         let distances: Vec<(usize, String)> =
@@ -177,8 +236,17 @@ impl Serialize for OutputDocument<'_> {
                     map.serialize_entry("by_feature", &OrderedObject(names(&why.features).zip(amounts).collect()))?;
                 }
                 By::Node => {
-                    let amounts = signed(why.by_node(shown));
-                    map.serialize_entry("by_node", &OrderedObject(names(&why.nodes).zip(amounts).collect()))?;
+                    let amounts = why.by_node(shown);
+                    let listed = self.document.writer.strongest_nodes(&amounts);
+                    let entries = listed.iter().map(|node| (why.nodes[*node].as_str(), sign * amounts[*node]));
+                    map.serialize_entry("by_node", &OrderedObject(entries.collect()))?;
+                    if listed.len() < amounts.len() {
+                        let others = || (0..amounts.len()).filter(|node| listed.binary_search(node).is_err());
+                        let sum = others().map(|node| sign * amounts[node]).sum();
+                        let size = others().map(|node| amounts[node].abs()).sum();
+                        let count = amounts.len() - listed.len();
+                        map.serialize_entry(OTHER_NODES, &Others { count, sum, size })?;
+                    }
                 }
                 By::Distance => {
                     let amounts: Vec<f64> = signed(why.by_distance(shown)).collect();
@@ -210,6 +278,9 @@ impl Serialize for OutputDocument<'_> {
         map.end()
     }
 }
+
+/// Where the parts by node stand that are not listed.
+pub(super) const OTHER_NODES: &str = "other_nodes";
 
 /// Where the parts by node and feature stand that are not listed.
 pub(super) const OTHERS: &str = "other_nodes_and_features";

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use crate::dataset::{Dataset, Feature};
 use crate::distance::{DistanceSearch, RECEIVERS_AT_ONCE, UNREACHABLE};
@@ -17,10 +18,11 @@ use crate::statistics::ShellWeighting;
 
 use super::canonical::Canonical;
 use super::explanation::Explanation;
-use super::parts::Parts;
+use super::parts::{MOST_PARTS, Parts};
 use super::pass::Pass;
 use super::reference::{AverageParts, Reference};
 use super::source_terms::{SourceTerms, value_count};
+use super::weak_values::value_words;
 
 /// Most memory for the source terms of all nodes, in bytes; what would take more is found when it is needed.
 const MOST_KEPT: u64 = 256 << 20;
@@ -45,7 +47,7 @@ pub struct Explainer<'a> {
     model: &'a Model,
     data: &'a Dataset,
     canonical: Canonical,
-    features: Cow<'a, [Feature]>,
+    pub(super) features: Cow<'a, [Feature]>,
     /// The average training item, where it is known.
     average: Option<AverageParts>,
     /// What terms are compared with.
@@ -54,6 +56,17 @@ pub struct Explainer<'a> {
     source_terms: Option<SourceTerms>,
     /// The graph through every lens, where there is one alone.
     views: Option<Vec<View>>,
+    /// Most parts by source and feature that are listed.
+    most_parts: usize,
+    /// What the nodes are called and what they are, where there is one graph alone.
+    names: OnceLock<NodeNames>,
+}
+
+/// The ids of the nodes of a graph, and their labels.
+#[derive(Clone)]
+struct NodeNames {
+    ids: Arc<[String]>,
+    labels: Arc<[String]>,
 }
 
 /// What the pass over one prediction's sources leaves, for the model's own outputs.
@@ -101,6 +114,8 @@ impl<'a> Explainer<'a> {
             canonical,
             features,
             views: if data.graph_count() == 1 { Some(views(model, data, 0)?) } else { None },
+            most_parts: MOST_PARTS,
+            names: OnceLock::new(),
         })
     }
 
@@ -112,6 +127,12 @@ impl<'a> Explainer<'a> {
     /// The same explainer with another reference.
     pub fn relative_to(self, reference: Reference) -> Explainer<'a> {
         Explainer { reference, ..self }
+    }
+
+    /// The same explainer, which lists at most so many parts by source and feature of a prediction: of many nodes in one graph
+    /// they are very many, and some readers want none.
+    pub fn listing(self, most_parts: usize) -> Explainer<'a> {
+        Explainer { most_parts, ..self }
     }
 
     /// The average training item, where it is known.
@@ -185,6 +206,7 @@ impl<'a> Explainer<'a> {
         let canonical = canonical.as_ref().unwrap_or(&self.canonical);
         let definition = self.model.definition();
         let width = self.model.outputs();
+        let names = self.names(&nodes);
         let show = |values: &[f64]| definition.shown(values);
         let rows = |values: &[f64]| values.chunks_exact(width).map(show).collect::<Vec<_>>();
         let raw: Vec<f64> = predicted.iter().map(|y| f64::from(*y)).collect();
@@ -200,11 +222,11 @@ impl<'a> Explainer<'a> {
             axis: found.axis.clone(),
             structure_by_distance: rows(&found.structure),
             features: definition.learned.features.iter().map(|feature| feature.name.clone()).collect(),
-            nodes: nodes.clone().map(|node| data.node_id(node)).collect(),
             labels: match data.links() {
-                Some(_) => self.distance_labels(item)?,
-                None => self.labels(nodes.clone()),
+                Some(_) => self.distance_labels(item)?.into(),
+                None => names.labels,
             },
+            nodes: names.ids,
             own_values: self.own_values(item),
             by_node_and_feature,
             unlisted,
@@ -240,7 +262,16 @@ impl<'a> Explainer<'a> {
 
     /// Room for the parts of the sources of an item, or of so many of them.
     pub(super) fn parts(&self, nodes: &Range<usize>, sources: usize) -> Parts<'a> {
-        Parts::new(self.model.definition(), value_count(&self.features, nodes), sources)
+        Parts::new(self.model.definition(), value_count(&self.features, nodes), sources, self.most_parts)
+    }
+
+    /// The names of the nodes of a graph; those of a single graph are made once.
+    fn names(&self, nodes: &Range<usize>) -> NodeNames {
+        let make = || NodeNames {
+            ids: nodes.clone().map(|node| self.data.node_id(node)).collect(),
+            labels: self.labels(nodes.clone()).into(),
+        };
+        if self.data.graph_count() == 1 { self.names.get_or_init(make).clone() } else { make() }
     }
 
     /// What nodes are, for people: their level of the first categorical feature.
@@ -259,8 +290,7 @@ impl<'a> Explainer<'a> {
         let text = |feature: &Feature| match &feature.values {
             Values::Categories { .. } => feature.values.level(item as usize).unwrap_or("missing").to_owned(),
             numeric => match numeric.numbers_in(item as usize..item as usize + 1).next() {
-                Some((_, x)) if x.is_nan() => "missing".to_owned(),
-                Some((_, x)) => number(x),
+                Some((_, x)) => value_words(feature, x),
                 None => number(0.0),
             },
         };

@@ -5,6 +5,7 @@
 //! are its marginals by (source, feature), by (feature, distance) and by receiver, from which the others are sums.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -56,9 +57,9 @@ pub struct Explanation {
     /// Names of the features.
     pub features: Vec<String>,
     /// Ids of the sources: all nodes of the graph.
-    pub nodes: Vec<String>,
+    pub nodes: Arc<[String]>,
     /// What the sources are, for people: their level of the first categorical feature; empty without one.
-    pub labels: Vec<String>,
+    pub labels: Arc<[String]>,
     /// The values of the node that is predicted, feature by feature, as text; empty for a graph or a node pair.
     pub own_values: Vec<String>,
     /// By source and feature, ascending; a source that has the reference value of a feature (the 0 of a binary or sparse

@@ -54,8 +54,17 @@ impl Importance {
 
     /// The share of a feature in the importances of all features and of the structure term.
     pub fn share_of_feature(&self, k: usize) -> f64 {
+        self.share(self.of_feature(k))
+    }
+
+    /// The same share of the structure term.
+    pub fn share_of_structure(&self) -> f64 {
+        self.share(self.of_structure())
+    }
+
+    fn share(&self, part: f64) -> f64 {
         let total = self.of_structure() + (0..self.by_feature.len()).map(|k| self.of_feature(k)).sum::<f64>();
-        if total > 0.0 { self.of_feature(k) / total } else { 0.0 }
+        if total > 0.0 { part / total } else { 0.0 }
     }
 
     /// The importances of some features for some outputs, added up.

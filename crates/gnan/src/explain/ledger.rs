@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::explanation::Explanation;
 use super::reference::Reference;
+use crate::files::FunctionalGroup;
 
 /// What the terms of a ledger are.
 ///
@@ -204,6 +205,24 @@ impl Ledger {
         let highest = terms.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, amount)| *amount > 0.0);
         let lowest = terms.iter().min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, amount)| *amount < 0.0);
         [highest, lowest].map(|term| term.map(|(name, _)| *name))
+    }
+
+    /// A ledger by node as one by functional group: what the atoms of a group contribute together. Groups of one name are one
+    /// term, which counts them.
+    pub fn by_group(self, groups: &[FunctionalGroup]) -> Ledger {
+        let mut sums: Vec<(&str, usize, f64)> = Vec::new();
+        for group in groups {
+            let terms = group.atoms.iter().filter_map(|atom| self.terms.get(*atom));
+            let amount: f64 = terms.map(|term| term.amount).sum();
+            match sums.iter_mut().find(|(name, ..)| *name == group.name) {
+                Some((_, count, sum)) => (*count, *sum) = (*count + 1, *sum + amount),
+                None => sums.push((&group.name, 1, amount)),
+            }
+        }
+        let name =
+            |name: &str, count: usize| if count == 1 { name.to_owned() } else { format!("{name} ({count} of them)") };
+        let terms = sums.into_iter().map(|(group, count, amount)| Term { name: name(group, count), amount }).collect();
+        Ledger { terms, ..self }
     }
 
     /// The largest `count` terms, largest first, and the sum of the others.

@@ -13,6 +13,8 @@ mod ledger;
 mod output;
 mod overview;
 mod overview_table;
+#[cfg(feature = "parquet")]
+mod parquet_table;
 mod parts;
 mod pass;
 mod readout;
@@ -22,22 +24,25 @@ mod source_terms;
 mod tables;
 mod typical;
 mod verification;
+mod weak_values;
 
 pub use crate::lens::DistanceAxis;
 pub use by_distance::CurveByDistance;
 pub use canonical::{Canonical, CanonicalFeature, CanonicalLevel, FeatureValue, RhoCurve};
 pub use curves::{Curves, Point, Points};
-pub use document::ExplanationWriter;
+pub use document::{ExplanationRow, ExplanationWriter};
 pub use explainer::Explainer;
 pub use explanation::{Contribution, Explanation, TOLERANCE};
 pub use importance::Importance;
 pub use ledger::{By, Ledger, Term};
 pub use output::Output;
-pub use overview::{FeatureOverview, LITTLE_SUPPORT, Overview};
+pub use overview::{FeatureOverview, Overview};
+#[cfg(feature = "parquet")]
+pub use parquet_table::ParquetTable;
 pub use parts::{MOST_PARTS, Unlisted};
 pub use readout::{ReadoutExplanation, ReadoutTerm};
 pub use reference::{AverageParts, Reference};
-pub use shape_curve::{Bin, ShapeCurve};
+pub use shape_curve::ShapeCurve;
 pub use tables::{
     AnchorTable, DistanceTable, FeatureTable, LevelTable, ModelTables, ReadoutTables, RhoTable, TABLES_VERSION,
 };

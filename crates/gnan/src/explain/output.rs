@@ -80,11 +80,6 @@ impl Output {
         self.shown.1 * values[self.shown.0]
     }
 
-    /// Values of the model's own outputs as this output has them.
-    pub fn of_own(&self, values: &[f64]) -> f64 {
-        self.own.1 * values[self.own.0]
-    }
-
     /// A prediction as a ledger for this output.
     pub fn ledger(&self, why: &Explanation, by: By) -> Ledger {
         let mut ledger = why.ledger(self.shown.0, by);

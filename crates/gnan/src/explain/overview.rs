@@ -1,17 +1,17 @@
-//! The overview: the whole model in canonical form, with what stands behind every part of it.
+//! The overview: the whole model in canonical form, with the support of every part of it.
 
 use serde::Serialize;
 
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
-use crate::files::{Kind, Task};
+use crate::files::Kind;
 use crate::lens::DistanceAxis;
-use crate::model::{Model, Rho, Support};
+use crate::model::{Bin, Distribution, FeatureSchema, Model, Rho, Support, TrainingNodes};
 
 use super::canonical::{Canonical, CanonicalLevel, RhoCurve};
 use super::explainer::Explainer;
 use super::importance::Importance;
-use super::shape_curve::{ShapeCurve, bins};
+use super::shape_curve::ShapeCurve;
 
 /// A rho that changes by less than this over the distances seen in training is flat.
 const FLAT: f64 = 0.1;
@@ -47,6 +47,8 @@ pub struct Overview {
     pub rho: Vec<RhoCurve>,
     /// How often every distance occurs in training.
     pub receivers: Vec<f64>,
+    /// How many training items have a receiver with a source at every distance.
+    pub items_at: Vec<u64>,
     /// Every feature.
     pub features: Vec<FeatureOverview>,
     /// Importances over the data, where there are any.
@@ -63,10 +65,14 @@ pub struct FeatureOverview {
     pub kind: Kind,
     /// The unit of its values.
     pub unit: Option<String>,
-    /// What stands behind it in training.
+    /// Its support in training.
     pub support: Support,
+    /// Whether all its training values are whole numbers.
+    pub whole: bool,
     /// The distance at which its effects are shown.
     pub anchor: String,
+    /// Whether that is the node itself by the only lens, so that the effects are those of a node's own value.
+    pub own_value: bool,
     /// Its levels: of a categorical feature, the 1 of a binary one, and the missing level where there is one.
     pub levels: Vec<CanonicalLevel>,
     /// The curve of a continuous or sparse feature: effects at the anchor, per shown output.
@@ -75,30 +81,37 @@ pub struct FeatureOverview {
 }
 
 impl Model {
-    /// The whole model without data: no importances, no densities.
+    /// The whole model without data: no importances.
     pub fn overview(&self) -> Overview {
         Overview::new(&self.canonical(), None)
     }
 }
 
 impl Explainer<'_> {
-    /// The whole model with importances and densities over the data.
+    /// The whole model with importances over the data.
     pub fn overview(&self) -> Result<Overview> {
         let mut overview = self.overview_over(self.data())?;
         overview.importance = Some(self.importance()?);
         Ok(overview)
     }
 
-    /// The whole model with the densities of `data`, which may be others than those explained, and no importances.
+    /// The whole model without importances; the values in `data` stand in for those of training where a file of before they
+    /// were recorded lacks them.
     pub fn overview_over(&self, data: &Dataset) -> Result<Overview> {
         let features = self.model().features_of(data)?;
-        Ok(Overview::new(self.canonical(), Some((data, &features))))
+        Ok(Overview::new(self.canonical(), Some((&TrainingNodes::of(data), &features))))
     }
 }
 
 impl Overview {
-    fn new(canonical: &Canonical, data: Option<(&Dataset, &[Feature])>) -> Overview {
+    /// `data` stand in for training data where the model does not remember how these lay.
+    fn new(canonical: &Canonical, data: Option<(&TrainingNodes, &[Feature])>) -> Overview {
         let definition = canonical.definition();
+        let of_feature = |(k, schema): (usize, &FeatureSchema)| match data {
+            Some((nodes, found)) if schema.bins.is_empty() => Distribution::of(&found[k], nodes),
+            _ => schema.distribution(),
+        };
+        let distributions: Vec<Distribution> = definition.learned.features.iter().enumerate().map(of_feature).collect();
         let features = canonical.features().into_iter().zip(&definition.learned.features).enumerate();
         Overview {
             outputs: definition.output_names(),
@@ -114,20 +127,25 @@ impl Overview {
             axis: canonical.axis().clone(),
             structure: canonical.structure().iter().map(|values| definition.shown(values)).collect(),
             rho: canonical.rhos(),
-            receivers: definition.learned.receivers.clone(),
+            receivers: (0..canonical.slots()).map(|slot| canonical.receivers_at(slot)).collect(),
+            items_at: (0..canonical.slots()).map(|slot| canonical.support_at(slot).items).collect(),
             features: features
                 .map(|(k, (feature, schema))| FeatureOverview {
                     name: feature.name,
                     kind: feature.kind,
                     unit: schema.unit.clone(),
                     support: schema.support,
+                    whole: distributions[k].whole,
                     levels: feature.levels,
                     anchor: canonical.axis().name(canonical.anchor(k)),
+                    own_value: canonical.axis().lenses() == 1
+                        && canonical.axis().distance(canonical.anchor(k)) == Some(0),
                     curve: canonical.shape_curve(k).zip(schema.scale).map(|(curve, scale)| ShapeCurve {
                         points: (curve.points_between(scale.min, scale.max).into_iter())
                             .map(|(x, values)| (x, definition.shown(&values)))
                             .collect(),
-                        bins: data.map_or_else(Vec::new, |(data, found)| bins(data, &found[k], schema)),
+                        bins: distributions[k].bins.clone(),
+                        deciles: distributions[k].deciles.clone(),
                     }),
                 })
                 .collect(),
@@ -172,16 +190,27 @@ impl Overview {
     pub fn zero_rhos(&self, rho: Rho) -> Vec<&RhoCurve> {
         self.rho[rho.of_bias_alone()..].iter().filter(|rho| rho.is_zero()).collect()
     }
-
-    /// The shortest distance, by the first lens, at which some but fewer than [`LITTLE_SUPPORT`] receivers of the
-    /// training data have a source.
-    pub fn first_rare_distance(&self) -> Option<usize> {
-        let finite = self.axis.range(0).len().saturating_sub(1);
-        (0..finite).find(|slot| self.receivers[*slot] > 0.0 && self.receivers[*slot] < LITTLE_SUPPORT as f64)
-    }
 }
 
 impl FeatureOverview {
+    /// Whether its values are counts: whole numbers from 0 or 1 on, or of which 0 is the usual one.
+    pub fn counts(&self) -> bool {
+        let ends = self.curve.as_ref().and_then(ShapeCurve::ends);
+        self.whole
+            && ends.is_some_and(|[from, _]| from == 0.0 || from == 1.0 || (from > 0.0 && self.kind == Kind::Sparse))
+    }
+
+    /// The support of a number; that of the feature where it is not recorded how the numbers are distributed.
+    pub fn support_of(&self, value: f64) -> Support {
+        let bins = self.curve.as_ref().map_or(&[][..], |curve| &curve.bins);
+        match bins {
+            [] => self.support,
+            // The zeros of a sparse feature have no bin: nearly every node has one.
+            _ if value == 0.0 && self.kind == Kind::Sparse => self.support,
+            bins => Bin::support_at(bins, value),
+        }
+    }
+
     /// The largest absolute value of its shape function.
     fn largest_value(&self) -> f64 {
         let levels = self.levels.iter().flat_map(|level| &level.values);
@@ -191,24 +220,12 @@ impl FeatureOverview {
 
     /// The levels with the lowest and the highest effect on the first output, of those with enough nodes.
     pub fn extreme_levels(&self) -> Vec<&CanonicalLevel> {
-        let enough = |level: &&CanonicalLevel| level.support.nodes >= LITTLE_SUPPORT;
+        let enough = |level: &&CanonicalLevel| !level.support.is_little();
         let mut found: Vec<&CanonicalLevel> = self.levels.iter().filter(enough).collect();
         found.sort_by(|a, b| a.values[0].total_cmp(&b.values[0]));
         if found.len() > 2 {
             found.drain(1..found.len() - 1);
         }
         found
-    }
-}
-
-/// With fewer training graphs than this behind it (nodes, for a node task), a part of the model is called weakly
-/// supported.
-pub const LITTLE_SUPPORT: u64 = 10;
-
-impl Support {
-    /// Whether this is too little to rely on.
-    pub fn is_little(&self, task: Task) -> bool {
-        let count = if task == Task::Graph { self.graphs } else { self.nodes };
-        count < LITTLE_SUPPORT
     }
 }

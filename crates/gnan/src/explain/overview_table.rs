@@ -27,11 +27,12 @@ impl OverviewRows {
     fn values(&mut self, place: OverviewPlace<'_>, outputs: &[String], values: &[f64]) -> Result<()> {
         let (from, to) = place.range.map(|(from, to)| (from.to_string(), to.to_string())).unwrap_or_default();
         let count = |of: fn(Support) -> u64| place.support.map(|support| of(support).to_string()).unwrap_or_default();
-        let (nodes, graphs) = (count(|support| support.nodes), count(|support| support.graphs));
+        let [nodes, graphs] = [count(|support| support.nodes), count(|support| support.graphs)];
+        let items = count(|support| support.items);
         for (output, value) in outputs.iter().zip(values) {
             let OverviewPlace { table, feature, level, distance, .. } = place;
             let value = value.to_string();
-            let row = [table, feature, level, &from, &to, distance, output, &value, &nodes, &graphs];
+            let row = [table, feature, level, &from, &to, distance, output, &value, &nodes, &graphs, &items];
             self.writer.write_record(row).map_err(broken)?;
         }
         Ok(())
@@ -49,7 +50,8 @@ impl Overview {
     /// The CSV table. Rho has the model's own outputs, all others the shown ones.
     pub fn csv(&self) -> Result<Vec<u8>> {
         let mut rows = OverviewRows { writer: csv::Writer::from_writer(Vec::new()) };
-        let header = ["table", "feature", "level", "from", "to", "distance", "output", "value", "nodes", "graphs"];
+        let header =
+            ["table", "feature", "level", "from", "to", "distance", "output", "value", "nodes", "graphs", "items"];
         rows.writer.write_record(header).map_err(broken)?;
         let (own, shown) = (&self.outputs, &self.shown_outputs);
         let distances: Vec<String> = (0..self.axis.slots()).map(|slot| self.axis.key(slot)).collect();

@@ -7,7 +7,7 @@ use crate::model::Definition;
 
 use super::explanation::Contribution;
 
-/// Most parts by source and feature that are listed.
+/// Most parts by source and feature that are listed unless fewer are wanted.
 pub const MOST_PARTS: usize = 50_000;
 
 /// What the parts by source and feature add up to that are not listed.
@@ -27,6 +27,8 @@ pub struct Unlisted {
 /// Gathers parts, source after source and feature after feature.
 pub(super) struct Parts<'a> {
     definition: &'a Definition,
+    /// Most parts that are listed.
+    most: usize,
     listed: Vec<(f64, Contribution)>,
     /// Parts of less than this size are not among the largest.
     least: f64,
@@ -36,16 +38,16 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Gathers so many parts of so many sources.
-    pub(super) fn new(definition: &'a Definition, count: usize, sources: usize) -> Parts<'a> {
+    /// Gathers so many parts of so many sources, of which at most some are listed.
+    pub(super) fn new(definition: &'a Definition, count: usize, sources: usize, most: usize) -> Parts<'a> {
         let outputs = definition.shown_names().len();
-        let unlisted = (count > MOST_PARTS).then(|| Unlisted {
+        let unlisted = (count > most).then(|| Unlisted {
             count: 0,
             values: vec![0.0; outputs],
             sizes: vec![0.0; outputs],
             by_node: vec![0.0; sources * outputs],
         });
-        Parts { definition, listed: Vec::new(), least: 0.0, unlisted, shown: Vec::new() }
+        Parts { definition, most, listed: Vec::new(), least: 0.0, unlisted, shown: Vec::new() }
     }
 
     /// Room for the parts of some sources that come after those so far: what is too small already is not listed.
@@ -64,11 +66,11 @@ impl<'a> Parts<'a> {
             sums.iter_mut().zip(&shown).for_each(|(sum, value)| *sum += value);
         }
         // What is not a number is listed.
-        if size < self.least {
+        if size < self.least || (self.most == 0 && self.unlisted.is_some()) {
             self.leave_out(&shown);
         } else {
             self.listed.push((size, Contribution { node, feature, values: shown.clone() }));
-            if self.listed.len() >= 2 * MOST_PARTS {
+            if self.listed.len() >= self.most.saturating_mul(2) {
                 self.trim();
             }
         }
@@ -102,15 +104,15 @@ impl<'a> Parts<'a> {
 
     /// Leaves out all but the largest; of equal ones the first stay.
     fn trim(&mut self) {
-        if self.listed.len() <= MOST_PARTS || self.unlisted.is_none() {
+        if self.listed.len() <= self.most || self.unlisted.is_none() {
             return;
         }
         let place = |part: &Contribution| (part.node, part.feature);
-        self.listed.select_nth_unstable_by(MOST_PARTS - 1, |(a, one), (b, other)| {
+        self.listed.select_nth_unstable_by(self.most - 1, |(a, one), (b, other)| {
             b.total_cmp(a).then(place(one).cmp(&place(other)))
         });
-        self.least = self.listed[MOST_PARTS - 1].0;
-        let mut others = self.listed.split_off(MOST_PARTS);
+        self.least = self.listed[self.most - 1].0;
+        let mut others = self.listed.split_off(self.most);
         others.sort_unstable_by_key(|(_, part)| place(part));
         others.iter().for_each(|(_, part)| self.leave_out(&part.values));
     }

@@ -2,11 +2,7 @@
 
 use serde::Serialize;
 
-use crate::dataset::{Dataset, Feature};
-use crate::model::{FeatureSchema, Support};
-
-/// Most bins of a density; with fewer distinct values every value has its own.
-const MOST_BINS: usize = 24;
+use crate::model::Bin;
 
 /// The exact curve of a feature over the range of its training values, and how the data lie under it.
 #[derive(Clone, Debug, Serialize)]
@@ -14,27 +10,17 @@ pub struct ShapeCurve {
     /// Points to join by lines: the ends of the range and every knot between them, with values per output; points between
     /// knots as well where the curve is not linear.
     pub points: Vec<(f64, Vec<f64>)>,
-    /// How the values lie; empty without data.
+    /// How the training values lie; empty where the model does not remember it.
     pub bins: Vec<Bin>,
-}
-
-/// Values of a feature between two bounds (or equal to both), and who has them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Bin {
-    /// Lower bound.
-    pub from: f64,
-    /// Upper bound; belongs to the next bin, but for the last.
-    pub to: f64,
-    /// Nodes and graphs of the data with such a value.
-    #[serde(flatten)]
-    pub support: Support,
+    /// The smallest training value, the deciles and the largest value; empty where the model does not remember them.
+    pub deciles: Vec<f64>,
 }
 
 impl ShapeCurve {
     /// A curve through some points, x rising, with no data under it; points that are not finite are left out.
     pub fn through(points: impl Iterator<Item = (f64, Vec<f64>)>) -> ShapeCurve {
         let finite = |(x, values): &(f64, Vec<f64>)| x.is_finite() && values.iter().all(|value| value.is_finite());
-        ShapeCurve { points: points.filter(finite).collect(), bins: Vec::new() }
+        ShapeCurve { points: points.filter(finite).collect(), bins: Vec::new(), deciles: Vec::new() }
     }
 
     /// The numbers at which the curve begins and ends; `None` without points.
@@ -74,21 +60,14 @@ impl ShapeCurve {
         (0..=steps).map(at).collect()
     }
 
-    /// The bin that `x` is in, or the nearest below it.
-    pub fn bin_at(&self, x: f64) -> Option<&Bin> {
-        self.bins.iter().rev().find(|bin| bin.from <= x)
-    }
-
-    /// A quantile: the centre of the bin that this share of the nodes reaches; without bins, so far along the curve.
+    /// A value that this share of the training nodes does not exceed, to a tenth; where values are not recorded, so far
+    /// along the curve.
     pub fn quantile(&self, share: f64) -> f64 {
-        let nodes: u64 = self.bins.iter().map(|bin| bin.support.nodes).sum();
-        let mut below = 0;
-        let reached = self.bins.iter().find(|bin| {
-            below += bin.support.nodes;
-            below as f64 >= share * nodes as f64
-        });
         let [from, to] = self.ends().unwrap_or_default();
-        reached.map_or(from * (1.0 - share) + to * share, Bin::centre)
+        match self.deciles.len().checked_sub(1) {
+            Some(last) => self.deciles[(share.clamp(0.0, 1.0) * last as f64).round() as usize],
+            None => from * (1.0 - share) + to * share,
+        }
     }
 
     /// The bins that hold the lowest and the highest value and the quartiles between them.
@@ -105,64 +84,25 @@ impl ShapeCurve {
     }
 }
 
-impl Bin {
-    /// The middle of its values.
-    pub fn centre(&self) -> f64 {
-        self.from / 2.0 + self.to / 2.0
-    }
-}
-
-/// How the values of a feature lie over the nodes of the data's items; the zeros of a sparse feature are left out.
-pub(super) fn bins(data: &Dataset, feature: &Feature, schema: &FeatureSchema) -> Vec<Bin> {
-    let Some(scale) = schema.scale else { return Vec::new() };
-    let values = values_by_graph(data, feature);
-    let mut distinct: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
-    distinct.sort_by(f64::total_cmp);
-    distinct.dedup();
-    let mut bins: Vec<Bin> = if distinct.len() <= MOST_BINS {
-        distinct.iter().map(|value| Bin { from: *value, to: *value, support: Support::default() }).collect()
-    } else {
-        let edge = |index: usize| {
-            let share = index as f64 / MOST_BINS as f64;
-            scale.min * (1.0 - share) + scale.max * share
-        };
-        (0..MOST_BINS).map(|b| Bin { from: edge(b), to: edge(b + 1), support: Support::default() }).collect()
-    };
-    let mut last = vec![usize::MAX; bins.len()];
-    for (graph, value) in values {
-        // Values out of the training range count with the nearest.
-        let after = bins.partition_point(|bin| bin.from <= value);
-        let index = after.saturating_sub(1);
-        bins[index].support.nodes += 1;
-        bins[index].support.graphs += u64::from(last[index] != graph);
-        last[index] = graph;
-    }
-    bins
-}
-
-fn values_by_graph(data: &Dataset, feature: &Feature) -> Vec<(usize, f64)> {
-    let of_graph =
-        |graph: usize| feature.values.numbers_in(data.sources_of(graph)).map(move |(_, value)| (graph, value));
-    data.graphs().into_iter().flat_map(of_graph).filter(|(_, value)| value.is_finite()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Support;
 
     fn curve() -> ShapeCurve {
-        let bin = |from: f64, nodes| Bin { from, to: from + 1.0, support: Support { nodes, graphs: nodes } };
+        let bin =
+            |from: f64, nodes| Bin { from, to: from + 1.0, support: Support { nodes, graphs: nodes, items: nodes } };
         let bins = vec![bin(0.0, 1), bin(1.0, 50), bin(2.0, 0), bin(3.0, 30), bin(4.0, 20)];
-        ShapeCurve { points: vec![(0.0, vec![0.0]), (5.0, vec![10.0])], bins }
+        ShapeCurve { points: vec![(0.0, vec![0.0]), (5.0, vec![10.0])], bins, deciles: Vec::new() }
     }
 
     #[test]
     fn a_curve_is_linear_between_its_points_and_ends_with_them() {
         assert_eq!([-1.0, 0.0, 2.5, 5.0, 7.0].map(|x| curve().value_at(x)[0]), [0.0, 0.0, 5.0, 10.0, 10.0]);
         assert_eq!(curve().evenly_spaced(5), [0.0, 1.25, 2.5, 3.75, 5.0]);
-        let point = ShapeCurve { points: vec![(2.0, vec![1.0])], bins: Vec::new() };
+        let point = ShapeCurve { points: vec![(2.0, vec![1.0])], bins: Vec::new(), deciles: Vec::new() };
         assert_eq!((point.evenly_spaced(5), point.between(0.0, 4.0)), (vec![2.0], point.points.clone()));
-        let nothing = ShapeCurve { points: Vec::new(), bins: Vec::new() };
+        let nothing = ShapeCurve { points: Vec::new(), bins: Vec::new(), deciles: Vec::new() };
         assert!(nothing.value_at(1.0).is_empty() && nothing.evenly_spaced(5).is_empty());
     }
 
@@ -175,13 +115,12 @@ mod tests {
         assert_eq!(ShapeCurve::through(points.into_iter()).points, [(0.0, vec![1.0])]);
     }
 
-    /// Of 101 nodes one is below 1 and 51 are below 2, 81 below 4.
     #[test]
-    fn quantiles_are_centres_of_bins_or_lie_along_the_curve() {
-        assert_eq!([0.0, 0.1, 0.5, 0.9].map(|share| curve().quantile(share)), [0.5, 1.5, 1.5, 4.5]);
-        assert_eq!(ShapeCurve { bins: Vec::new(), ..curve() }.quantile(0.1), 0.5);
-        assert_eq!([0.5, 3.5, 9.0].map(|x| curve().bin_at(x).map(|bin| bin.from)), [Some(0.0), Some(3.0), Some(4.0)]);
-        assert_eq!(curve().bin_at(-1.0), None);
+    fn quantiles_are_values_or_lie_along_the_curve() {
+        let deciles = vec![0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 4.0, 4.5];
+        let known = ShapeCurve { deciles, ..curve() };
+        assert_eq!([0.0, 0.1, 0.5, 0.9, 1.0].map(|share| known.quantile(share)), [0.0, 1.0, 1.0, 4.0, 4.5]);
+        assert_eq!(curve().quantile(0.1), 0.5);
     }
 
     /// Of 101 nodes the 1st, 26th, 51st, 76th and 101st: the bins from 0, 1, 1, 3 and 4.

@@ -150,7 +150,7 @@ pub struct FeatureTable {
     pub kind: Kind,
     /// The unit of its values.
     pub unit: Option<String>,
-    /// What stands behind it in training.
+    /// Its support in training.
     pub support: Support,
     /// How it is cut, where it is a pair: its levels are cells, named after a bin of the one and a bin of the other.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,6 +165,9 @@ pub struct FeatureTable {
     pub rho: usize,
     /// Its levels, the 1 of a binary feature, and `missing` where training had it.
     pub levels: Vec<LevelTable>,
+    /// The level of categories that are not listed; without, they contribute 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
     /// What is taken off every product at a distance, by every lens, where every level has a rho of its own.
     pub centre: Option<Vec<DistanceTable>>,
 }
@@ -191,7 +194,7 @@ pub struct LevelTable {
     pub values: Vec<f64>,
     /// Its effect at the anchor of the feature, per output, as figures show it.
     pub effect: Vec<f64>,
-    /// What stands behind it in training.
+    /// Its support in training.
     pub support: Support,
 }
 
@@ -327,6 +330,7 @@ impl Canonical {
             curve: self.curve_times_scale(k),
             rho: self.rho_of(k, 0),
             levels: levels.collect(),
+            other: feature.rare_level().map(|level| feature.levels[level].name.clone()),
             centre: self
                 .has_level_rhos(k)
                 .then(|| (0..self.axis().lenses()).map(|lens| self.sum_of_rhos(self.centre_terms(k), lens)).collect()),
@@ -351,16 +355,16 @@ impl ModelTables {
     /// The tables as one CSV table, a number per row.
     pub fn csv(&self) -> Result<Vec<u8>> {
         let mut rows = CsvRows { outputs: &self.outputs, writer: csv::Writer::from_writer(Vec::new()) };
-        rows.write(["table", "feature", "level", "rho", "at", "output", "value", "nodes", "graphs"])?;
+        rows.write(["table", "feature", "level", "rho", "at", "output", "value", "nodes", "graphs", "items"])?;
         let switch = |on: bool| if on { "1" } else { "0" };
-        rows.write(["setting", "normalise", "", "", "", "", switch(self.normalise), "", ""])?;
+        rows.write(["setting", "normalise", "", "", "", "", switch(self.normalise), "", "", ""])?;
         for (number, lens) in self.lenses.iter().enumerate() {
             let number = number.to_string();
-            rows.write(["setting", "mean pooling", &number, "", "", "", switch(lens.pool == Pool::Mean), "", ""])?;
+            rows.write(["setting", "mean pooling", &number, "", "", "", switch(lens.pool == Pool::Mean), "", "", ""])?;
         }
         for (distance, factor) in self.shell_scale.iter().enumerate() {
             let (distance, factor) = (distance.to_string(), factor.to_string());
-            rows.write(["setting", "shell scale", "", "", &distance, "", &factor, "", ""])?;
+            rows.write(["setting", "shell scale", "", "", &distance, "", &factor, "", "", ""])?;
         }
         let plain = RowPlace::default();
         rows.values(&RowPlace { table: "base", ..plain }, &self.base)?;
@@ -385,7 +389,7 @@ impl ModelTables {
                 if let FeatureBins::Edges(edges) = &member.bins {
                     for edge in edges {
                         let edge = edge.to_string();
-                        rows.write(["pair edge", &feature.name, &member.feature, "", "", "", &edge, "", ""])?;
+                        rows.write(["pair edge", &feature.name, &member.feature, "", "", "", &edge, "", "", ""])?;
                     }
                 }
             }
@@ -407,6 +411,9 @@ impl ModelTables {
                 let support = Some(level.support);
                 rows.values(&RowPlace { table, level: &level.name, rho, support, ..place }, &level.values)?;
                 rows.values(&RowPlace { table: "effect", level: &level.name, rho: "", ..place }, &level.effect)?;
+            }
+            if let Some(other) = &feature.other {
+                rows.write(["other", &feature.name, other, "", "", "", "", "", "", ""])?;
             }
             for (lens, centre) in feature.centre.iter().flatten().enumerate() {
                 rows.curve(&RowPlace { table: "centre", rho: "", level: &lens.to_string(), ..place }, centre)?;
@@ -459,13 +466,24 @@ impl CsvRows<'_> {
     /// One row per output.
     fn values(&mut self, place: &RowPlace<'_>, values: &[f64]) -> Result<()> {
         let at = place.at.map(|at| at.to_string()).unwrap_or_default();
-        let [nodes, graphs] = match place.support {
-            Some(support) => [support.nodes.to_string(), support.graphs.to_string()],
-            None => [String::new(), String::new()],
+        let [nodes, graphs, items] = match place.support {
+            Some(Support { nodes, graphs, items }) => [nodes, graphs, items].map(|count| count.to_string()),
+            None => Default::default(),
         };
         for (output, value) in self.outputs.iter().zip(values) {
             let value = value.to_string();
-            self.write([place.table, place.feature, place.level, place.rho, &at, output, &value, &nodes, &graphs])?;
+            self.write([
+                place.table,
+                place.feature,
+                place.level,
+                place.rho,
+                &at,
+                output,
+                &value,
+                &nodes,
+                &graphs,
+                &items,
+            ])?;
         }
         Ok(())
     }
@@ -476,7 +494,7 @@ impl CsvRows<'_> {
         let parts = [("from", Some(reach.from.to_string())), ("to", reach.to.map(|to| to.to_string()))];
         for (at, value) in parts.into_iter().chain([("unreachable", Some(unreachable.to_owned()))]) {
             if let Some(value) = value {
-                self.write([place.table, place.feature, place.level, place.rho, at, "", &value, "", ""])?;
+                self.write([place.table, place.feature, place.level, place.rho, at, "", &value, "", "", ""])?;
             }
         }
         Ok(())

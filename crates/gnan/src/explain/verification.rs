@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::document::{AVERAGE, OTHERS};
+use super::document::{AVERAGE, OTHER_NODES, OTHERS};
 use super::explanation::TOLERANCE;
 use super::readout::ReadoutExplanation;
 use crate::error::{Error, Result};
@@ -98,7 +98,11 @@ impl Verification {
         const MARGINALS: [&str; 6] =
             ["by_feature", "by_node", "by_distance", "by_feature_and_distance", "by_node_and_feature", "by_receiver"];
         for marginal in MARGINALS.into_iter().filter(|name| table(name).is_some()) {
-            let unlisted = if marginal == "by_node_and_feature" { others_sum } else { 0.0 };
+            let unlisted = match marginal {
+                "by_node_and_feature" => others_sum,
+                "by_node" => table(OTHER_NODES).map_or(0.0, |others| number(&others["sum"])),
+                _ => 0.0,
+            };
             let average = if marginal == "by_feature" { 0.0 } else { average_features };
             check(base + structure + sum(table(marginal)) + unlisted - average, prediction);
         }

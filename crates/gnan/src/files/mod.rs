@@ -11,12 +11,14 @@ mod check;
 pub(crate) mod columns;
 mod component;
 mod formats;
+mod functional_groups;
 mod molecule;
 pub(crate) mod naming;
 mod pairs_file;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod row_selection;
+mod skipped_rows;
 #[cfg(feature = "smiles")]
 mod smiles_parser;
 mod split_file;
@@ -35,12 +37,16 @@ use formats::{data_sets_inside, detect};
 pub use builtin::NAMES as BUILT_IN;
 pub(crate) use check::check;
 pub use formats::{Format, itself, known_formats};
+pub use functional_groups::FunctionalGroup;
 pub(crate) use molecule::element_symbol;
 pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub(crate) use pairs_file::read_pairs;
 #[cfg(feature = "parquet")]
 pub use parquet::PARQUET_THREAD;
-pub use tables::{Column, Kind, MISSING, SplitPart, Tables, Task, Values};
+pub use skipped_rows::skipped_csv;
+pub use table::bounds::{Bound, Side};
+pub(crate) use table::typed_column::cell_numbers;
+pub use tables::{Column, Kind, MISSING, SkippedRow, SplitPart, Tables, Task, Values};
 pub use write::{TableFormat, check_place, write_tables};
 
 /// How to read: options that belong to the files rather than the data set.
@@ -62,6 +68,10 @@ pub struct ReadOptions {
     pub largest_component: bool,
     /// The column that holds the SMILES, where it is not called `smiles`.
     pub smiles_column: Option<String>,
+    /// The column that names molecules or nodes, where it is not found.
+    pub name_column: Option<String>,
+    /// Refuses a table of molecules at the first row that cannot be read, instead of leaving such rows out.
+    pub strict: bool,
     /// Whether edges have a direction, overruling what the format says.
     pub directed: Option<bool>,
     /// A file of splits that replace those of the data; they count what is left of it.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::files::table::csv_table;
+use crate::files::table::id_columns::IdNames;
 use crate::files::text::Text;
 use crate::limits::Limits;
 
@@ -14,8 +15,9 @@ pub type WrittenPair = (u64, Option<String>, [String; 2]);
 pub fn read_pairs(path: &Path, limits: &Limits) -> Result<Vec<WrittenPair>> {
     let delimiter = if path.extension().is_some_and(|extension| extension == "tsv") { b'\t' } else { b',' };
     let mut table = csv_table::parse(&Text::open(path, limits)?, delimiter, limits)?;
-    let [sources, targets] = [table.take_ids("source")?, table.take_ids("target")?];
-    let graphs = table.take_ids_if_any("graph_id")?;
+    let ids = IdNames::Usual(None);
+    let graphs = ids.take_graph_ids(&mut table)?;
+    let [sources, targets] = ids.take_ends(&mut table)?;
     if table.rows() == 0 {
         return Err(table.table_error("there is no pair in this table"));
     }

@@ -78,7 +78,10 @@ impl RowSelection {
         if self.keeps_all() {
             return column;
         }
-        Column { values: self.values(&column.values), ..column }
+        let mut bounds = column.bounds;
+        bounds.retain_mut(|bound| self.place(bound.row).map(|place| bound.row = place).is_some());
+        bounds.sort_unstable_by_key(|bound| bound.row);
+        Column { values: self.values(&column.values), bounds, ..column }
     }
 
     fn values(&self, values: &Values) -> Values {

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::files::ReadOptions;
 use crate::files::tables::{SplitPart, Tables, Task};
+use crate::numbers::counted;
 use crate::remedy::Remedy;
 
 /// One split, or an outer fold with the splits of its inner folds.
@@ -50,6 +51,13 @@ fn read(tables: &Tables, path: &Path, options: &ReadOptions) -> Result<Vec<Vec<S
         Some(Task::Node) => (tables.nodes(), "nodes"),
         _ => (tables.graphs(), "graphs"),
     };
+    if !tables.skipped.is_empty() {
+        let rows = counted(tables.skipped.len(), "row");
+        return Err(Error::usage(format!(
+            "{rows} of the data cannot be read, so the numbers of a split are not clear"
+        ))
+        .with_remedy(Remedy::Use("strict").to("see the first such row, and remove or correct all of them")));
+    }
     let bytes = options.limits.read(path, "bytes")?;
     let list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     let folds =

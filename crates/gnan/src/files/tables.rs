@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::files::molecule::BondOrder;
+use crate::files::table::bounds::Bound;
 
 /// Marks a missing value among the codes of [`Values::Categories`].
 pub const MISSING: u32 = u32::MAX;
@@ -147,12 +148,18 @@ pub struct Column {
     pub unit: Option<String>,
     /// Its values.
     pub values: Values,
+    /// What is known of missing values that lie below or above a number, by ascending rows.
+    pub bounds: Vec<Bound>,
+    /// What its reader made of its cells that a user of it should know.
+    pub note: Option<String>,
+    /// Whether cells of it count as missing or as words although something else was meant.
+    pub doubtful: bool,
 }
 
 impl Column {
     /// A column whose kind is left to detection.
     pub fn new(name: impl Into<String>, values: Values) -> Self {
-        Column { name: name.into(), kind: None, unit: None, values }
+        Column { name: name.into(), kind: None, unit: None, values, bounds: Vec::new(), note: None, doubtful: false }
     }
 
     /// The same column with its kind declared.
@@ -205,6 +212,19 @@ pub enum Task {
     Node,
 }
 
+/// A row that could not be read and was left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SkippedRow {
+    /// Its place among all rows of the table, those that could be read included, from 0.
+    pub place: usize,
+    /// The line that it begins on, where the file has lines.
+    pub line: Option<u64>,
+    /// What it would be called.
+    pub id: String,
+    /// Why it could not be read.
+    pub reason: String,
+}
+
 /// Everything a reader found in the files of one data set.
 ///
 /// ```
@@ -232,6 +252,8 @@ pub struct Tables {
     pub format: String,
     /// Id of each graph, unique.
     pub graph_ids: Vec<String>,
+    /// Whether the ids of the graphs are no names but where they stand in the file.
+    pub unnamed: bool,
     /// Nodes of graph `g` are `node_offsets[g]..node_offsets[g + 1]`; one more entry than graphs, first 0.
     pub node_offsets: Vec<usize>,
     /// Id of each node, unique within its graph; `None`: the position within the graph, counted from 0.
@@ -257,6 +279,10 @@ pub struct Tables {
     pub targets: Vec<String>,
     /// Splits given by the format: for each, the part of every graph (graph task) or node (node task).
     pub splits: Vec<Vec<SplitPart>>,
+    /// Rows of a table of molecules that could not be read, by their places.
+    pub skipped: Vec<SkippedRow>,
+    /// Which columns that are used hold cells that count as missing although something was written there.
+    pub cautions: Vec<String>,
     /// What the reader did that a user should know ("37 duplicate edges", ...).
     pub notes: Vec<String>,
 }

@@ -10,6 +10,7 @@ use super::engine::EngineModel;
 use super::parameters::{Layout, Rho, RhoScale};
 use super::record::Record;
 use super::schema::{FeatureSchema, TargetSchema};
+use super::training_nodes::Support;
 use crate::dataset::{LinkSchema, Outcome};
 use crate::files::Task;
 use crate::lens::{DistanceAxis, Lens, Reach};
@@ -59,9 +60,28 @@ pub struct Learned {
     /// How often each distance occurs in training: receivers with a source there (normalisation off: receiver-source
     /// pairs), "unreachable" last.
     pub receivers: Vec<f64>,
+    /// How many training items have a receiver with a source at each distance, "unreachable" last.
+    #[serde(default)]
+    pub items_at: Vec<u64>,
     /// The average training item, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average: Option<AverageItem>,
+}
+
+impl Learned {
+    /// Fills in the support in items, which files of earlier versions do not record: graphs with such a node, or all nodes that
+    /// are such, labelled or not; receivers at a distance.
+    pub(crate) fn count_items(&mut self) {
+        let task = self.task;
+        let fill =
+            |support: &mut Support| support.items = if task == Task::Graph { support.graphs } else { support.nodes };
+        for feature in &mut self.features {
+            feature.levels.iter_mut().for_each(|level| fill(&mut level.support));
+            feature.missing.iter_mut().for_each(fill);
+            fill(&mut feature.support);
+        }
+        self.items_at = self.receivers.iter().map(|count| count.round() as u64).collect();
+    }
 }
 
 /// Means over the training items, before anything is centred.

@@ -1,28 +1,35 @@
 //! The model: its definition, and the parameters that training found.
 
 pub(crate) mod bank_specs;
+mod bins;
 mod certificate;
 mod definition;
 pub(crate) mod engine;
+mod item_split;
 pub(crate) mod levels;
 mod novelty;
 pub(crate) mod parameters;
 mod record;
 pub(crate) mod schema;
+mod training_nodes;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use bins::Bin;
+pub(crate) use bins::Distribution;
 pub use certificate::Certificate;
 pub use definition::{AverageItem, Definition, Learned};
 pub(crate) use definition::{channel_plan, model_reach};
 pub(crate) use engine::{Engine, EngineModel, ItemRows, OptimiserState, StepSettings};
+pub use item_split::{ItemSplit, RememberedSplit};
 pub use novelty::Novelty;
 pub use parameters::Rho;
 pub(crate) use parameters::{FeatureLayout, Layout, Parameters, RhoScale, shell_factor};
 pub use record::{Ended, PairRank, Record, SelectionStep};
 pub(crate) use schema::output_count;
-pub use schema::{FeatureSchema, Level, Scale, Support, TargetSchema};
+pub use schema::{FeatureSchema, Level, Scale, TargetSchema};
+pub use training_nodes::{LITTLE_SUPPORT, Support, TrainingNodes};
 
 use crate::checksum::Checksum;
 use crate::dataset::{Dataset, Feature, Outcome};
@@ -48,25 +55,25 @@ pub const BEFORE_READOUT: &str = "before the readout";
 pub struct Model {
     definition: Definition,
     parameters: Parameters,
-    /// The checksum of the file of version 1 that it was read from.
-    version1: Option<Checksum>,
+    /// The checksum of the file of an earlier version that it was read from.
+    earlier: Option<Checksum>,
 }
 
 impl Model {
     /// A model from its parts, which must fit each other.
     #[doc(hidden)]
     pub fn from_parts(definition: Definition, parameters: Parameters) -> Model {
-        Model { definition, parameters, version1: None }
+        Model { definition, parameters, earlier: None }
     }
 
-    /// The same model, read from a file of version 1 with this checksum, by which other files know it.
-    pub(crate) fn of_version1(self, checksum: Checksum) -> Model {
-        Model { version1: Some(checksum), ..self }
+    /// The same model, read from a file of an earlier version with this checksum, by which other files know it.
+    pub(crate) fn of_earlier_version(self, checksum: Checksum) -> Model {
+        Model { earlier: Some(checksum), ..self }
     }
 
-    /// The checksum of the file of version 1 that it was read from.
-    pub(crate) fn version1_checksum(&self) -> Option<Checksum> {
-        self.version1
+    /// The checksum of the file of an earlier version that it was read from.
+    pub(crate) fn earlier_checksum(&self) -> Option<Checksum> {
+        self.earlier
     }
 
     /// The same model with changes to the record of how it came about.
@@ -87,7 +94,7 @@ impl Model {
         definition.learned.uncentred = true;
         definition.learned.outcome = Outcome::Regression;
         definition.learned.outputs = 1;
-        definition.learned.targets = vec![TargetSchema { name: BEFORE_READOUT.to_owned(), unit: None, classes: None }];
+        definition.learned.targets = vec![TargetSchema { name: BEFORE_READOUT.to_owned(), ..TargetSchema::default() }];
         let mut parameters = self.parameters.clone();
         parameters.output_bias = vec![0.0];
         parameters.readouts = Bank::zeros(&definition.bank_specs().readouts);

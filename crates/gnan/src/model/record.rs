@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::certificate::Certificate;
-use crate::dataset::Split;
+use super::item_split::ItemSplit;
+use crate::dataset::{Split, SplitOrigin};
 use crate::metric::Metric;
 use crate::spec::Spec;
 
@@ -69,6 +70,15 @@ pub struct Record {
     pub valid_items: usize,
     /// Nodes of the training graphs.
     pub nodes: usize,
+    /// Where the parts of the data come from; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<SplitOrigin>,
+    /// The items of every part; in a file they are tensors.
+    #[serde(skip)]
+    pub items: ItemSplit,
+    /// Rows of the table of molecules that could not be read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped_rows: usize,
     /// A checksum of the ids and targets of the items fitted on, whatever their order; empty in files of before this was
     /// recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -105,6 +115,10 @@ pub struct Record {
     /// What the model promises, as it was checked when it was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<Certificate>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Record {

@@ -1,31 +1,24 @@
-//! What a model knows of its features and targets: names, kinds, scales, levels, and how much data stands behind them.
+//! What a model knows of its features and targets: names, kinds, scales, levels, and their support in training.
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::bins::{Bin, Distribution};
+use super::training_nodes::{Support, SupportCounter, TrainingNodes};
 use crate::dataset::{Dataset, Feature, FeaturePair, Outcome, Target};
 use crate::error::{Error, Result};
-use crate::files::{Kind, MISSING, Task, Values};
+use crate::files::{Kind, MISSING, Values};
 use crate::lens::Reach;
 use crate::shape::Basis;
-use crate::spec::{NodeDescription, RARE, Rules};
-
-/// How much of the training data stands behind a level or a curve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Support {
-    /// Nodes of the training graphs.
-    pub nodes: u64,
-    /// Training graphs with at least one such node.
-    pub graphs: u64,
-}
+use crate::spec::{LEAST_SUPPORT, NodeDescription, RARE, Rules};
 
 /// A level of a categorical feature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level {
     /// Its name.
     pub name: String,
-    /// What stands behind it.
+    /// Its support in training.
     pub support: Support,
 }
 
@@ -88,7 +81,7 @@ pub struct FeatureSchema {
     /// The association rule: at which distances its effects count; `None`: at all distances of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
-    /// What stands behind the missing level; `None` if no training value was missing.
+    /// The support of the missing level; `None` if no training value was missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Support>,
     /// The mean of `f_k` over the training nodes of a continuous feature, per output; empty for the other kinds.
@@ -96,6 +89,15 @@ pub struct FeatureSchema {
     pub mean_effect: Vec<f64>,
     /// Training nodes with a known value; for binary and sparse features, a value other than 0.
     pub support: Support,
+    /// Where the training values of a numeric feature lie; empty in files of before this was recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bins: Vec<Bin>,
+    /// The smallest training value of a numeric feature, its deciles and its largest value; empty where not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deciles: Vec<f64>,
+    /// Whether all training values are whole numbers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
     /// The knots of its shape function, over scaled values, where that is a spline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spline: Option<Basis>,
@@ -108,7 +110,7 @@ pub struct FeatureSchema {
 }
 
 /// What the model knows of one target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetSchema {
     /// Its name.
     pub name: String,
@@ -118,55 +120,70 @@ pub struct TargetSchema {
     /// Names of its classes; `None` for a quantity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
+    /// The share of every class over the training items; empty for a quantity, and in files of before it was recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub base_rates: Vec<f64>,
 }
 
 impl FeatureSchema {
-    /// Learns what there is to know of a feature, given for every node the training graph it is in (`u32::MAX`: none).
-    /// A described feature pools its rare values; what is rare depends on the task.
-    pub fn learn(feature: &Feature, graph_of_node: &[u32], task: Task) -> FeatureSchema {
-        let in_training = |node: usize| graph_of_node[node] != u32::MAX;
-        let mut missing = Counter::default();
-        let mut known = Counter::default();
+    /// Learns what there is to know of a feature from the nodes of the training graphs. Rare categories share a level.
+    pub fn learn(feature: &Feature, nodes: &TrainingNodes) -> FeatureSchema {
+        let in_training = |node: usize| nodes.graph(node).is_some();
+        let mut missing = SupportCounter::default();
+        let mut known = SupportCounter::default();
         let (mut scale, mut levels, mut rare) = (None, Vec::new(), Vec::new());
+        let mut distribution = Distribution::default();
         match &feature.values {
             Values::Categories { codes, levels: names } => {
-                let mut counters = vec![Counter::default(); names.len()];
+                let mut counters = vec![SupportCounter::default(); names.len()];
                 for (node, code) in codes.iter().enumerate().filter(|(node, _)| in_training(*node)) {
-                    let graph = graph_of_node[node];
                     match counters.get_mut(*code as usize) {
                         Some(counter) => {
-                            counter.count(graph);
-                            known.count(graph);
+                            counter.count(node, nodes);
+                            known.count(node, nodes);
                         }
-                        None => missing.count(graph),
+                        None => missing.count(node, nodes),
                     }
                 }
                 let occurring = names.iter().zip(counters).filter(|(_, counter)| counter.support.nodes > 0);
                 levels =
                     occurring.map(|(name, counter)| Level { name: name.clone(), support: counter.support }).collect();
-                if let Some(description) = &feature.description {
-                    let count = |support: &Support| if task == Task::Graph { support.graphs } else { support.nodes };
-                    let is_rare = |level: &Level| count(&level.support) < description.least_support;
-                    rare = levels.extract_if(.., |level| is_rare(level)).map(|level| level.name).collect();
+                // Where nodes are predicted, unlabelled ones count as well: they are sources.
+                let count = |support: &Support| if nodes.predicts_graphs() { support.graphs } else { support.nodes };
+                let enough = match &feature.description {
+                    Some(description) => description.least_support,
+                    // The cells of a feature pair keep their places; a level that is called so already stays itself.
+                    None if feature.pair.is_some() || names.iter().any(|name| name == RARE) => 0,
+                    None => least_support(nodes.item_count),
+                };
+                let is_rare = |level: &Level| count(&level.support) < enough;
+                rare = levels.extract_if(.., |level| is_rare(level)).map(|level| level.name).collect();
+                rare.sort_unstable();
+                if feature.description.is_some() {
                     levels.sort_by_key(|level| std::cmp::Reverse(level.support.nodes));
-                    let support = Counter::over(codes, graph_of_node, |code| {
-                        names.get(code as usize).is_some_and(|name| rare.binary_search(name).is_ok())
-                    });
-                    if support.nodes > 0 {
-                        levels.push(Level { name: RARE.to_owned(), support });
+                }
+                if !rare.is_empty() {
+                    let is_rare: Vec<bool> = names.iter().map(|name| rare.binary_search(name).is_ok()).collect();
+                    let mut counter = SupportCounter::default();
+                    for (node, code) in codes.iter().enumerate().filter(|(node, _)| in_training(*node)) {
+                        if is_rare.get(*code as usize).copied().unwrap_or(false) {
+                            counter.count(node, nodes);
+                        }
                     }
+                    levels.push(Level { name: RARE.to_owned(), support: counter.support });
                 }
             }
             numeric => {
                 let mut spread = RunningSpread::default();
                 for (node, value) in numeric.numbers().filter(|(node, _)| in_training(*node)) {
                     if value.is_nan() {
-                        missing.count(graph_of_node[node]);
+                        missing.count(node, nodes);
                     } else {
-                        known.count(graph_of_node[node]);
+                        known.count(node, nodes);
                         spread.add(value);
                     }
                 }
+                distribution = Distribution::of(feature, nodes);
                 scale = Some(match numeric {
                     Values::Numbers(_) => spread.centred(),
                     _ => spread.anchored_at_zero(feature.kind),
@@ -187,17 +204,25 @@ impl FeatureSchema {
             missing: (missing.support.nodes > 0).then_some(missing.support),
             mean_effect: Vec::new(),
             support: known.support,
+            bins: distribution.bins,
+            deciles: distribution.deciles,
+            whole: distribution.whole,
             spline: None,
             knots: None,
             rules: Rules::default(),
         }
     }
 
+    /// How its training values were distributed.
+    pub(crate) fn distribution(&self) -> Distribution {
+        Distribution { bins: self.bins.clone(), deciles: self.deciles.clone(), whole: self.whole }
+    }
+
     /// Makes the shape function of a numeric feature a spline with knots at quantiles of the training values; it stays
     /// flat beyond them where it is bounded.
-    pub fn learn_spline(&mut self, feature: &Feature, graph_of_node: &[u32]) {
+    pub fn learn_spline(&mut self, feature: &Feature, nodes: &TrainingNodes) {
         let Some(scale) = self.scale else { return };
-        let in_training = |node: usize| graph_of_node[node] != u32::MAX;
+        let in_training = |node: usize| nodes.graph(node).is_some();
         let numbers = feature.values.numbers().filter(|(node, value)| in_training(*node) && value.is_finite());
         let mut values: Vec<f64> = numbers.map(|(_, value)| scale.apply(value)).collect();
         if self.kind != Kind::Continuous {
@@ -249,7 +274,7 @@ impl FeatureSchema {
         levels.map(|support| support.nodes as f64 / total).collect()
     }
 
-    /// The index of a level by name; what a described feature had not seen in training counts as rare.
+    /// The index of a level by name; what training had not seen counts as rare, where there are rare values.
     pub fn level(&self, name: &str) -> Option<usize> {
         self.levels.iter().position(|level| level.name == name).or_else(|| self.rare_level())
     }
@@ -262,7 +287,7 @@ impl FeatureSchema {
     /// The level of rare values, where there is one.
     pub fn rare_level(&self) -> Option<usize> {
         let last = self.levels.len().checked_sub(1)?;
-        (self.description.is_some() && self.levels[last].name == RARE).then_some(last)
+        (!self.rare.is_empty() && self.levels[last].name == RARE).then_some(last)
     }
 
     /// The same feature with one level for all values that were rare in training; unseen ones keep their names.
@@ -284,10 +309,21 @@ impl FeatureSchema {
 }
 
 impl TargetSchema {
-    /// What is known of a target.
-    pub fn of(target: &Target) -> TargetSchema {
-        TargetSchema { name: target.name.clone(), unit: target.unit.clone(), classes: target.classes.clone() }
+    /// What is known of a target of these training items.
+    pub fn of(target: &Target, items: &[u32]) -> TargetSchema {
+        TargetSchema {
+            name: target.name.clone(),
+            unit: target.unit.clone(),
+            classes: target.classes.clone(),
+            base_rates: target.class_shares(items),
+        }
     }
+}
+
+/// With fewer training graphs (nodes, for a node task) than this a category is rare: 5, as for descriptions of nodes, but no
+/// more than one in a hundred, so that the few items of a small data set keep their categories.
+fn least_support(items: usize) -> u64 {
+    LEAST_SUPPORT.min(items as u64 / 100)
 }
 
 /// Number of outputs of the model for an outcome.
@@ -297,40 +333,6 @@ pub fn output_count(outcome: Outcome, targets: &[TargetSchema], two_logits: bool
         Outcome::Multiclass => targets.first().and_then(|t| t.classes.as_ref()).map_or(1, Vec::len),
         Outcome::Regression => 1,
         Outcome::MultiLabel | Outcome::MultiRegression => targets.len(),
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Counter {
-    support: Support,
-    last_graph: u32,
-}
-
-impl Default for Counter {
-    fn default() -> Self {
-        Counter { support: Support::default(), last_graph: u32::MAX }
-    }
-}
-
-impl Counter {
-    /// The support of the training nodes whose code is wanted.
-    fn over(codes: &[u32], graph_of_node: &[u32], wanted: impl Fn(u32) -> bool) -> Support {
-        let mut counter = Counter::default();
-        for (code, graph) in codes.iter().zip(graph_of_node) {
-            if *graph != u32::MAX && wanted(*code) {
-                counter.count(*graph);
-            }
-        }
-        counter.support
-    }
-
-    /// Nodes come graph by graph, so a graph is new when it differs from the last one.
-    fn count(&mut self, graph: u32) {
-        self.support.nodes += 1;
-        if graph != self.last_graph {
-            self.support.graphs += 1;
-            self.last_graph = graph;
-        }
     }
 }
 

@@ -120,6 +120,7 @@ impl Learned {
         if self.slots.len() != self.lenses.len()
             || self.slots.iter().any(|slots| *slots < 2)
             || total != Some(self.receivers.len())
+            || self.items_at.len() != self.receivers.len()
             || DistanceAxis::new(&self.lenses, &longest).lengths() != self.slots
         {
             return Err("its distances do not fit the ways in which they are measured".to_owned());
@@ -145,6 +146,16 @@ impl Learned {
             }
             None if !numeric => {}
             _ => return broken("has a scale that does not fit its kind"),
+        }
+        let bins = &feature.bins;
+        let ordered = bins.iter().all(|bin| bin.from.is_finite() && bin.to.is_finite() && bin.from <= bin.to);
+        if !ordered || !bins.is_sorted_by(|a, b| a.from < b.from) || (!numeric && !bins.is_empty()) {
+            return broken("has bins that do not fit");
+        }
+        let deciles = &feature.deciles;
+        let finite = deciles.iter().all(|value| value.is_finite());
+        if !finite || !deciles.is_sorted() || (!numeric && !deciles.is_empty()) || deciles.len() == 1 {
+            return broken("has deciles that do not fit");
         }
         let effects = &feature.mean_effect;
         let expected = if feature.kind == Kind::Continuous { [0, source_outputs] } else { [0, 0] };

@@ -1,8 +1,8 @@
 //! The model file `*.gnan`: a safetensors container with a versioned JSON header in its metadata.
 //!
 //! The header holds the version, the definition of the model (its [`Spec`](crate::Spec), what it learned, its record) and
-//! SHA-256 of the definition and all tensors. Files of version 1 have a flat description and no checksum; they are read
-//! as models of the same definition.
+//! SHA-256 of the definition and all tensors. Files of version 2 do not remember their items; those of version 1 have a flat
+//! description and no checksum. Both are read as models of the same definition.
 //!
 //! | tensor | shape |
 //! |---|---|
@@ -13,6 +13,8 @@
 //! | `rho.*` | the same for the distance functions |
 //! | `values` | `[levels, outputs]`: categorical levels and missing values, by feature |
 //! | `bias`, `output_bias` | `[outputs]`: `b` and `b0` |
+//! | `items.train`, `items.valid`, `items.test` | U64 `[items]`: the identities of the items of every part, ascending; a part without items has none |
+//! | `items.seen` | U64 `[items]`: the structures of the graphs, or the ids of the nodes, of the first two |
 //! | `readout.*` | as `shape.*`, where there is a readout: the structure's function, then one per feature; then source values have one output |
 //!
 //! Networks are those of the numeric features in the order of the definition; a network sees
@@ -31,7 +33,7 @@ mod version1;
 use std::collections::HashMap;
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -43,10 +45,10 @@ use crate::model::{Definition, Model};
 use crate::output::write_atomically;
 use crate::remedy::{Remedy, Step};
 use crate::spec::hex;
-use tensors::{read_parameters, tensors_of};
+use tensors::{Tensor, read_items, read_parameters, tensors_of};
 
 /// The version this library writes, and the newest it reads.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 /// The metadata key of the header.
 const KEY: &str = "gnan";
 
@@ -71,13 +73,15 @@ impl Model {
         let tensors = tensors_of(self);
         let header = ModelFileHeader {
             version: FORMAT_VERSION,
-            sha256: checksum(&json, tensors.values().map(|(_, bytes)| bytes.as_slice())),
+            sha256: checksum(FORMAT_VERSION, &json, tensors.values().map(|tensor| tensor.bytes.as_slice())),
             definition: RawValue::from_string(json).map_err(|error| broken(error.to_string()))?,
         };
         let header = serde_json::to_string(&header).map_err(|error| broken(error.to_string()))?;
         let views = tensors
             .iter()
-            .map(|(name, (shape, bytes))| Ok((name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+            .map(|(name, Tensor { dtype, shape, bytes })| {
+                Ok((name.as_str(), TensorView::new(*dtype, shape.clone(), bytes)?))
+            })
             .collect::<std::result::Result<Vec<_>, safetensors::SafeTensorError>>();
         views
             .and_then(|views| safetensors::serialize(views, Some(HashMap::from([(KEY.to_owned(), header)]))))
@@ -122,14 +126,14 @@ impl Model {
             .with_remedy("update gnan"));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(error.to_string()))?;
-        let definition = match version {
+        let mut definition = match version {
             0 => return Err(broken("its format version is 0, which there never was")),
             1 => version1::definition(json)?,
             _ => {
                 let ModelFileHeader { sha256, definition, .. } = parse(json)?;
                 let mut found = tensors.tensors();
                 found.sort_by(|a, b| a.0.cmp(&b.0));
-                if checksum(definition.get(), found.iter().map(|(_, tensor)| tensor.data())) != sha256 {
+                if checksum(version, definition.get(), found.iter().map(|(_, tensor)| tensor.data())) != sha256 {
                     return Err(broken("its content is not what was written: its checksum does not fit")
                         .with_remedy("copy the file again from where it was made, or train the model again"));
                 }
@@ -138,15 +142,19 @@ impl Model {
                 definition
             }
         };
+        if version < 3 {
+            definition.learned.count_items();
+        }
         definition.check().map_err(broken)?;
         let parameters = read_parameters(&definition, &tensors).map_err(broken)?;
-        let model = Model::from_parts(definition, parameters);
-        Ok(if version == 1 { model.of_version1(Checksum::of(bytes)) } else { model })
+        let items = read_items(&definition, &tensors).map_err(broken)?;
+        let model = Model::from_parts(definition, parameters).with_record(|record| record.items = items);
+        Ok(if version < FORMAT_VERSION { model.of_earlier_version(Checksum::of(bytes)) } else { model })
     }
 
     /// What replicates and other files know the model by: a checksum of its file.
     pub fn checksum(&self) -> Result<String> {
-        let found = match self.version1_checksum() {
+        let found = match self.earlier_checksum() {
             Some(known) => known,
             None => Checksum::of(&self.to_bytes()?),
         };
@@ -163,9 +171,12 @@ fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T> {
     serde_json::from_str(json).map_err(broken)
 }
 
-/// SHA-256 of a definition and of tensors in the order of their names.
-fn checksum<'a>(definition: &str, tensors: impl Iterator<Item = &'a [u8]>) -> String {
+/// SHA-256 of the version (from 3 on), a definition, and tensors in the order of their names.
+fn checksum<'a>(version: u32, definition: &str, tensors: impl Iterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
+    if version > 2 {
+        hash.update(version.to_le_bytes());
+    }
     hash.update(definition);
     tensors.for_each(|bytes| hash.update(bytes));
     hex(&hash.finalize())

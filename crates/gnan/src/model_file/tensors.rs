@@ -1,20 +1,35 @@
 //! The tensors of a model file, and the parameters that they hold.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use safetensors::tensor::{Dtype, SafeTensors};
 
-use crate::model::{Definition, Model, Parameters};
+use crate::model::{Definition, ItemSplit, Model, Parameters};
 use crate::shape::{Bank, BankSpec};
 
-/// Shape and little-endian bytes of every tensor, by name.
-pub(super) type Tensors = BTreeMap<String, (Vec<usize>, Vec<u8>)>;
+/// A tensor to be written to a file.
+pub(super) struct Tensor {
+    pub dtype: Dtype,
+    pub shape: Vec<usize>,
+    /// Little-endian.
+    pub bytes: Vec<u8>,
+}
+
+/// The tensors of a file, by name.
+pub(super) type Tensors = BTreeMap<String, Tensor>;
+
+/// Names of the lists of items.
+const ITEMS: [&str; 4] = ["items.train", "items.valid", "items.test", "items.seen"];
 
 /// The tensors of a model.
 pub(super) fn tensors_of(model: &Model) -> Tensors {
     let (parameters, forms) = (model.parameters(), model.definition().bank_specs());
     let mut tensors = Tensors::new();
-    let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let floats = |shape: Vec<usize>, values: &[f32]| {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Tensor { dtype: Dtype::F32, shape, bytes }
+    };
     let banks = [
         ("shape", forms.shapes, &parameters.shapes),
         ("rho", forms.rhos, &parameters.rhos),
@@ -24,14 +39,44 @@ pub(super) fn tensors_of(model: &Model) -> Tensors {
         banks.into_iter().filter(|(prefix, ..)| *prefix != "readout" || model.spec().model.readout)
     {
         for ((name, dimensions), values) in form.tensors().into_iter().zip(bank.tensors()) {
-            tensors.insert(format!("{prefix}.{name}"), (dimensions, bytes(&values)));
+            tensors.insert(format!("{prefix}.{name}"), floats(dimensions, &values));
         }
     }
     let outputs = parameters.bias.len();
-    tensors.insert("values".into(), (vec![parameters.values.len() / outputs, outputs], bytes(&parameters.values)));
-    tensors.insert("bias".into(), (vec![outputs], bytes(&parameters.bias)));
-    tensors.insert("output_bias".into(), (vec![parameters.output_bias.len()], bytes(&parameters.output_bias)));
+    let levels = parameters.values.len() / outputs;
+    tensors.insert("values".into(), floats(vec![levels, outputs], &parameters.values));
+    tensors.insert("bias".into(), floats(vec![outputs], &parameters.bias));
+    tensors.insert("output_bias".into(), floats(vec![parameters.output_bias.len()], &parameters.output_bias));
+    let items = &model.record().items;
+    for (name, list) in ITEMS.into_iter().zip([&items.train, &items.valid, &items.test, &items.seen]) {
+        if !list.is_empty() {
+            let bytes = list.iter().flat_map(|item| item.to_le_bytes()).collect();
+            tensors.insert(name.to_owned(), Tensor { dtype: Dtype::U64, shape: vec![list.len()], bytes });
+        }
+    }
     tensors
+}
+
+/// The items that a model remembers; none in files of before it did.
+pub(super) fn read_items(definition: &Definition, tensors: &SafeTensors<'_>) -> Result<ItemSplit, String> {
+    let read = |name: &str| -> Result<Arc<[u64]>, String> {
+        let Ok(tensor) = tensors.tensor(name) else { return Ok(Arc::default()) };
+        let (chunks, rest) = tensor.data().as_chunks::<8>();
+        let items: Vec<u64> = chunks.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect();
+        let usable = tensor.dtype() == Dtype::U64 && rest.is_empty() && tensor.shape() == [items.len()];
+        if !usable || !items.is_sorted() {
+            return Err(format!("tensor \"{name}\" is not an ascending list"));
+        }
+        Ok(items.into())
+    };
+    let [train, valid, test, seen] = ITEMS.map(read);
+    let items = ItemSplit { train: train?, valid: valid?, test: test?, seen: seen? };
+    let record = &definition.record;
+    let as_recorded = items.train.len() == record.train_items && items.valid.len() == record.valid_items;
+    if !items.is_empty() && !as_recorded {
+        return Err("its items are not as many as it was trained on".to_owned());
+    }
+    Ok(items)
 }
 
 /// The parameters of a model, from tensors that must be exactly those it needs.
@@ -70,7 +115,7 @@ pub(super) fn read_parameters(definition: &Definition, tensors: &SafeTensors<'_>
         output_bias: read("output_bias".to_owned(), &[outputs])?,
         readouts,
     };
-    match tensors.names().iter().find(|name| !expected.contains(**name)) {
+    match tensors.names().iter().find(|name| !expected.contains(**name) && !ITEMS.contains(name)) {
         Some(extra) => Err(format!("tensor \"{extra}\" does not belong in it")),
         None => Ok(parameters),
     }

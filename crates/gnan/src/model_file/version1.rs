@@ -130,6 +130,7 @@ pub(super) fn definition(json: &str) -> Result<Definition> {
             targets: description.targets,
             average: None,
             receivers: description.receivers,
+            items_at: Vec::new(),
         },
         record: Record {
             version: record.version,
@@ -150,6 +151,7 @@ pub(super) fn definition(json: &str) -> Result<Definition> {
             removed: record.removed,
             pairs: record.pairs,
             certificates: description.certificates,
+            ..Record::default()
         },
         // What was left to the data is not recorded in this version: what was used is requested.
         spec,

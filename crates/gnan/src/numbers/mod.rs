@@ -2,8 +2,10 @@
 //! must add up as printed. Every message, table and figure uses these functions, so that a number reads the same
 //! everywhere. Files for programs (models, JSON, CSV) keep every digit and do not come here.
 
+mod dates;
 mod precision;
 
+pub use dates::{DAYS, date, days_of, in_unit};
 pub use precision::Precision;
 
 /// A count with its thousands apart: "1,282".

@@ -5,6 +5,9 @@
 //! | classes | `id`, `class`, `probability:<class>` ... | `id`, `class`, `probabilities` by class |
 //! | several yes-or-no targets | `id`, then `<target>`, `probability:<target>` for each | `id`, `classes`, `probabilities` by target |
 //! | quantities | `id`, `<target>` ... | `id`, `values` by target |
+//!
+//! Where rows could not be read, a last column `problem` says why their prediction is empty; in JSON they have `id` and
+//! `problem` alone.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -16,15 +19,27 @@ use crate::model::{Definition, Model};
 use crate::ordered_object::OrderedObject;
 
 impl Model {
-    /// Predictions as rows of a CSV table, under its header where it is wanted.
-    pub fn csv_lines(&self, predictions: &[Prediction], with_header: bool) -> Result<Vec<u8>> {
-        let definition = self.definition();
+    /// The header of a CSV table of predictions, with a column for problems where there are any.
+    pub fn csv_header(&self, with_problems: bool) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        if with_header {
-            writer.write_record(header(definition)).map_err(broken)?;
-        }
+        let problem = with_problems.then(|| "problem".to_owned());
+        writer.write_record(header(self.definition()).into_iter().chain(problem)).map_err(broken)?;
+        writer.into_inner().map_err(broken)
+    }
+
+    /// Predictions as rows of a CSV table.
+    pub fn csv_lines(&self, predictions: &[Prediction], with_problems: bool) -> Result<Vec<u8>> {
+        let definition = self.definition();
+        let width = header(definition).len();
+        let mut writer = csv::Writer::from_writer(Vec::new());
         for item in predictions {
-            writer.write_record(record(item, definition)).map_err(broken)?;
+            let mut cells = match &item.problem {
+                None => record(item, definition),
+                Some(_) => vec![item.id.clone()],
+            };
+            cells.resize(width, String::new());
+            cells.extend(with_problems.then(|| item.problem.clone().unwrap_or_default()));
+            writer.write_record(cells).map_err(broken)?;
         }
         writer.into_inner().map_err(broken)
     }
@@ -95,6 +110,10 @@ impl Serialize for PredictionLine<'_> {
         let probabilities = || item.probabilities.iter().map(|p| single(*p));
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &item.id)?;
+        if let Some(problem) = &item.problem {
+            map.serialize_entry("problem", problem)?;
+            return map.end();
+        }
         match definition.learned.outcome {
             Outcome::Binary | Outcome::Multiclass => {
                 map.serialize_entry("class", &item.classes.first())?;

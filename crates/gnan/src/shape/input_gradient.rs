@@ -1,4 +1,4 @@
-//! How the outputs of networks change with their inputs, for networks that stand behind other functions.
+//! How the outputs of networks change with their inputs, for networks that are composed with other functions.
 //!
 //! `in_gradient[r] = sum_c out_gradient[r, c] * dy_c/dx(r)`: the deltas of the backward pass, taken one layer further.
 

@@ -164,6 +164,12 @@ options! {
         "explicit-hydrogens" explicit_hydrogens: bool = false, Form::Switch, "true|false";
         /// Column that holds the SMILES
         "smiles-column" smiles_column: Option<String> = None, Form::One, "NAME", usual "smiles";
+        /// Column that names the molecules of a table, or holds the ids of nodes
+        "name-column" name_column: Option<String> = None, Form::One, "NAME",
+            usual "name, id, Compound ID, title and the like";
+        /// Refuse a table of molecules at the first row that cannot be read; otherwise such rows are left out and listed, if
+        /// they are at most 5 %
+        "strict" strict: bool = false, Form::Switch, "true|false";
         /// JSON file of splits that replace those of the data
         "splits" splits: Option<PathBuf> = None, Form::One, "FILE";
         /// With task link: node pairs without a link for each pair with one, drawn with the seed

@@ -205,34 +205,39 @@ impl Statistics {
             Pool::Mean => averaged(row),
             Pool::Sum => 1.0,
         };
-        self.structure_sums(rows, nodes)
+        self.structure_sums(rows, |row, slot, weight| weight * nodes(row, slot))
+    }
+
+    /// How many of the given rows have a receiver with a source in each slot.
+    pub fn items_at(&self, rows: &[usize]) -> Vec<u64> {
+        let counts = self.structure_sums(rows, |_, _, weight| f64::from(u8::from(weight > 0.0)));
+        counts.into_iter().map(|count| count as u64).collect()
     }
 
     /// The mean over rows of what the structure curve is multiplied by in every slot.
     pub fn mean_structure(&self, rows: &[usize]) -> Vec<f64> {
-        let mut means = self.structure_sums(rows, |_, _| 1.0);
+        let mut means = self.structure_sums(rows, |_, _, weight| weight);
         means.iter_mut().for_each(|mean| *mean /= rows.len().max(1) as f64);
         means
     }
 
-    /// For every slot the sum over rows of what the structure curve is multiplied by there, times a factor per row and slot.
-    fn structure_sums(&self, rows: &[usize], factor: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    /// For every slot the sum over rows of what is made of the row, the slot, and what the structure curve is multiplied by
+    /// there.
+    fn structure_sums(&self, rows: &[usize], term: impl Fn(usize, usize, f64) -> f64) -> Vec<f64> {
         let mut receivers = vec![0.0; self.axis.slots()];
         for row in rows {
             let (cells, weights) = self.rows.row(*row);
             for (cell, weight) in cells.iter().zip(weights) {
                 if self.cells.units[*cell as usize] == BIAS_UNIT {
                     let slot = usize::from(self.cells.slots[*cell as usize]);
-                    receivers[slot] += f64::from(*weight) * factor(*row, slot);
+                    receivers[slot] += term(*row, slot, f64::from(*weight));
                 }
             }
             if cells.is_empty() {
                 for (lens, of_lens) in self.shell_counts.iter().enumerate() {
-                    let counts = of_lens.counts(*row).iter();
-                    receivers[self.axis.range(lens)]
-                        .iter_mut()
-                        .zip(counts)
-                        .for_each(|(sum, count)| *sum += self.request.weighting.of_all(*count));
+                    for (slot, count) in self.axis.range(lens).zip(of_lens.counts(*row)) {
+                        receivers[slot] += term(*row, slot, self.request.weighting.of_all(*count));
+                    }
                 }
             }
         }

@@ -13,8 +13,8 @@ use super::training_loop::TrainingLoop;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::metric::Metric;
-use crate::model::{Ended, Model};
-use crate::score::{Scored, score};
+use crate::model::{Ended, ItemSplit, Model};
+use crate::score::{Scored, score, shown_metrics};
 use crate::spec::Spec;
 
 /// What a fit works on.
@@ -122,6 +122,7 @@ impl Spec {
         }
         let valid_loss = training.lanes[0].stopping.best_loss;
         let model = training.finish(valid.len())?.pop().expect("a loop of one lane gives one model");
+        let model = model.with_record(|record| record.items = ItemSplit::of(train, valid));
         Ok(Fitted {
             ended: model.record().ended,
             model,
@@ -141,7 +142,8 @@ impl TrainingLoop<'_> {
         self.setup.scale.restore(&mut own_units);
         let scored =
             Scored { outcome: self.setup.resolved.outcome, width: self.setup.resolved.outputs, outputs: &own_units };
-        score(&scored, valid.data.targets(), valid.data.items()).chief()
+        let targets = valid.data.targets();
+        score(&scored, targets, valid.data.items()).first_of(&shown_metrics(targets))
     }
 }
 

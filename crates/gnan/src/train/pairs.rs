@@ -155,7 +155,7 @@ impl Members {
         let mut cut = Members { members: Vec::new(), bins: Vec::new() };
         for (feature, schema) in train.features().iter().zip(schemas).filter(|(feature, _)| wanted(feature)) {
             let levels: Vec<String> = schema.levels.iter().map(|level| level.name.clone()).collect();
-            let member = PairMember::of(feature, &levels, |node| in_training[node])?;
+            let member = PairMember::of(feature, &levels, schema.rare_level().is_some(), |node| in_training[node])?;
             cut.bins.push(member.cut(feature)?);
             cut.members.push(member);
         }

@@ -136,7 +136,7 @@ impl Spec {
             return Err(Error::usage(format!("the {} loss does not fit these targets", loss.name()))
                 .with_remedy("squared and absolute are for numbers; leave the loss out for classes"));
         }
-        let targets: Vec<_> = train.targets().iter().map(TargetSchema::of).collect();
+        let targets: Vec<_> = train.targets().iter().map(|target| TargetSchema::of(target, train.items())).collect();
         let batch = self.fit.batch.filter(|batch| *batch < train.len());
         let graphs = train.task() == Task::Graph;
         let in_one_batch = graphs && batch.is_none();

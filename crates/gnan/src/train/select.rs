@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::metric::Metric;
 use crate::model::{Ended, SelectionStep};
 use crate::remedy::Remedy;
+use crate::score::shown_metrics;
 use crate::spec::{Selection, Spec};
 
 /// Most strengths on the path.
@@ -77,7 +78,7 @@ impl Spec {
             let (train, valid) = (cache.data().view_of(train), cache.data().view_of(valid));
             let fitted = self.fit_plain(FitItems { cache: &cache, train: &train, valid: &valid }, monitor)?;
             step.valid_loss = fitted.valid_loss;
-            step.metric = fitted.model.evaluate(&valid)?.chief();
+            step.metric = fitted.model.evaluate(&valid)?.first_of(&shown_metrics(valid.targets()));
             let interrupted = fitted.ended == Ended::Interrupted;
             fits.push(fitted);
             if interrupted {

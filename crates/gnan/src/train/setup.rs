@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::model::{
     Definition, Engine, EngineModel, FeatureSchema, Layout, Learned, Model, Parameters, Record, RhoScale, TargetSchema,
-    model_reach,
+    TrainingNodes, model_reach,
 };
 use crate::remedy::Remedy;
 use crate::shape::{Basis, ShapeKind};
@@ -54,7 +54,7 @@ impl Setup {
         for (feature, levels) in features.iter_mut().zip(&statistics.levels.features) {
             feature.knots = levels.interpolated.then_some(levels.units.len());
         }
-        let receivers = counted_receivers(&statistics, train)?;
+        let (receivers, items_at) = counted_receivers(&statistics, train)?;
         let reach = model_reach(spec, train.links().is_some());
         let rho_spline = (resolved.rho_shape == ShapeKind::Spline).then(|| {
             let counts = |slot: &usize| receivers[*slot] > 0.0 && reach.includes(axis.distance(*slot));
@@ -82,8 +82,9 @@ impl Setup {
                 shell_scale,
                 outputs: resolved.outputs,
                 features,
-                targets: train.targets().iter().map(TargetSchema::of).collect(),
+                targets: train.targets().iter().map(|target| TargetSchema::of(target, train.items())).collect(),
                 receivers,
+                items_at,
                 average: None,
             },
             record: Record {
@@ -92,6 +93,7 @@ impl Setup {
                 train_items: train.len(),
                 nodes: train.graphs().into_iter().map(|graph| train.sources_of(graph).len()).sum(),
                 items_checksum: train.items_checksum(),
+                skipped_rows: train.skipped().len(),
                 resolved: resolved.spec.clone(),
                 ..Record::default()
             },
@@ -114,9 +116,8 @@ impl Setup {
     pub(super) fn of_model(model: &Model, data: &Dataset) -> Result<Setup> {
         let mut definition = model.definition().clone();
         definition.learned.features.iter_mut().for_each(|feature| feature.mean_effect.clear());
-        let known = |target: &TargetSchema| (target.name.clone(), target.classes.clone());
-        let found = data.targets().iter().map(|target| known(&TargetSchema::of(target)));
-        if found.ne(definition.learned.targets.iter().map(known)) {
+        let found = data.targets().iter().map(|target| (&target.name, &target.classes));
+        if found.ne(definition.learned.targets.iter().map(|target| (&target.name, &target.classes))) {
             return Err(Error::input("the targets of the data are not those that the model was trained on")
                 .with_remedy("give the data that the model was trained on"));
         }
@@ -198,31 +199,32 @@ impl Setup {
 
 /// What there is to know of the features of training items.
 pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> Vec<FeatureSchema> {
-    let mut graph_of_node = vec![u32::MAX; train.node_count()];
-    for graph in train.graphs() {
-        train.sources_of(graph).for_each(|node| graph_of_node[node] = graph as u32);
-    }
+    let nodes = TrainingNodes::of(train);
     let learn = |feature: &Feature| {
-        let mut schema = FeatureSchema::learn(feature, &graph_of_node, train.task());
+        let mut schema = FeatureSchema::learn(feature, &nodes);
         let rules = spec.model.constrain.iter().find(|rules| rules.feature == feature.name);
         schema.rules = rules.map(|rules| rules.rules).unwrap_or_default();
         schema.rho_group = spec.distances.group_of(&feature.name).map(str::to_owned);
         schema.reach = spec.distances.reach_of(&feature.name);
         if shape == ShapeKind::Spline {
-            schema.learn_spline(feature, &graph_of_node);
+            schema.learn_spline(feature, &nodes);
         }
         schema
     };
     train.features().iter().map(learn).collect()
 }
 
-/// How many receivers have a source at each distance; a link is not among its own sources.
-fn counted_receivers(statistics: &Statistics, train: &Dataset) -> Result<Vec<f64>> {
-    let mut receivers = statistics.receivers(&statistics.rows_of(train)?);
+/// How many receivers have a source at each distance, and how many items have such a receiver; a link is not among its own
+/// sources.
+fn counted_receivers(statistics: &Statistics, train: &Dataset) -> Result<(Vec<f64>, Vec<u64>)> {
+    let rows = statistics.rows_of(train)?;
+    let (mut receivers, mut items) = (statistics.receivers(&rows), statistics.items_at(&rows));
     if train.links().is_some() {
-        (0..statistics.axis.lenses()).for_each(|lens| receivers[statistics.axis.range(lens).start] = 0.0);
+        for slot in (0..statistics.axis.lenses()).map(|lens| statistics.axis.range(lens).start) {
+            (receivers[slot], items[slot]) = (0.0, 0);
+        }
     }
-    Ok(receivers)
+    Ok((receivers, items))
 }
 
 fn source_gain(train: &Dataset) -> f32 {

@@ -8,7 +8,8 @@ use gnan::dataset::{Feature, FeaturePair, Outcome, PairMember};
 use gnan::files::{Column, Kind, MISSING, Tables, Task, Values};
 use gnan::internals::lens::{Lens, Pool, Reach};
 use gnan::internals::model::{
-    Definition, FeatureSchema, Learned, Model, Parameters, Record, Rho, RhoScale, TargetSchema, output_count,
+    Definition, FeatureSchema, Learned, Model, Parameters, Record, Rho, RhoScale, TargetSchema, TrainingNodes,
+    output_count,
 };
 use gnan::internals::random::Stream;
 use gnan::internals::shape::{Basis, ShapeKind};
@@ -208,7 +209,7 @@ pub const GOALS: [Goal; 7] = [
 
 impl Goal {
     fn targets(self) -> Vec<TargetSchema> {
-        let target = |name: String, classes| TargetSchema { name, unit: None, classes };
+        let target = |name: String, classes| TargetSchema { name, classes, ..TargetSchema::default() };
         match self.outcome {
             Outcome::Binary | Outcome::Multiclass => vec![target("target0".to_owned(), Some(class_names(self.count)))],
             Outcome::MultiLabel => {
@@ -341,17 +342,17 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     let data =
         Dataset::from_tables(tables(case), &DatasetOptions { targets_optional: true, ..DatasetOptions::default() })
             .expect("a data set");
-    let graph_of_node: Vec<u32> = (0..data.node_count()).map(|node| data.graph_of(node) as u32).collect();
+    let nodes = TrainingNodes::of(&data);
     let mut features: Vec<FeatureSchema> =
-        data.features().iter().map(|feature| FeatureSchema::learn(feature, &graph_of_node, data.task())).collect();
+        data.features().iter().map(|feature| FeatureSchema::learn(feature, &nodes)).collect();
     if let [first, second, ..] = data.features()
         && random.below(3) == 0
     {
         let levels = |k: usize| features[k].levels.iter().map(|level| level.name.clone()).collect::<Vec<_>>();
-        let member = |feature: &Feature, k: usize| PairMember::of(feature, &levels(k), |_| true).expect("bins");
+        let member = |feature: &Feature, k: usize| PairMember::of(feature, &levels(k), false, |_| true).expect("bins");
         let pair = FeaturePair { members: [member(first, 0), member(second, 1)] };
         let feature = pair.feature(data.features()).expect("a pair");
-        features.push(FeatureSchema::learn(&feature, &graph_of_node, data.task()));
+        features.push(FeatureSchema::learn(&feature, &nodes));
     }
     let targets = shape.goal.targets();
     let outputs = output_count(shape.goal.outcome, &targets, shape.goal.two_logits);
@@ -363,7 +364,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     if shape_kind == ShapeKind::Spline {
         for (schema, feature) in features.iter_mut().zip(data.features()) {
             schema.rules.smooth = [None, Some(0.5)][random.below(2)];
-            schema.learn_spline(feature, &graph_of_node);
+            schema.learn_spline(feature, &nodes);
             schema.spline.iter_mut().for_each(|basis| basis.flat = random.below(4) == 0);
         }
     }
@@ -391,6 +392,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
             targets,
             average: None,
             receivers: vec![1.0; slots.iter().sum()],
+            items_at: vec![1; slots.iter().sum()],
             slots,
             lenses,
         },

@@ -23,6 +23,7 @@ pub fn rewritten(
         tensors(parts);
         parts.sort_by(|a, b| a.0.cmp(&b.0));
         let mut hash = Sha256::new();
+        hash.update((header["version"].as_u64().expect("a version") as u32).to_le_bytes());
         hash.update(header["definition"].to_string());
         parts.iter().for_each(|(_, _, _, bytes)| hash.update(bytes));
         header["sha256"] = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();

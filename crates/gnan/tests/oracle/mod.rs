@@ -416,7 +416,7 @@ impl FileModel {
         let (_, metadata) = SafeTensors::read_metadata(bytes).expect("a safetensors header");
         let json = &metadata.metadata().as_ref().expect("metadata")["gnan"];
         let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
-        assert_eq!(json["version"], 2);
+        assert_eq!(json["version"], 3);
         let [spec, learned, record] = ["spec", "learned", "record"].map(|part| &json["definition"][part]);
         let number = |value: &serde_json::Value| value.as_u64().expect("a whole number") as usize;
         let [layers, hidden] = ["layers", "hidden"].map(|key| number(&spec["model"][key]));
@@ -426,6 +426,7 @@ impl FileModel {
         let mut tensors: Vec<Tensor> = file
             .tensors()
             .into_iter()
+            .filter(|(name, _)| !name.starts_with("items."))
             .map(|(name, view)| {
                 let numbers = view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]).into());
                 Tensor { name, shape: view.shape().to_vec(), values: numbers.collect() }

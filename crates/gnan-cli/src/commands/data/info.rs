@@ -3,7 +3,7 @@
 use clap::Args;
 use gnan::dataset::{FeatureSummary, Summary, TargetSummary};
 use gnan::files::Task;
-use gnan::numbers::{count, counted, number, percent};
+use gnan::numbers::{count, counted, in_unit, number, percent};
 
 use crate::args::LookArgs;
 use crate::args::heading::OUTPUT;
@@ -11,7 +11,7 @@ use crate::cli::examples;
 use crate::exit::{Completion, Result};
 use crate::progress::working;
 use crate::screen::{print, print_json};
-use crate::style::{dim, heading};
+use crate::style::{dim, escape_control, heading};
 use crate::table::{Align, Table, shorten};
 
 const EXAMPLES: &str = examples!(
@@ -57,7 +57,11 @@ fn info(summary: &Summary, all: bool) -> String {
         text.push_str(&describe_target(target, shown));
     }
     if summary.targets.is_empty() {
-        text.push_str(&format!("\n{}\n  none yet: name one with --target\n", heading("no target")));
+        let columns = match summary.other_columns.as_slice() {
+            [] => String::new(),
+            names => format!(" (one of: {})", names.join(", ")),
+        };
+        text.push_str(&format!("\n{}\n  none yet: name one with --target{columns}\n", heading("no target")));
     }
     if !summary.splits.is_empty() {
         text.push_str(&format!("\n{}\n", heading(counted(summary.splits.len(), "given split"))));
@@ -72,6 +76,17 @@ fn info(summary: &Summary, all: bool) -> String {
     text.push_str(&format!("\n{}  {kinds}\n", heading(counted(summary.features.len(), "feature"))));
     text.push_str(&features(&summary.features, shown).render());
     text.push_str(&rest(summary.features.len(), shown));
+    if !summary.skipped.is_empty() {
+        let rows = counted(summary.skipped.len(), "row");
+        text.push_str(&format!("\n{}\n", heading(format!("{rows} that cannot be read"))));
+        let mut table = Table::new(&[Align::Right, Align::Left, Align::Left]).header(["line", "id", "reason"]);
+        for row in summary.skipped.iter().take(shown) {
+            let line = row.line.map(|line| line.to_string()).unwrap_or_default();
+            table.row([line, shorten(&row.id, NAME_WIDTH), escape_control(&row.reason).into_owned()]);
+        }
+        text.push_str(&table.render());
+        text.push_str(&rest(summary.skipped.len(), shown));
+    }
     if !summary.notes.is_empty() {
         text.push_str(&format!("\n{}\n", heading("notes")));
         summary.notes.iter().for_each(|note| text.push_str(&format!("  - {note}\n")));
@@ -118,7 +133,10 @@ fn features(features: &[FeatureSummary], shown: usize) -> Table {
     let mut table = Table::new(&columns).header(["name", "kind", "distinct", "missing", "values"]);
     for feature in features.iter().take(shown) {
         let values = match (feature.min, feature.max) {
-            (Some(min), Some(max)) => format!("{} to {}", number(min), number(max)),
+            (Some(min), Some(max)) => {
+                let [min, max] = [min, max].map(|value| in_unit(value, feature.unit.as_deref()));
+                format!("{min} to {max}")
+            }
             _ => most_frequent(&feature.most_frequent, feature.levels),
         };
         table.row([

@@ -107,15 +107,12 @@ impl Global<'_> {
         self.outputs.iter().map(|output| output.name.clone()).collect()
     }
 
-    /// The outputs that effects and importances are shown for: one where there are two classes.
+    /// The outputs that effects and importances are shown for: of two classes the second, unless only the first was asked
+    /// for.
     fn shown(&self) -> Vec<&Output> {
-        let mut shown: Vec<&Output> = Vec::new();
-        for output in &self.outputs {
-            if shown.iter().all(|other| other.shown.0 != output.shown.0) {
-                shown.push(output);
-            }
-        }
-        shown
+        let is_opposite = |a: &Output, b: &Output| a.shown.0 == b.shown.0 && a.shown.1 < b.shown.1;
+        let is_shown = |output: &&Output| !self.outputs.iter().any(|other| is_opposite(output, other));
+        self.outputs.iter().filter(is_shown).collect()
     }
 
     fn importances(&self, importance: &Importance) -> String {
@@ -192,7 +189,7 @@ impl Global<'_> {
         };
         let more = curves.len().saturating_sub(self.top);
         let more = if curves.len() > 1 && more > 0 { more_line(more, "curve", " (--top)") } else { String::new() };
-        let longest = self.canonical.axis().longest().into_iter().max().unwrap_or(0) + 1;
+        let longest = curves.iter().map(|curve| curve.values.len()).max().unwrap_or(0);
         let cut = match curves.len() {
             0 | 1 => longest.saturating_sub(self.top),
             _ => longest.saturating_sub(crate::findings::FIRST_DISTANCES),
@@ -205,7 +202,7 @@ impl Global<'_> {
         let definition = self.canonical.definition();
         let slots = self.overview.structure.len();
         let row = |slot: usize| {
-            let receivers = definition.learned.receivers.get(slot).map_or(0, |receivers| *receivers as usize);
+            let receivers = self.canonical.support_at(slot).nodes as usize;
             let values = self.shown().iter().map(|output| output.of_shown(&self.overview.structure[slot])).collect();
             Row {
                 name: self.canonical.axis().name(slot),
@@ -263,7 +260,7 @@ impl Global<'_> {
         let mut rows = level_rows(&feature.levels, task, self.nouns(), choose);
         if let Some(curve) = &feature.curve {
             // The missing level of a curve comes last.
-            rows.splice(0..0, curve_rows(curve, full, task, self.nouns(), choose));
+            rows.splice(0..0, curve_rows(curve, feature.unit.as_deref(), full, task, self.nouns(), choose));
         }
         rows
     }
@@ -284,9 +281,9 @@ impl Global<'_> {
         if self.canonical.has_level_rhos(k) {
             words.push_str("; every level has its own influence by distance");
         }
-        words.push_str(&match feature.anchor.as_str() {
-            "itself" => "; effects of a node's own value".to_owned(),
-            anchor => format!("; effects at {anchor}"),
+        words.push_str(&match feature.own_value {
+            true => "; effects of a node's own value".to_owned(),
+            false => format!("; effects at {}", feature.anchor),
         });
         let mut more = String::new();
         let mut rows = rows;

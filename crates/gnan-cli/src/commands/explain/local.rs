@@ -1,8 +1,8 @@
 //! Single predictions for people: ledgers that add up, largest terms first.
 
 use gnan::dataset::Outcome;
-use gnan::explain::{By, Explanation, Output};
-use gnan::files::Task;
+use gnan::explain::{By, Explanation, Ledger, Output};
+use gnan::files::{FunctionalGroup, Task};
 use gnan::model::Definition;
 use gnan::numbers::{count, number, percent};
 use gnan::score::most_probable;
@@ -29,8 +29,9 @@ pub struct Ledgers<'a> {
 }
 
 impl Ledgers<'_> {
-    /// One prediction with its ledgers, and what its data hold that training had not seen.
-    pub fn text(&self, why: &Explanation, novelty: &[String]) -> String {
+    /// One prediction with its ledgers, and what its data hold that training had not seen; by functional group as well, where
+    /// it is a molecule and nothing else was requested.
+    pub fn text(&self, why: &Explanation, novelty: &[String], groups: &[FunctionalGroup]) -> String {
         let title = heading(shorten(&why.id, NAME_WIDTH));
         let mut text = format!("{title}  {}\n", self.prediction(why));
         for sentence in novelty {
@@ -41,6 +42,12 @@ impl Ledgers<'_> {
         for output in &outputs {
             for by in by {
                 text.push_str(&self.ledger(why, output, *by));
+            }
+            if self.by.is_empty() && !groups.is_empty() {
+                let title =
+                    format!("\n{}  {}\n", heading("by functional group: its atoms together"), dim(self.unit(output)));
+                let ledger = output.ledger(why, By::Node).by_group(groups).top(self.top);
+                text.push_str(&format!("{title}{}", self.table(&ledger, "group")));
             }
         }
         if !why.adds_up() {
@@ -87,21 +94,26 @@ impl Ledgers<'_> {
         // Distances are best read in their order.
         let whole = by == By::Distance && ledger.terms.len() <= self.top;
         let ledger = if whole { ledger } else { ledger.top(self.top) };
-        let structure = match self.definition.learned.task {
-            Task::Graph => "the shape of the graph alone",
-            Task::Node => "the shape of its surroundings alone",
-        };
         let noun = match by {
             By::Node if self.definition.learned.links.is_some() => "edge",
             by => term_noun(by),
         };
-        let mut table = LedgerTable::named(&ledger, structure, "total", noun);
+        format!("{title}{}", self.table(&ledger, noun))
+    }
+
+    /// A ledger as a table whose terms are called so.
+    fn table(&self, ledger: &Ledger, noun: &str) -> String {
+        let structure = match self.definition.learned.task {
+            Task::Graph => "the shape of the graph alone",
+            Task::Node => "the shape of its surroundings alone",
+        };
+        let mut table = LedgerTable::named(ledger, structure, "total", noun);
         let remark = match ledger.probability {
             Some(p) => format!("prediction of the model{}", with_probability(Some(p))),
             None => "prediction of the model".to_owned(),
         };
         table.compare(BOLD, "model", ledger.prediction, &remark);
-        format!("{title}{}", table.render())
+        table.render()
     }
 
     /// The unit of amounts: "log-odds of yes".

@@ -8,9 +8,14 @@ mod readout;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gnan::explain::{By, Explainer, ExplanationWriter, Output, ReadoutVerification, Reference, Verification};
+use gnan::explain::{
+    By, Explainer, ExplanationWriter, Output, ParquetTable, ReadoutVerification, Reference, Verification,
+};
+use gnan::files::Task;
 use gnan::names::Names;
 use gnan::numbers::counted;
+use gnan::output::AtomicFile;
+use gnan::predict::Outputs;
 use gnan::{Dataset, Error, Model};
 use serde::Serialize;
 
@@ -21,18 +26,21 @@ use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
 use crate::progress::working;
 use crate::screen::{eprint_line, print};
-use crate::style::{escape_control, warning};
+use crate::style::{escape_control, heading, warning};
 
 const EXAMPLES: &str = examples!(
     "gnan explain model.gnan                                 the model alone",
     "gnan explain model.gnan my-data/ --feature element      one feature in full",
-    "gnan explain model.gnan solubility --id caffeine,water  two predictions as ledgers",
+    "gnan explain model.gnan solubility --id caffeine,phenol  two predictions as ledgers",
     "gnan explain model.gnan my-data/ --id=#12 --by node --top 20",
     "gnan explain model.gnan my-data/ --all -o explanations.jsonl",
+    "gnan explain model.gnan my-data/ --all --parquet -o explanations.parquet",
     "gnan explain model.gnan my-data/ --verify               exit code 1 if a sum is wrong",
 );
 
 const HEADING: &str = "What to explain";
+/// Nodes of a large graph that are listed of every prediction where all are explained.
+const MOST_NODES: usize = 20;
 
 /// What the terms of a ledger are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,7 +107,8 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "ID", requires = "data", conflicts_with = "all", help_heading = HEADING)]
     id: Vec<String>,
 
-    /// Explain every prediction, as one JSON line each (or rows of --csv)
+    /// Explain every prediction, as one JSON line each (or rows of --csv, --parquet): by feature, node, distance and
+    /// feature-distance unless --by says otherwise; of the other nodes of a large graph the 20 strongest, the rest summed
     #[arg(long, requires = "data", help_heading = HEADING)]
     all: bool,
 
@@ -116,7 +125,7 @@ pub struct ExplainArgs {
     class: Vec<String>,
 
     /// What predictions are divided by: feature, node, distance, feature-distance, node-feature, receiver
-    /// [default: feature, distance, node; all in JSON and CSV]
+    /// [default: feature, distance, node; all in JSON and CSV of --id]
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true, help_heading = HEADING)]
     by: Vec<ByArg>,
 
@@ -132,6 +141,10 @@ pub struct ExplainArgs {
     /// Write one CSV table instead of words
     #[arg(long, help_heading = OUTPUT)]
     csv: bool,
+
+    /// Write predictions as the same table in Parquet, into the file of --output
+    #[arg(long, conflicts_with_all = ["csv", "verify"], help_heading = OUTPUT)]
+    parquet: bool,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -157,20 +170,29 @@ enum Format {
     Text,
     Json,
     Csv,
+    Parquet,
 }
 
 /// Runs `gnan explain`.
 pub fn run(args: &ExplainArgs, json: bool) -> Result<Completion> {
-    let format = match (json, args.csv) {
-        (true, true) => return Err(Error::usage("either --json or --csv, not both").into()),
-        (true, _) => Format::Json,
-        (_, true) => Format::Csv,
+    let format = match (json, args.csv, args.parquet) {
+        (true, true, _) | (true, _, true) => {
+            return Err(Error::usage("either --json or --csv or --parquet, not two of them").into());
+        }
+        (true, ..) => Format::Json,
+        (_, true, _) => Format::Csv,
+        (.., true) => Format::Parquet,
         _ => Format::Text,
     };
     let local = !args.id.is_empty() || args.all || args.verify;
     if !local && !args.by.is_empty() {
         let error = Error::usage("--by divides single predictions");
         return Err(error.with_remedy("name them with --id, or take --all").into());
+    }
+    if format == Format::Parquet && (!local || args.output.output.is_none()) {
+        return Err(Error::usage("--parquet writes predictions into a file")
+            .with_remedy("name predictions with --id or --all, and the file with --output")
+            .into());
     }
     if args.verify && args.csv {
         return Err(Error::usage("--verify answers in words or with --json").into());
@@ -215,7 +237,7 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
     };
     match format {
         Format::Json => args.output.write(&overview.json()?, "the overview")?,
-        Format::Csv => args.output.write(&overview.csv()?, "the overview")?,
+        Format::Csv | Format::Parquet => args.output.write(&overview.csv()?, "the overview")?,
         Format::Text => {
             let canonical = model.canonical();
             let outputs = outputs.unwrap_or_else(|| Output::own(definition));
@@ -265,14 +287,20 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
             let outputs = model.outputs_on(&data.subset(&[*position]))?;
             let why = explainer.explain_predicted(*position, &outputs.values)?;
             text.push_str(if text.is_empty() { "" } else { "\n" });
-            text.push_str(&wanted.text(&why, &outputs.novelty));
+            let molecule = match data.task() {
+                Task::Graph => data.molecule(data.items()[*position] as usize),
+                Task::Node => None,
+            };
+            let groups = molecule.map(|molecule| molecule.functional_groups()).unwrap_or_default();
+            text.push_str(&wanted.text(&why, &outputs.novelty, &groups));
         }
         write_text(args, &text, &counted(positions.len(), "explanation"))?;
         return Ok(Completion::Done);
     }
     let outputs = working("predicting", || model.outputs_on(&data.subset(&positions)))?;
     if args.verify {
-        let all = ExplanationWriter { definition, outputs: Output::shown(definition), by: By::ALL.to_vec() };
+        let outputs_shown = Output::shown(definition);
+        let all = ExplanationWriter { definition, outputs: outputs_shown, by: By::ALL.to_vec(), most_nodes: None };
         let mut found = Verification::new();
         explainer.explain_each(
             &positions,
@@ -285,25 +313,84 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
         )?;
         return answer(args, &found, format);
     }
-    let by = if by.is_empty() { By::ALL.to_vec() } else { by };
-    let outputs_shown = chosen.unwrap_or_else(|| Output::shown(definition));
-    let writer = ExplanationWriter { definition, outputs: outputs_shown, by };
-    let mut sink = Sink::open(&args.output)?;
-    if format == Format::Csv {
-        sink.write(ExplanationWriter::CSV_HEADER)?;
-    }
-    let single = positions.len() == 1 && !args.all;
-    let make = |why: &_| match format {
-        Format::Csv => writer.csv_rows(why),
-        _ if single => writer.json_document(why),
-        _ => writer.json_line(why),
+    let by = match by.is_empty() {
+        false => by,
+        true if args.all => vec![By::Feature, By::Node, By::Distance, By::FeatureAndDistance],
+        true => By::ALL.to_vec(),
     };
-    explainer.explain_each(&positions, &outputs, make, |bytes| sink.write(&bytes).and_then(|()| go_on()))?;
-    sink.close(&args.output, &counted(positions.len(), "explanation"))?;
+    let explainer = match by.contains(&By::NodeAndFeature) {
+        true => explainer,
+        false if args.all => explainer.listing(0),
+        false => explainer,
+    };
+    let writer = ExplanationWriter {
+        definition,
+        outputs: chosen.unwrap_or_else(|| Output::shown(definition)),
+        by,
+        most_nodes: (args.all && data.task() == Task::Node).then_some(MOST_NODES),
+    };
+    write_predictions(args, &explainer, &positions, &outputs, &writer, format)?;
     for sentence in &outputs.novelty {
         eprint_line(format!("{}: {}", warning("note"), escape_control(sentence)));
     }
     Ok(Completion::Done)
+}
+
+/// Writes explanations as they come: a document, JSON lines, or rows of a table.
+fn write_predictions(
+    args: &ExplainArgs,
+    explainer: &Explainer<'_>,
+    positions: &[usize],
+    outputs: &Outputs,
+    writer: &ExplanationWriter<'_>,
+    format: Format,
+) -> Result<()> {
+    let what = counted(positions.len(), "explanation");
+    if format == Format::Parquet {
+        let path = args.output.output.as_ref().expect("a Parquet file was named");
+        interrupt::listen("stopping; nothing will be written")?;
+        let mut file = AtomicFile::create(path)?;
+        let mut table = ParquetTable::new(file.stream())?;
+        explainer.explain_each(
+            positions,
+            outputs,
+            |why| Ok(writer.rows(why)),
+            |rows| -> Result<()> {
+                table.add(rows)?;
+                go_on()
+            },
+        )?;
+        table.finish()?;
+        file.commit()?;
+        eprint_line(format!("wrote {what} to {}", heading(path.display())));
+        return Ok(());
+    }
+    let mut sink = Sink::open(&args.output)?;
+    // Several predictions that were named are one document, all of them a line each.
+    let list = format == Format::Json && !args.all && positions.len() > 1;
+    let document = format == Format::Json && !args.all;
+    match format {
+        Format::Csv => sink.write(ExplanationWriter::CSV_HEADER)?,
+        _ if list => sink.write(b"[\n")?,
+        _ => {}
+    }
+    let make = |why: &_| match format {
+        Format::Csv => writer.csv_rows(why),
+        _ if document => writer.json_document(why),
+        _ => writer.json_line(why),
+    };
+    let mut first = true;
+    explainer.explain_each(positions, outputs, make, |bytes| -> Result<()> {
+        if list && !std::mem::take(&mut first) {
+            sink.write(b",\n")?;
+        }
+        sink.write(&bytes)?;
+        go_on()
+    })?;
+    if list {
+        sink.write(b"]\n")?;
+    }
+    sink.close(&args.output, &what)
 }
 
 /// Whether nobody has interrupted the work.
@@ -354,7 +441,9 @@ impl Verified for ReadoutVerification {
 /// Prints what verification has found.
 fn answer(args: &ExplainArgs, found: &impl Verified, format: Format) -> Result<Completion> {
     match format {
-        Format::Text | Format::Csv => write_text(args, &format!("{}\n", found.sentence()), "the answer")?,
+        Format::Text | Format::Csv | Format::Parquet => {
+            write_text(args, &format!("{}\n", found.sentence()), "the answer")?
+        }
         Format::Json => {
             let mut text = serde_json::to_vec_pretty(found)
                 .map_err(|error| Error::input(format!("the answer cannot be written as JSON: {error}")))?;

@@ -7,6 +7,9 @@ use gnan::{Dataset, Error, Result};
 /// Positions of the items that are wanted by id, or by row as `#12`; `listing` is the command that lists every id.
 pub fn items(data: &Dataset, wanted: &[String], listing: &str) -> Result<Vec<usize>> {
     data.positions_of(wanted).map_err(|name| {
+        if let Some(row) = data.skipped_row(&name) {
+            return Error::usage(format!("\"{}\" could not be read: {}", shown(&name), row.reason));
+        }
         let error = Error::usage(format!("there is no item \"{}\" in the data", shown(&name)));
         let row = name.parse::<usize>().is_ok_and(|row| (1..=data.len()).contains(&row));
         let row = if row { format!("; --id=#{name} is the item in row {name}") } else { String::new() };

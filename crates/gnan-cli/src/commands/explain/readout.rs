@@ -101,5 +101,5 @@ fn ledger(model: &Model, why: &ReadoutExplanation, top: usize) -> String {
     };
     let words =
         dim("second stage: the inputs, by feature and distance and by source; in spreads, not in the units above");
-    format!("{first}\n{words}\n{}", ledgers.text(&why.inputs, &[]))
+    format!("{first}\n{words}\n{}", ledgers.text(&why.inputs, &[], &[]))
 }

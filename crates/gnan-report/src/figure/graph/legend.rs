@@ -26,6 +26,10 @@ impl Sheet<'_> {
             let disc = Element::circle([6.0, 0.0], 6.0, colour).opacity(0.62).stroke(colour, 1.0);
             entries.push((disc, 12.0, format!("{verb} {output}")));
         }
+        if self.figure.nodes.iter().any(|node| !node.weak.is_empty()) {
+            let disc = Element::circle([6.0, 0.0], 6.0, Colour::Surface).stroke(Colour::Muted, 1.6).dashed(3.0, 2.5);
+            entries.push((disc, 12.0, "has a value that few training items have".to_owned()));
+        }
         let tallest = entries.iter().map(|entry| entry.1).fold(14.0, f64::max);
         let mut x = MARGIN;
         let mut y = y + tallest / 2.0;

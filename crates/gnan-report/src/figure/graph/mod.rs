@@ -7,6 +7,8 @@ mod legend;
 
 use gnan::files::BondOrder;
 
+use super::FigureContent;
+use super::table::{FigureCell, FigureTable};
 use crate::colour::Colour;
 use crate::layout::{self, MARGIN};
 use crate::placement::{Point, apart, bounds};
@@ -57,6 +59,8 @@ pub struct Node {
     pub contribution: f64,
     /// The tooltip, before its contribution.
     pub tooltip: String,
+    /// Values of its features that few training items have: its contribution has little support.
+    pub weak: Vec<String>,
 }
 
 /// What is written on or beside a node.
@@ -117,9 +121,8 @@ struct Sheet<'a> {
     size: f64,
 }
 
-impl GraphFigure {
-    /// Lays the figure out at a width in pixels.
-    pub fn scene(&self, width: f64) -> Scene {
+impl FigureContent for GraphFigure {
+    fn scene(&self, width: f64) -> Scene {
         let width = layout::figure_width(width);
         let mut elements = Vec::new();
         let top = layout::heading(&mut elements, &self.title, width) + 4.0;
@@ -146,6 +149,21 @@ impl GraphFigure {
         scene
     }
 
+    fn table(&self) -> FigureTable {
+        let mut table = FigureTable::new(["node", "contribution", "little support"]);
+        for node in &self.nodes {
+            let weak = node.weak.join(", ");
+            table.rows.push(vec![
+                (&text::one_line(&node.tooltip)).into(),
+                FigureCell::Number(node.contribution),
+                (&weak).into(),
+            ]);
+        }
+        table.without_empty_columns()
+    }
+}
+
+impl GraphFigure {
     /// Places everything in pixels below `top`; returns where the drawing ends and where its origin is.
     fn sheet(&self, width: f64, top: f64) -> (Sheet<'_>, f64, Point) {
         let known = |x: f64| if x.is_finite() { x.clamp(-1e6, 1e6) } else { 0.0 };
@@ -245,13 +263,17 @@ impl Sheet<'_> {
             return Element::circle(self.at[node], dot, Colour::Muted);
         }
         let colour = self.colour(node);
+        if !self.figure.nodes[node].weak.is_empty() {
+            let faint = Element::circle(self.at[node], radius.max(2.0 * dot), colour).opacity(0.3);
+            return faint.stroke(colour, 1.6).dashed(3.0, 2.5);
+        }
         let disc = Element::circle(self.at[node], radius, colour).opacity(0.62);
         if radius > 4.0 { disc.stroke(colour, 1.0) } else { disc }
     }
 
     /// An invisible circle above everything, with the tooltip of a node.
     fn target(&self, node: usize) -> Element {
-        let Node { contribution, tooltip, .. } = &self.figure.nodes[node];
+        let Node { contribution, tooltip, weak, .. } = &self.figure.nodes[node];
         let value = if contribution.is_finite() {
             format!("{} {}", text::signed(*contribution, 6), text::one_line(&self.figure.unit))
         } else {
@@ -259,7 +281,11 @@ impl Sheet<'_> {
         };
         let radius = self.radii[node].max((0.3 * self.unit).clamp(2.0, 10.0));
         let circle = Element::circle(self.at[node], radius, Colour::Surface).opacity(0.0);
-        circle.class("node").data("node", node.to_string()).tooltip(format!("{tooltip}\n{value}"))
+        let weak = match weak.is_empty() {
+            true => String::new(),
+            false => format!("\nlittle support: {}", text::one_line(&weak.join(", "))),
+        };
+        circle.class("node").data("node", node.to_string()).tooltip(format!("{tooltip}\n{value}{weak}"))
     }
 
     /// A ring of equal distance.

@@ -59,6 +59,9 @@ pub struct EndFeature {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
+    /// The unit of its values, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
     /// The levels of a categorical feature that was read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<String>,
@@ -111,7 +114,7 @@ impl EndFeature {
             _ => Vec::new(),
         };
         let (name, description) = (feature.name.clone(), feature.description.clone());
-        EndFeature { name, kind: feature.kind, levels, description }
+        EndFeature { name, kind: feature.kind, unit: feature.unit.clone(), levels, description }
     }
 
     /// The features of pairs that are made of it, by name and kind.
@@ -270,17 +273,14 @@ impl Dataset {
                 node_ids: Some(node_ids),
                 splits: if divided { vec![parts] } else { Vec::new() },
                 notes: own.notes.clone(),
+                cautions: own.cautions.clone(),
                 ..Tables::default()
             },
             task: Task::Node,
             features,
-            targets: vec![Target {
-                name: LINK.to_owned(),
-                unit: None,
-                classes: Some(CLASSES.map(str::to_owned).to_vec()),
-                values,
-            }],
+            targets: vec![Target::new(LINK, Some(CLASSES.map(str::to_owned).to_vec()), values)],
             weights: None,
+            other_columns: Vec::new(),
             spec: DataSpec { task: Some(TaskChoice::Link), ..self.content.spec.clone() },
             links: Some(Arc::new(links)),
         };

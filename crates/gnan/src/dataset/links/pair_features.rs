@@ -16,6 +16,7 @@ use super::JOINT;
 use crate::dataset::Feature;
 use crate::files::{Kind, MISSING, Values};
 use crate::groups::group_offsets;
+use crate::numbers::DAYS;
 
 /// The pairs, and which of them every node is an end of.
 pub struct Incidence<'a> {
@@ -67,6 +68,14 @@ pub fn names(name: &str, kind: Kind) -> Vec<(String, Kind)> {
     }
 }
 
+/// The unit of a feature of pairs: between two dates there are days, and the sum of dates has no unit.
+fn combined_unit(name: &str, unit: Option<&str>) -> Option<String> {
+    match unit {
+        Some(DAYS) => name.ends_with("(difference)").then(|| "days".to_owned()),
+        unit => unit.map(str::to_owned),
+    }
+}
+
 /// The features of pairs, in the order of those of the nodes.
 pub fn pair_features(features: &[Feature], incidence: &Incidence<'_>) -> Vec<Feature> {
     let of_pairs: Vec<Vec<Feature>> = features.par_iter().map(|feature| pair_features_of(feature, incidence)).collect();
@@ -96,9 +105,9 @@ fn pair_features_of(feature: &Feature, incidence: &Incidence<'_>) -> Vec<Feature
     let named = names(&feature.name, feature.kind).into_iter().zip(values);
     named
         .map(|((name, kind), values)| Feature {
-            name,
             kind,
-            unit: feature.unit.clone(),
+            unit: combined_unit(&name, feature.unit.as_deref()),
+            name,
             values,
             description: feature.description.clone(),
             pair: None,
@@ -159,6 +168,13 @@ mod tests {
         let Values::Numbers(differences) = &found[1].2 else { panic!() };
         assert!(sums[..2] == [5.0, 5.0] && differences[..2] == [3.0, 3.0]);
         assert!(sums[2].is_nan() && differences[2].is_nan());
+    }
+
+    #[test]
+    fn between_two_dates_there_are_days() {
+        let unit = |name: &str| combined_unit(name, Some(DAYS));
+        assert_eq!((unit("opened (difference)").as_deref(), unit("opened (sum)")), (Some("days"), None));
+        assert_eq!(combined_unit("age (sum)", Some("years")).as_deref(), Some("years"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::files::bundle::Bundle;
 use crate::files::formats::{Format, itself};
 use crate::files::naming::name_of;
 use crate::files::table::assembly::Assembly;
+use crate::files::table::id_columns::IdNames;
 use crate::files::table::overrides::Overrides;
 use crate::files::table::{Table, csv_table};
 use crate::files::tables::Tables;
@@ -44,7 +45,8 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
         .ok_or_else(|| Error::input(format!("there is no {NODES} in this folder")).in_file(path))?;
     let graphs = read_table(&mut folder, GRAPHS, limits)?;
     let edges = read_table(&mut folder, EDGES, limits)?;
-    Assembly { name: name_of(path), nodes, edges, graphs, overrides }.assemble(limits)
+    let ids = IdNames::Usual(options.name_column.clone());
+    Assembly { name: name_of(path), nodes, edges, graphs, overrides, ids }.assemble(limits)
 }
 
 fn read_table(folder: &mut Bundle, name: &str, limits: &Limits) -> Result<Option<Table>> {

@@ -12,6 +12,7 @@ use crate::files::ReadOptions;
 use crate::files::formats::{Format, itself};
 use crate::files::naming::{has_ending, name_of};
 use crate::files::table::assembly::Assembly;
+use crate::files::table::id_columns::{self, IdNames};
 use crate::files::table::overrides::Overrides;
 use crate::files::table::text_column::TextColumn;
 use crate::files::table::{Table, csv_table};
@@ -28,7 +29,6 @@ pub const FORMAT: Format = Format {
 };
 
 const NODE_TABLES: [&str; 4] = ["nodes.csv", "nodes.tsv", "nodes.csv.gz", "nodes.tsv.gz"];
-const ID_COLUMNS: [&str; 3] = ["node_id", "id", "node"];
 
 fn is_list(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
@@ -60,7 +60,11 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     };
     let edges = Some(Table::on_lines(&list, edges.columns, edges.lines)?);
     let name = name_of(path);
-    let assembly = Assembly { name, nodes, edges, graphs: None, overrides: Overrides::default() };
+    // The nodes of a list are known by what stands in their first column, whatever it is called.
+    let first = || nodes.names().next().map(str::to_owned);
+    let usual = || if id_columns::has_node_ids(&nodes) { None } else { first() };
+    let ids = IdNames::Usual(options.name_column.clone().or_else(usual));
+    let assembly = Assembly { name, nodes, edges, graphs: None, overrides: Overrides::default(), ids };
     let mut tables = assembly.assemble(limits)?;
     if alone {
         tables
@@ -75,13 +79,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
 
 fn read_nodes(place: &Path, limits: &Limits) -> Result<Table> {
     let delimiter = if has_ending(place, "tsv") { b'\t' } else { b',' };
-    let mut nodes = csv_table::parse(&Text::open(place, limits)?, delimiter, limits)?;
-    let known = ID_COLUMNS.into_iter().find(|wanted| nodes.names().any(|name| name == *wanted));
-    let name = known.or_else(|| nodes.names().next()).map(str::to_string);
-    if let Some(name) = name {
-        nodes.rename(&name, "node_id");
-    }
-    Ok(nodes)
+    csv_table::parse(&Text::open(place, limits)?, delimiter, limits)
 }
 
 /// The edges as columns `source`, `target` and perhaps `label`, and the line of each.
@@ -105,7 +103,7 @@ fn read_edges(text: &Text, limits: &Limits) -> Result<(Edges, bool)> {
         let (Some(source), Some(target)) = (found[0], found[1]) else {
             return Err(text.error(line, format!("\"{content}\" is not an edge such as: a b")));
         };
-        if lines.is_empty() && width == 0 && is_header(source, target) {
+        if lines.is_empty() && width == 0 && id_columns::name_ends(source, target) {
             continue;
         }
         let cells_here = 2 + usize::from(found[2].is_some()) + cells.count();
@@ -127,11 +125,6 @@ fn read_edges(text: &Text, limits: &Limits) -> Result<(Edges, bool)> {
     }
     let used = if width < 3 || weighted { 2 } else { 3 };
     Ok((Edges { columns: columns.into_iter().take(used).collect(), lines }, weighted))
-}
-
-fn is_header(source: &str, target: &str) -> bool {
-    const HEADERS: [[&str; 2]; 4] = [["source", "target"], ["from", "to"], ["u", "v"], ["src", "dst"]];
-    HEADERS.iter().any(|[one, other]| source.eq_ignore_ascii_case(one) && target.eq_ignore_ascii_case(other))
 }
 
 /// The nodes that the edges name, in the order in which they do.

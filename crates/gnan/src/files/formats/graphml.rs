@@ -16,6 +16,7 @@ use crate::files::ReadOptions;
 use crate::files::formats::{Format, itself};
 use crate::files::naming::{has_ending, name_of};
 use crate::files::table::assembly::Assembly;
+use crate::files::table::id_columns::IdNames;
 use crate::files::table::overrides::Overrides;
 use crate::files::table::quoted;
 use crate::files::table::ragged::Ragged;
@@ -308,7 +309,8 @@ impl Document {
         }
         let overrides = Overrides { directed: self.directed, ..Overrides::default() };
         let graphs = several.then_some(graphs);
-        let mut tables = Assembly { name: name_of(path), nodes, edges, graphs, overrides }.assemble(limits)?;
+        let mut tables =
+            Assembly { name: name_of(path), nodes, edges, graphs, overrides, ids: IdNames::Exact }.assemble(limits)?;
         tables.notes.append(&mut notes);
         Ok(tables)
     }

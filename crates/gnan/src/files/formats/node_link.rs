@@ -15,6 +15,7 @@ use crate::files::ReadOptions;
 use crate::files::formats::{Format, itself};
 use crate::files::naming::{has_extension, name_of};
 use crate::files::table::assembly::Assembly;
+use crate::files::table::id_columns::IdNames;
 use crate::files::table::overrides::Overrides;
 use crate::files::table::quoted;
 use crate::files::table::ragged::Ragged;
@@ -156,6 +157,7 @@ impl Reading {
             edges: if self.edges.rows() > 0 { Some(self.edges.table(path)?) } else { None },
             graphs: if several { Some(self.graphs.table(path)?) } else { None },
             overrides: Overrides { directed: self.directed, ..Overrides::default() },
+            ids: IdNames::Exact,
         };
         let mut tables = assembly.assemble(limits)?;
         if !self.left_out.is_empty() {

@@ -13,6 +13,7 @@ use crate::files::formats::smiles;
 use crate::files::formats::{Format, itself};
 use crate::files::naming::{has_extension, name_of};
 use crate::files::table::assembly::Assembly;
+use crate::files::table::id_columns::IdNames;
 use crate::files::tables::Tables;
 use crate::files::{ReadOptions, parquet};
 
@@ -50,5 +51,6 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let nodes = table(NODES)?;
     let nodes = nodes.ok_or_else(|| Error::input(format!("there is no {NODES} in this folder")).in_file(path))?;
     let (edges, graphs) = (table(EDGES)?, table(GRAPHS)?);
-    Assembly { name: name_of(path), nodes, edges, graphs, overrides }.assemble(limits)
+    let ids = IdNames::Usual(options.name_column.clone());
+    Assembly { name: name_of(path), nodes, edges, graphs, overrides, ids }.assemble(limits)
 }

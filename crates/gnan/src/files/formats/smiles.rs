@@ -14,14 +14,16 @@ use crate::files::columns::units::units;
 use crate::files::formats::{Format, itself};
 use crate::files::molecule::Molecule;
 use crate::files::naming::{has_ending, name_of};
+use crate::files::row_selection::RowSelection;
+use crate::files::skipped_rows::SkippedRows;
+use crate::files::table::csv_table::{UNEVEN_REMEDY, UnevenRow};
 use crate::files::table::text_column::TextColumn;
-use crate::files::table::{Table, csv_table, quoted};
+use crate::files::table::{Table, csv_table, id_columns, quoted};
 use crate::files::tables::{Column, Kind, Tables, Task, Values};
 use crate::files::text::Text;
 use crate::remedy::Remedy;
 
 const SMILES_COLUMNS: [&str; 2] = ["smiles", "canonical_smiles"];
-const ID_COLUMNS: [&str; 4] = ["name", "id", "mol_id", "compound"];
 /// Molecules parsed at a time by all threads together.
 const CHUNK: usize = 4096;
 
@@ -39,11 +41,19 @@ pub const FORMAT: Format = Format {
 /// Reads the text of a table; its path tells the delimiter.
 pub fn read_text(text: &Text, name: String, options: &ReadOptions) -> Result<Tables> {
     let delimiter = if has_ending(&text.path, "tsv") { b'\t' } else { b',' };
-    read_table(csv_table::parse(text, delimiter, &options.limits)?, name, options)
+    let (table, uneven) = csv_table::parse_even(text, delimiter, &options.limits)?;
+    if let Some(row) = uneven.first().filter(|_| options.strict) {
+        return Err(text.error(row.line, row.reason()).with_remedy(UNEVEN_REMEDY));
+    }
+    read_rows(table, uneven, name, options)
 }
 
 /// Reads a table of molecules.
-pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Result<Tables> {
+pub fn read_table(table: Table, name: String, options: &ReadOptions) -> Result<Tables> {
+    read_rows(table, Vec::new(), name, options)
+}
+
+fn read_rows(mut table: Table, uneven: Vec<UnevenRow>, name: String, options: &ReadOptions) -> Result<Tables> {
     let place = table.path().to_path_buf();
     let too_many = |error: Error| error.in_file(&place);
     options.limits.check_graphs(table.rows() as u64).map_err(too_many)?;
@@ -56,22 +66,33 @@ pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Resu
         .demand(letters as u64 * BYTES_OF_A_LETTER, "the atoms and bonds of these molecules")
         .map_err(|error| error.in_file(&place))?;
     let mut tables = Tables { name, task: Some(Task::Graph), ..Tables::default() };
-    tables.graph_ids = take_ids(&mut table, &mut tables.notes);
-    tables.splits = table.take_splits()?;
+    let (mut ids, named) = take_ids(&mut table, &uneven, options.name_column.as_deref(), &mut tables.notes)?;
+    tables.unnamed = !named;
+    let splits = table.take_splits()?;
 
     let mut atoms = AtomColumns::default();
     let mut bonds = Vec::new();
     let mut as_written = 0;
+    let mut skipped = SkippedRows::new(uneven, table.rows());
+    let mut readable = vec![true; table.rows()];
     tables.node_offsets.push(0);
     let smiles: Vec<&str> = smiles.iter().collect();
     for (chunk, part) in smiles.chunks(CHUNK).enumerate() {
         let parsed: Vec<_> = part.par_iter().map(|smiles| Molecule::parse(smiles)).collect();
         for (row, (molecule, smiles)) in (chunk * CHUNK..).zip(parsed.into_iter().zip(part)) {
-            let mut molecule = molecule.map_err(|reason| {
-                let what = if smiles.is_empty() { "has no SMILES".to_string() } else { unreadable(smiles, &reason) };
-                let id = &tables.graph_ids[row];
-                table.error(row, format!("molecule \"{id}\" {what}")).with_remedy("correct or remove the row")
-            })?;
+            let mut molecule = match molecule {
+                Ok(molecule) => molecule,
+                Err(reason) => {
+                    let what = if smiles.is_empty() { "has no SMILES".to_owned() } else { unreadable(smiles, &reason) };
+                    if options.strict {
+                        let message = format!("molecule \"{}\" {what}", ids[row]);
+                        return Err(table.error(row, message).with_remedy("correct or remove the row"));
+                    }
+                    readable[row] = false;
+                    skipped.add(row, table.line(row), std::mem::take(&mut ids[row]), what);
+                    continue;
+                }
+            };
             if options.explicit_hydrogens {
                 molecule = molecule.with_hydrogens();
             }
@@ -83,13 +104,18 @@ pub fn read_table(mut table: Table, name: String, options: &ReadOptions) -> Resu
             options.limits.check_nodes(atoms.ids.len() as u64).map_err(too_many)?;
         }
     }
+    tables.skipped = skipped.checked().map_err(too_many)?;
     tables.bonds = Some(bonds);
     if as_written > 0 {
         tables.notes.push(format!("{as_written} molecule(s) are unusual: their aromaticity is as written"));
     }
-    tables.graph_columns = table.typed_columns()?;
+    let kept = RowSelection::keep(&readable);
+    tables.graph_ids = kept.items(&ids);
+    tables.splits = splits.iter().map(|parts| kept.items(parts)).collect();
+    tables.graph_columns = table.typed_columns()?.into_iter().map(|column| kept.column(column)).collect();
     for column in &mut tables.graph_columns {
-        column.unit = units.iter().find(|(name, _)| *name == column.name).map(|(_, unit)| unit.to_string());
+        let unit = units.iter().find(|(name, _)| *name == column.name).map(|(_, unit)| unit.to_string());
+        column.unit = unit.or(column.unit.take());
     }
     tables.notes.append(&mut table.notes);
     if let [only] = tables.graph_columns.as_slice() {
@@ -123,13 +149,19 @@ fn take_smiles(table: &mut Table, wanted: Option<&str>) -> Result<TextColumn> {
     })
 }
 
-/// The id of each molecule: its name if there is a column of names, made unique, or else its row.
-fn take_ids(table: &mut Table, notes: &mut Vec<String>) -> Vec<String> {
-    let find = |wanted: &&str| table.names().find(|name| name.eq_ignore_ascii_case(wanted)).map(str::to_string);
-    let column = ID_COLUMNS.iter().find_map(find);
-    let row_name = |row: usize| format!("row {}", row + 1);
-    let Some(cells) = column.and_then(|name| table.take(&name)) else {
-        return (0..table.rows()).map(row_name).collect();
+/// The id of each molecule: its name if there is a column of names, made unique, or else its row in the file; and whether they
+/// are names.
+fn take_ids(
+    table: &mut Table,
+    uneven: &[UnevenRow],
+    name_column: Option<&str>,
+    notes: &mut Vec<String>,
+) -> Result<(Vec<String>, bool)> {
+    let is_even = |place: &usize| uneven.binary_search_by_key(place, |row| row.place).is_err();
+    let places: Vec<usize> = (0..table.rows() + uneven.len()).filter(is_even).collect();
+    let row_name = |row: usize| format!("row {}", places[row] + 1);
+    let Some(cells) = id_columns::take_molecule_names(table, name_column)? else {
+        return Ok(((0..table.rows()).map(row_name).collect(), false));
     };
     let named = |(row, cell): (usize, &str)| if cell.is_empty() { row_name(row) } else { cell.to_string() };
     let wanted: Vec<String> = cells.iter().enumerate().map(named).collect();
@@ -155,7 +187,7 @@ fn take_ids(table: &mut Table, notes: &mut Vec<String>) -> Vec<String> {
     if renamed > 0 {
         notes.push(format!("{renamed} molecule(s) share a name with an earlier one and got a number"));
     }
-    ids
+    Ok((ids, true))
 }
 
 /// The description of all atoms, molecule after molecule.

@@ -50,7 +50,8 @@ fn is_folder(path: &Path) -> bool {
 fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let mut files = TuFiles::open(path, options.limits)?;
     let names = files.label_map()?;
-    let mut tables = Tables { name: files.name().to_string(), task: Some(Task::Graph), ..Tables::default() };
+    let mut tables =
+        Tables { name: files.name().to_string(), task: Some(Task::Graph), unnamed: true, ..Tables::default() };
 
     let graph_labels = files.numbers(GRAPH_LABELS)?;
     let graph_attributes = files.numbers(GRAPH_ATTRIBUTES)?;

@@ -6,7 +6,7 @@ mod isolated;
 use std::path::Path;
 
 use bytes::Bytes;
-use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
+use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result as ParquetResult};
@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::files::table::Table;
 use crate::files::table::text_column::TextColumn;
 use crate::limits::Limits;
+use crate::numbers::DAYS;
 use check::{check_footer, check_pages};
 pub use isolated::PARQUET_THREAD;
 use isolated::isolated;
@@ -84,6 +85,7 @@ fn read(bytes: Bytes, limits: &Limits) -> std::result::Result<ParquetContent, Pa
         } else if name != INDEX {
             let mut cells = TextColumn::new(name);
             cells.words = column.physical_type() == Type::BYTE_ARRAY;
+            cells.unit = steps_per_day(column).map(|_| DAYS);
             content.columns.push(cells);
             places.push(place);
         }
@@ -121,8 +123,12 @@ fn is_read(column: &ColumnDescriptor) -> bool {
     let plain = match (column.physical_type(), column.logical_type_ref(), column.converted_type()) {
         (Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY, _, _) => false,
         (Type::INT32 | Type::INT64, logical, converted) => {
-            matches!(logical, None | Some(LogicalType::Integer(_)))
-                && !matches!(converted, ConvertedType::DECIMAL | ConvertedType::DATE)
+            steps_per_day(column).is_some()
+                || (matches!(logical, None | Some(LogicalType::Integer(_)))
+                    && !matches!(
+                        converted,
+                        ConvertedType::DECIMAL | ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS
+                    ))
         }
         (Type::BYTE_ARRAY, logical, converted) => {
             !matches!(logical, Some(LogicalType::Decimal(_))) && converted != ConvertedType::DECIMAL
@@ -130,6 +136,22 @@ fn is_read(column: &ColumnDescriptor) -> bool {
         _ => true,
     };
     plain && column.max_rep_level() == 0 && column.max_def_level() <= 1 && column.path().parts().len() == 1
+}
+
+/// Into how many steps a column of dates or times divides a day; `None`: it holds neither.
+fn steps_per_day(column: &ColumnDescriptor) -> Option<f64> {
+    const SECONDS: f64 = 86_400.0;
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Some(1.0),
+        (Some(LogicalType::Timestamp(stamp)), _) => Some(match stamp.unit {
+            TimeUnit::MILLIS => SECONDS * 1e3,
+            TimeUnit::MICROS => SECONDS * 1e6,
+            TimeUnit::NANOS => SECONDS * 1e9,
+        }),
+        (None, ConvertedType::TIMESTAMP_MILLIS) => Some(SECONDS * 1e3),
+        (None, ConvertedType::TIMESTAMP_MICROS) => Some(SECONDS * 1e6),
+        _ => None,
+    }
 }
 
 fn read_column(
@@ -140,15 +162,24 @@ fn read_column(
 ) -> ParquetResult<()> {
     let unsigned = matches!(column.logical_type_ref(), Some(LogicalType::Integer(kind)) if !kind.is_signed);
     let optional = column.max_def_level() > 0;
+    let steps = steps_per_day(column);
     match reader {
         ColumnReader::BoolColumnReader(reader) => {
             push_all(reader, rows, optional, cells, |flag| Ok(u8::from(*flag).to_string()))
         }
         ColumnReader::Int32ColumnReader(reader) => push_all(reader, rows, optional, cells, |number| {
-            Ok(if unsigned { (*number as u32).to_string() } else { number.to_string() })
+            Ok(match steps {
+                Some(steps) => (f64::from(*number) / steps).to_string(),
+                None if unsigned => (*number as u32).to_string(),
+                None => number.to_string(),
+            })
         }),
         ColumnReader::Int64ColumnReader(reader) => push_all(reader, rows, optional, cells, |number| {
-            Ok(if unsigned { (*number as u64).to_string() } else { number.to_string() })
+            Ok(match steps {
+                Some(steps) => (*number as f64 / steps).to_string(),
+                None if unsigned => (*number as u64).to_string(),
+                None => number.to_string(),
+            })
         }),
         ColumnReader::FloatColumnReader(reader) => {
             push_all(reader, rows, optional, cells, |number| Ok(number.to_string()))
@@ -199,12 +230,13 @@ fn push_all<T: DataType>(
 mod tests {
     use std::sync::Arc;
 
-    use parquet::data_type::DoubleType;
+    use parquet::data_type::{DoubleType, Int32Type, Int64Type};
     use parquet::file::properties::WriterProperties;
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
     use super::*;
+    use crate::files::tables::Values;
 
     /// After the column's name the footer has a header (0x15) and the code of the compression, twice as large as in the
     /// format's list: SNAPPY is 1, LZ4_RAW 7.
@@ -224,5 +256,35 @@ mod tests {
         bytes[code] = 14;
         let refusal = parse(bytes, Path::new("x.parquet"), &Limits::default()).err().unwrap().to_string();
         assert!(refusal.contains("another way than snappy, zstd or gzip"), "{refusal}");
+    }
+
+    /// 2024-03-05 is day 19,787 (`date -u -d 2024-03-05 +%s`, divided by 86,400).
+    #[test]
+    fn dates_and_times_are_days() {
+        let schema = "message table { required int32 day (DATE); required int64 time (TIMESTAMP(MILLIS,true)); \
+                      required int64 old (TIMESTAMP_MICROS); required int32 clock (TIME(MILLIS,true)); }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for place in 0..4 {
+            let mut column = group.next_column().unwrap().unwrap();
+            match place {
+                0 => column.typed::<Int32Type>().write_batch(&[19_787], None, None),
+                1 => column.typed::<Int64Type>().write_batch(&[19_787 * 86_400_000 + 43_200_000], None, None),
+                2 => column.typed::<Int64Type>().write_batch(&[-86_400_000_000], None, None),
+                _ => column.typed::<Int32Type>().write_batch(&[5], None, None),
+            }
+            .unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        let bytes = writer.into_inner().unwrap();
+        let mut table = parse(bytes, Path::new("x.parquet"), &Limits::default()).unwrap();
+        let columns = table.typed_columns().unwrap();
+        let found = columns.iter().map(|column| (column.name.as_str(), column.unit.as_deref(), &column.values));
+        let days = [("day", 19_787.0), ("time", 19_787.5), ("old", -1.0)]
+            .map(|(name, day)| (name, Values::Numbers(vec![day])));
+        assert!(found.eq(days.iter().map(|(name, day)| (*name, Some(DAYS), day))), "{columns:?}");
+        assert!(table.notes[0].contains("clock"), "{:?}", table.notes);
     }
 }

@@ -1,12 +1,13 @@
 //! From tables of nodes, edges and graphs to [`Tables`], for every format that has them.
 //!
 //! The table of nodes has a `node_id`, a `graph_id` if there are several graphs, and a column per feature; that of the
-//! edges has `source` and `target` and perhaps a `label`; that of the graphs has a `graph_id` and a column per target.
-//! A column `split` in the table of the task says what is for training. Columns and rows may come in any order.
+//! edges has `source` and `target` and perhaps a `label`; that of the graphs has a `graph_id` and a column per target. Other
+//! names of these columns are recognised as well: see [`IdNames`]. A column `split` in the table of the task says what is for training. Columns and rows may come in any order.
 
 use crate::error::Result;
 use crate::files::row_selection::RowSelection;
 use crate::files::table::edge_kinds::EdgeKinds;
+use crate::files::table::id_columns::IdNames;
 use crate::files::table::id_index::{GraphIndex, NodeIndex, read_edges};
 use crate::files::table::overrides::Overrides;
 use crate::files::table::{Table, quoted};
@@ -28,12 +29,14 @@ pub struct Assembly {
     pub graphs: Option<Table>,
     /// What else is known of the columns.
     pub overrides: Overrides,
+    /// How the columns of ids are called.
+    pub ids: IdNames,
 }
 
 impl Assembly {
     /// Puts the tables together.
     pub fn assemble(self, limits: &Limits) -> Result<Tables> {
-        let Assembly { name, mut nodes, mut edges, mut graphs, overrides } = self;
+        let Assembly { name, mut nodes, mut edges, mut graphs, overrides, ids } = self;
         let too_many_in = |table: &Table| table.path().to_path_buf();
         let place = too_many_in(&nodes);
         limits.check_nodes(nodes.rows() as u64).map_err(|error| error.in_file(&place))?;
@@ -41,9 +44,10 @@ impl Assembly {
         let edge_rows = edges.as_ref().map_or(0, Table::rows) as u64;
         let needed = nodes.rows() as u64 * BYTES_OF_AN_ID + edge_rows * size_of::<[u32; 2]>() as u64;
         limits.memory.demand(needed, "the ids and edges of these tables").map_err(|error| error.in_file(&place))?;
-        let node_ids = nodes.take_ids("node_id")?;
-        let graph_of_node = nodes.take_ids_if_any("graph_id")?;
-        let index = GraphIndex::new(&name, &nodes, graph_of_node.as_ref(), graphs.as_mut())?;
+        let graph_of_node = ids.take_graph_ids(&mut nodes)?;
+        let node_ids = ids.take_node_ids(&mut nodes)?;
+        let graph_ids = graphs.as_mut().map(|graphs| ids.take_own_graph_ids(graphs)).transpose()?;
+        let index = GraphIndex::new(&name, &nodes, graph_of_node.as_ref(), graphs.as_ref().zip(graph_ids.as_ref()))?;
         limits.check_graphs(index.ids.len() as u64).map_err(|error| error.in_file(&place))?;
         let node_index = NodeIndex::new(&node_ids, &nodes, &index)?;
 
@@ -63,12 +67,14 @@ impl Assembly {
         match &mut edges {
             Some(edges) => {
                 // Grouping drops no node, so edges keep their order and their labels.
-                tables.edges = order.edges(read_edges(edges, &node_index, &index, limits)?);
-                overrides.declare_levels(edges, "edges");
+                let edge_rows = read_edges(edges, &ids, &node_index, &index, limits)?;
+                tables.edges = order.edges(edge_rows);
+                overrides.declare_cells(edges, "edges");
                 let kinds = EdgeKinds::take(edges)?;
                 (tables.edge_labels, tables.bonds) = (kinds.labels, kinds.bonds);
                 let (numbers, others): (Vec<_>, Vec<_>) =
                     edges.typed_columns()?.into_iter().partition(|column| matches!(column.values, Values::Numbers(_)));
+                tables.notes.extend(numbers.iter().filter_map(|column| column.note.clone()));
                 tables.edge_numbers = numbers;
                 tables.notes.append(&mut edges.notes);
                 tables.notes.extend(unused(&edges.file_name(), &others));

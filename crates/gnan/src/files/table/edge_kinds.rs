@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::files::molecule::BondOrder;
-use crate::files::table::{Table, text_column};
+use crate::files::table::{Table, typed_column};
 use crate::files::tables::{Column, Kind, Values};
 
 /// Columns that hold a label of the edges, the first that is there.
@@ -39,9 +39,8 @@ impl EdgeKinds {
 
 fn take_labels(edges: &mut Table, name: &str) -> Result<Option<Column>> {
     let Some(mut cells) = edges.take(name) else { return Ok(None) };
-    cells.words = true;
-    let values = text_column::typed(&cells, edges)?;
-    Ok(Some(Column::new(cells.name, values).with_kind(Kind::Categorical)))
+    (cells.words, cells.categorical) = (true, true);
+    typed_column::typed(cells, edges).map(|column| Some(column.with_kind(Kind::Categorical)))
 }
 
 /// The order of each edge, if every label is the word for one; a number may be anything.

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::files::table::id_columns::IdNames;
 use crate::files::table::text_column::TextColumn;
 use crate::files::table::{Table, quoted};
 use crate::limits::Limits;
+use crate::remedy::Remedy;
 
 /// The graphs, and which of them each row of the table of nodes belongs to.
 pub struct GraphIndex {
@@ -25,21 +27,21 @@ impl GraphIndex {
         name: &str,
         nodes: &Table,
         of_node: Option<&TextColumn>,
-        graphs: Option<&mut Table>,
+        graphs: Option<(&Table, &TextColumn)>,
     ) -> Result<GraphIndex> {
-        let listed = graphs.as_ref().map(|graphs| graphs.file_name());
+        let listed = graphs.map(|(graphs, _)| graphs.file_name());
         let mut index = GraphIndex {
             ids: Vec::new(),
             place: HashMap::new(),
             graph_of_node: Vec::new(),
             explicit: of_node.is_some(),
         };
-        if let Some(graphs) = graphs {
-            for (row, id) in graphs.take_ids("graph_id")?.iter().enumerate() {
+        if let Some((graphs, ids)) = graphs {
+            for (row, id) in ids.iter().enumerate() {
                 let first = index.add(id);
                 if first as usize != row {
                     let place = graphs.place(first as usize);
-                    return Err(graphs.error(row, format!("graph \"{id}\" is already {place}")).in_column("graph_id"));
+                    return Err(graphs.error(row, format!("graph \"{id}\" is already {place}")).in_column(&ids.name));
                 }
             }
         }
@@ -62,7 +64,7 @@ impl GraphIndex {
                         (Some(&graph), _) => graph,
                         (None, Some(file)) => {
                             let message = format!("graph \"{id}\" is not in {file}");
-                            return Err(nodes.error(row, message).in_column("graph_id"));
+                            return Err(nodes.error(row, message).in_column(&of_node.name));
                         }
                         (None, None) => index.add(id),
                     };
@@ -103,11 +105,18 @@ impl<'a> NodeIndex<'a> {
                 let graph = &graphs.ids[graph as usize];
                 return Err(nodes
                     .error(row, format!("node \"{id}\" of graph \"{graph}\" is already {place}"))
-                    .in_column("node_id")
+                    .in_column(&ids.name)
                     .with_remedy("node ids must be unique within a graph"));
             }
         }
         Ok(NodeIndex { rows, ids, file: nodes.file_name() })
+    }
+
+    /// The error of an edge that names a node that is not there.
+    fn unknown(&self, edges: &Table, row: usize, id: &str, of_graph: &str) -> Error {
+        let NodeIndex { file, ids, .. } = self;
+        let message = format!("node \"{id}\"{of_graph} is not in {file}, whose ids are in column \"{}\"", ids.name);
+        edges.error(row, message).with_remedy(Remedy::Use("name-column").to("name another column of ids"))
     }
 
     /// The row of each id, if no id occurs in two graphs.
@@ -127,10 +136,16 @@ impl<'a> NodeIndex<'a> {
 }
 
 /// The edges as pairs of rows of the table of nodes; takes the columns it uses.
-pub fn read_edges(edges: &mut Table, nodes: &NodeIndex, graphs: &GraphIndex, limits: &Limits) -> Result<Vec<[u32; 2]>> {
+pub fn read_edges(
+    edges: &mut Table,
+    ids: &IdNames,
+    nodes: &NodeIndex,
+    graphs: &GraphIndex,
+    limits: &Limits,
+) -> Result<Vec<[u32; 2]>> {
     Limits::check(edges.rows() as u64, limits.edges, "edges").map_err(|error| error.in_file(edges.path()))?;
-    let [sources, targets] = [edges.take_ids("source")?, edges.take_ids("target")?];
-    let graph_of_edge = edges.take_ids_if_any("graph_id")?;
+    let graph_of_edge = ids.take_graph_ids(edges)?;
+    let [sources, targets] = ids.take_ends(edges)?;
     let file = &nodes.file;
     if graph_of_edge.is_some() && !graphs.explicit {
         return Err(edges.header_error(format!("there is a column \"graph_id\", but {file} has none")));
@@ -142,10 +157,10 @@ pub fn read_edges(edges: &mut Table, nodes: &NodeIndex, graphs: &GraphIndex, lim
         let rows = if single { HashMap::new() } else { nodes.without_graphs(edges, graphs)? };
         let find = |row: usize, column: &str, id: &str| {
             let found = if single { nodes.rows.get(&(0, id)) } else { rows.get(id) }.copied();
-            found.ok_or_else(|| edges.error(row, format!("node \"{id}\" is not in {file}")).in_column(column))
+            found.ok_or_else(|| nodes.unknown(edges, row, id, "").in_column(column))
         };
         let resolve = |(row, (source, target))| {
-            let pair = [find(row, "source", source)?, find(row, "target", target)?];
+            let pair = [find(row, &sources.name, source)?, find(row, &targets.name, target)?];
             let [one, other] = pair.map(|node| graphs.graph_of_node[node as usize]);
             let message = || format!("nodes \"{source}\" and \"{target}\" are in different graphs");
             if one == other { Ok(pair) } else { Err(edges.error(row, message())) }
@@ -153,15 +168,15 @@ pub fn read_edges(edges: &mut Table, nodes: &NodeIndex, graphs: &GraphIndex, lim
         return ends.map(resolve).collect();
     };
     let resolve = |((row, (source, target)), graph_id)| {
-        let missing = || edges.error(row, format!("graph \"{graph_id}\" is not in {file}")).in_column("graph_id");
+        let missing =
+            || edges.error(row, format!("graph \"{graph_id}\" is not in {file}")).in_column(&graph_of_edge.name);
         let graph = graphs.place.get(graph_id).copied().ok_or_else(missing)?;
-        let find = |column, id| {
+        let find = |column: &str, id| {
             let found = nodes.rows.get(&(graph, id)).copied();
-            found.ok_or_else(|| {
-                edges.error(row, format!("node \"{id}\" of graph \"{graph_id}\" is not in {file}")).in_column(column)
-            })
+            let of_graph = format!(" of graph \"{graph_id}\"");
+            found.ok_or_else(|| nodes.unknown(edges, row, id, &of_graph).in_column(column))
         };
-        Ok([find("source", source)?, find("target", target)?])
+        Ok([find(&sources.name, source)?, find(&targets.name, target)?])
     };
     ends.zip(graph_of_edge.iter()).map(resolve).collect()
 }

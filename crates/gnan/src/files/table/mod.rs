@@ -2,8 +2,12 @@
 
 pub mod assembly;
 pub mod text_column;
+pub mod bounds;
+pub mod dates;
+pub mod typed_column;
 pub mod csv_table;
 pub mod edge_kinds;
+pub mod id_columns;
 mod id_index;
 pub mod overrides;
 pub mod ragged;
@@ -11,7 +15,7 @@ pub mod ragged;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::files::tables::{Column, SplitPart, Values};
+use crate::files::tables::{Column, SplitPart};
 use text_column::TextColumn;
 
 /// The column that says what is for training.
@@ -79,10 +83,21 @@ impl Table {
 
     /// Where a row is, for messages: "on line 3" or "in row 3".
     pub fn place(&self, row: usize) -> String {
-        match self.line(row) {
-            Some(line) => format!("on line {line}"),
-            None => format!("in row {}", row + 1),
+        let preposition = if self.line(row).is_some() { "on" } else { "in" };
+        format!("{preposition} {} {}", self.row_noun(), self.row_number(row))
+    }
+
+    /// What rows are counted by, for messages: "line" or "row".
+    pub fn row_noun(&self) -> &'static str {
+        match &self.rows {
+            RowPositions::Lines(_) => "line",
+            RowPositions::Counted(_) => "row",
         }
+    }
+
+    /// The number of a row, from 1, or that of the line that it begins on.
+    pub fn row_number(&self, row: usize) -> u64 {
+        self.line(row).unwrap_or(row as u64 + 1)
     }
 
     /// The line that a row begins on, if the file has lines.
@@ -135,26 +150,15 @@ impl Table {
         Some(self.columns.remove(place))
     }
 
-    /// Calls a column something else.
-    pub fn rename(&mut self, name: &str, new: &str) {
-        if let Some(column) = self.columns.iter_mut().find(|column| column.name == name) {
-            column.name = new.to_string();
-        }
-    }
-
-    /// Takes out a column of ids that must be there.
+    /// Takes out a column of ids, which must be there; none of them may be empty.
     pub fn take_ids(&mut self, name: &str) -> Result<TextColumn> {
-        self.take_ids_if_any(name)?.ok_or_else(|| {
+        let Some(ids) = self.take(name) else {
             let names: Vec<_> = self.names().map(quoted).collect();
-            self.header_error(format!("there is no column \"{name}\"; the columns are {}", names.join(", ")))
-        })
-    }
-
-    /// Takes out a column of ids, none of which may be empty.
-    pub fn take_ids_if_any(&mut self, name: &str) -> Result<Option<TextColumn>> {
-        let Some(ids) = self.take(name) else { return Ok(None) };
+            let message = format!("there is no column \"{name}\"; the columns are {}", names.join(", "));
+            return Err(self.header_error(message));
+        };
         let empty = ids.iter().position(str::is_empty);
-        empty.map_or(Ok(Some(ids)), |row| Err(self.error(row, format!("the {name} is empty")).in_column(name)))
+        empty.map_or(Ok(ids), |row| Err(self.error(row, format!("the {name} is empty")).in_column(name)))
     }
 
     /// Takes the columns of splits out, as parts: `split`, and behind it `split_2`, `split_3`, ... if there are more.
@@ -175,25 +179,20 @@ impl Table {
         Ok(splits)
     }
 
-    /// Declares the levels of a column.
-    pub fn declare_levels(&mut self, name: &str, levels: &[String]) {
-        if let Some(cells) = self.columns.iter_mut().find(|column| column.name == name) {
-            cells.levels = Some(levels.to_vec());
-        }
+    /// The columns that were not taken out yet.
+    pub fn columns(&self) -> &[TextColumn] {
+        &self.columns
+    }
+
+    /// The columns that were not taken out yet, to declare what is known of them.
+    pub fn columns_mut(&mut self) -> &mut [TextColumn] {
+        &mut self.columns
     }
 
     /// The columns that were not taken out, as numbers or categories.
     pub fn typed_columns(&mut self) -> Result<Vec<Column>> {
         let cells = std::mem::take(&mut self.columns);
-        let mut columns = Vec::with_capacity(cells.len());
-        for cells in cells {
-            let values = text_column::typed(&cells, self)?;
-            if matches!(&values, Values::Numbers(numbers) if numbers.iter().all(|number| number.is_nan())) {
-                self.notes.push(format!("{}: column \"{}\" has no values", self.path.display(), cells.name));
-            }
-            columns.push(Column::new(cells.name, values));
-        }
-        Ok(columns)
+        cells.into_iter().map(|cells| typed_column::typed(cells, self)).collect()
     }
 }
 

@@ -145,22 +145,23 @@ impl Overrides {
         }
     }
 
-    /// Declares the levels of the columns of a table; `of` is "nodes", "edges" or "graphs".
-    pub fn declare_levels(&self, table: &mut Table, of: &str) {
-        let names: Vec<_> = table.names().map(str::to_string).collect();
-        for name in names {
-            if let Some(levels) = declared_for(&self.levels, of, &name) {
-                table.declare_levels(&name, levels);
-            }
+    /// Declares what is known of the cells of a table; `of` is "nodes", "edges" or "graphs".
+    pub fn declare_cells(&self, table: &mut Table, of: &str) {
+        for cells in table.columns_mut() {
+            cells.levels = declared_for(&self.levels, of, &cells.name).cloned();
+            cells.categorical = declared_for(&self.kinds, of, &cells.name) == Some(&Declared::Categorical);
         }
     }
 
     /// The columns of one table, as the file says they are.
     pub fn columns(&self, table: &mut Table, of: &str) -> Result<Vec<Column>> {
-        self.declare_levels(table, of);
+        let ignored = |name: &str| declared_for(&self.kinds, of, name) == Some(&Declared::Ignore);
+        let unread: Vec<String> = table.names().filter(|name| ignored(name)).map(str::to_owned).collect();
+        unread.iter().for_each(|name| drop(table.take(name)));
+        self.declare_cells(table, of);
         let typed = table.typed_columns()?;
         let mut columns = self.fuse(typed, table)?;
-        columns.retain(|column| declared_for(&self.kinds, of, &column.name) != Some(&Declared::Ignore));
+        columns.retain(|column| !ignored(&column.name));
         for column in &mut columns {
             if let Some(&declared) = declared_for(&self.kinds, of, &column.name) {
                 declare(column, declared, table)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use csv::{ByteRecord, Writer};
 
-use super::written_table::{WrittenColumn, WrittenTable};
+use super::written_table::{WrittenColumn, WrittenTable, number_text};
 use crate::error::{Error, Result};
 
 /// Writes the grid as a new file.
@@ -20,7 +20,7 @@ pub fn write(grid: &WrittenTable, path: &Path) -> Result<()> {
         record.clear();
         for (_, column) in &grid.columns {
             match column {
-                WrittenColumn::Numbers(number) => record.push_field(text(number(row)).as_bytes()),
+                WrittenColumn::Numbers(number) => record.push_field(number_text(number(row)).as_bytes()),
                 WrittenColumn::Text(word) => record.push_field(word(row).unwrap_or_default().as_bytes()),
             }
         }
@@ -29,14 +29,4 @@ pub fn write(grid: &WrittenTable, path: &Path) -> Result<()> {
     let mut file = writer.into_inner().map_err(|error| io(error.into_error()))?;
     file.flush().map_err(io)?;
     file.get_ref().sync_all().map_err(io)
-}
-
-/// The shortest text that reads back as the same number; nothing for NaN.
-fn text(number: f64) -> String {
-    const PLAIN: std::ops::Range<f64> = 1e-5..1e16;
-    match number {
-        _ if number.is_nan() => String::new(),
-        _ if number == 0.0 || PLAIN.contains(&number.abs()) => number.to_string(),
-        _ => format!("{number:e}"),
-    }
 }

@@ -1,4 +1,4 @@
-//! A table on its way to a file: named columns of numbers or words, some of them empty.
+//! A table to be written to a file: named columns of numbers or words, some of them empty.
 
 use crate::error::{Error, Result};
 use crate::files::table::SPLIT;
@@ -148,6 +148,13 @@ fn splits(tables: &Tables) -> impl Iterator<Item = (String, WrittenColumn<'_>)> 
 /// The cells of a column. Where a level looks like a missing value, a missing value looks like none of the levels.
 fn cells(column: &Column) -> WrittenColumn<'_> {
     match &column.values {
+        Values::Numbers(numbers) if !column.bounds.is_empty() => words(move |row| {
+            let bound = column.bounds.binary_search_by_key(&(row as u32), |bound| bound.row);
+            match bound {
+                Ok(place) => Some(column.bounds[place].cell().into()),
+                Err(_) => Some(numbers[row]).filter(|number| !number.is_nan()).map(|number| number_text(number).into()),
+            }
+        }),
         Values::Numbers(numbers) => WrittenColumn::Numbers(Box::new(|row| numbers[row])),
         Values::Sparse { rows, values, .. } => {
             WrittenColumn::Numbers(Box::new(|row| rows.binary_search(&(row as u32)).map_or(0.0, |place| values[place])))
@@ -165,4 +172,14 @@ fn cells(column: &Column) -> WrittenColumn<'_> {
 
 fn words<'a>(word: impl Fn(usize) -> Option<std::borrow::Cow<'a, str>> + 'a) -> WrittenColumn<'a> {
     WrittenColumn::Text(Box::new(word))
+}
+
+/// The shortest text that reads back as the same number; nothing for NaN.
+pub fn number_text(number: f64) -> String {
+    const PLAIN: std::ops::Range<f64> = 1e-5..1e16;
+    match number {
+        _ if number.is_nan() => String::new(),
+        _ if number == 0.0 || PLAIN.contains(&number.abs()) => number.to_string(),
+        _ => format!("{number:e}"),
+    }
 }

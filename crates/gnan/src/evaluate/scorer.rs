@@ -1,10 +1,12 @@
 //! A scorer: the metrics of predictions that come one by one, where the data hold the targets.
 
-use super::Prediction;
+use std::collections::HashMap;
+
+use super::parts::PartMetrics;
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::metric::Metrics;
 use crate::model::Model;
+use crate::predict::Prediction;
 
 /// Gathers the outputs of the items whose targets are known.
 pub struct Scorer<'a> {
@@ -37,11 +39,14 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// The metrics of all items that have a target; `None` where none has. Targets that differ from the model's are an
-    /// error.
-    pub fn finish(self) -> Result<Option<Metrics>> {
+    /// The metrics of all items that have a target, by what the model knows of them; `None` where none has. Targets that
+    /// differ from the model's are an error.
+    pub fn finish(self) -> Result<Option<PartMetrics>> {
         let Some(outputs) = self.outputs.filter(|outputs| !outputs.is_empty()) else { return Ok(None) };
-        let targets = self.model.align_targets(self.data)?;
-        Ok(Some(self.model.score(&self.labelled, &targets, &outputs)))
+        let width = self.model.outputs();
+        let rows: HashMap<u32, &[f32]> =
+            self.labelled.items().iter().copied().zip(outputs.chunks_exact(width)).collect();
+        let of_part = |part: &Dataset| Ok(part.items().iter().flat_map(|item| rows[item]).copied().collect());
+        PartMetrics::of_outputs(self.model, self.data, of_part).map(Some)
     }
 }
