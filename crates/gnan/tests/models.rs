@@ -185,10 +185,11 @@ fn remove_scale(tables: &mut Json) {
 const SCALED: [&str; 9] =
     ["rho", "level", "missing", "knot", "bend p", "bend q", "left slope", "right slope", "effect"];
 
-/// The rows of a CSV table that do not depend on where rho is 1, its cells numbers where they can be.
+/// The rows of a CSV table that do not depend on where rho is 1, cells by their columns, numbers where they can be.
 fn rows(text: &[u8]) -> Json {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text);
+    let mut reader = csv::Reader::from_reader(text);
+    let columns: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
     let cell = |cell: &str| cell.parse().map_or_else(|_| json!(cell), |number: f64| json!(number));
     let rows = reader.records().map(|row| row.expect("a row")).filter(|row| !SCALED.contains(&&row[0]));
-    rows.map(|row| row.iter().map(cell).collect::<Json>()).collect()
+    rows.map(|row| columns.iter().cloned().zip(row.iter().map(cell)).collect::<Json>()).collect()
 }

@@ -44,16 +44,18 @@ fn notes(data: &Dataset) -> String {
 #[test]
 fn bounds_keep_a_quantity_a_quantity() {
     let mut cells = activities(40);
-    (cells[3], cells[7], cells[8], cells[9]) = ("<-4.0".into(), ">= 100".into(), "n/a".into(), "≤2".into());
+    (cells[3], cells[7], cells[8], cells[9]) = ("<-4.0".into(), ">= 100".into(), "n.d.".into(), "≤2".into());
+    // The usual signs of a missing value, which need no mention.
+    (cells[12], cells[13]) = ("n/a".into(), String::new());
     let files = folder(&[("m.csv", &molecules(&cells))]);
     let data = open(&files.path().join("m.csv"), "").unwrap();
     assert_eq!(data.outcome().unwrap(), Outcome::Regression);
     let target = &data.targets()[0];
-    assert_eq!(data.labelled().len(), 36);
+    assert_eq!(data.labelled().len(), 34);
     let bounds: Vec<(u32, Side, f64)> = target.bounds.iter().map(|b| (b.row, b.side, b.value)).collect();
     assert_eq!(bounds, [(3, Side::Below, -4.0), (7, Side::Above, 100.0), (9, Side::Below, 2.0)]);
     let said = notes(&data);
-    for word in ["4 cells", "\"<-4.0\" line 5", "\"n/a\" line 10", "bounds are kept"] {
+    for word in ["4 cells", "\"<-4.0\" line 5", "\"n.d.\" line 10", "bounds are kept"] {
         assert!(said.contains(word), "\"{word}\" is not in: {said}");
     }
 }

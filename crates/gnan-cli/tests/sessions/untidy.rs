@@ -13,7 +13,7 @@ fn spreadsheet(desk: &Desk) {
             };
             let activity = match row {
                 3 => "<-4.0".to_owned(),
-                5 => "n/a".to_owned(),
+                5 => "n.d.".to_owned(),
                 row => format!("{:.2}", (row % 3) as f64 - 0.3 * (row % 6) as f64),
             };
             format!("CMP-{row},{smiles},{activity},2024-{:02}-01,note {row}\n", 1 + row % 12)
@@ -30,7 +30,7 @@ fn a_spreadsheet_of_molecules() {
     info.shows("2 rows that cannot be read").shows("CMP-7").shows("has no SMILES").shows("\"<-4.0\" line 5");
     let session = desk.works("train compounds.csv --target activity --epochs 40 --hidden 16 --test-share 0.2");
     let session = session.shows("(regression)").shows("2 rows could not be read").says("wrote why 2 rows");
-    session.says("2 cells, which count as missing (their bounds are kept)");
+    session.says("2 cells, which count as missing (bounds are kept)");
     let list = String::from_utf8(desk.read("model.skipped.csv")).expect("UTF-8");
     assert_eq!(list.lines().map(|line| line.split(',').next().unwrap()).collect::<Vec<_>>(), ["line", "9", "42"]);
     desk.gnan("train compounds.csv --target activity --strict --force")
@@ -83,7 +83,8 @@ fn accounts_with_names_dates_and_a_rare_class() {
     desk.works("report model.gnan accounts --id A3");
     let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
     let start = page.find("In short").expect("a beginning");
-    let (precision, accuracy) = (page[start..].find("its average precision is"), page[start..].find("its accuracy is"));
+    let (precision, accuracy) =
+        (page[start..].find("its average precision of yes is"), page[start..].find("its accuracy is"));
     assert!(precision.is_some() && accuracy.is_none());
     // A neighbour's chargebacks and its own are apart, with its own values named.
     assert!(

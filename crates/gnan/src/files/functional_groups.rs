@@ -63,6 +63,7 @@ impl<'a> GroupSearch<'a> {
             Self::sulphonyl,
             Self::phosphorus,
             Self::boron,
+            Self::acyl_urea,
             Self::two_carbonyls,
             Self::carbonyl,
             Self::multiple,
@@ -143,6 +144,26 @@ impl<'a> GroupSearch<'a> {
             let is_acid = oxygens.iter().all(|oxygen| self.hydrogens[*oxygen] > 0);
             let name = if is_acid { "boronic acid" } else { "boronic ester" };
             self.take(name, [atom].into_iter().chain(oxygens));
+        }
+    }
+
+    /// Carbon of a urea whose nitrogens bear further carbonyl groups, as in barbiturates and hydantoins.
+    fn acyl_urea(&mut self, atom: usize) {
+        let own = self.bonded(atom, "O", BondOrder::Double);
+        let nitrogens = self.bonded(atom, "N", BondOrder::Single);
+        let plain = [atom].iter().chain(&nitrogens).all(|atom| !self.aromatic(*atom));
+        if !self.is(atom, "C") || own.is_empty() || nitrogens.len() != 2 || !plain {
+            return;
+        }
+        let mut acyls = Vec::new();
+        for carbon in nitrogens.iter().flat_map(|nitrogen| self.bonded(*nitrogen, "C", BondOrder::Single)) {
+            let double = self.bonded(carbon, "O", BondOrder::Double);
+            if carbon != atom && !double.is_empty() && !self.aromatic(carbon) {
+                acyls.extend([carbon].into_iter().chain(double));
+            }
+        }
+        if !acyls.is_empty() {
+            self.take("acyl urea", [atom].into_iter().chain(own).chain(nitrogens).chain(acyls));
         }
     }
 
@@ -421,7 +442,8 @@ mod tests {
             ("c1ccccc1[N+]#N", vec!["benzene ring", "diazonium group"]),
             ("CC(=O)OC(C)=O", vec!["alkyl carbons", "anhydride", "alkyl carbons"]),
             ("O=C1CCC(=O)N1", vec!["imide", "saturated ring carbons"]),
-            ("O=C1NC(=O)NC(=O)C1", vec!["urea", "ketone", "ketone", "saturated ring carbons"]),
+            ("O=C1NC(=O)NC(=O)C1", vec!["acyl urea", "saturated ring carbons"]),
+            ("O=C1CNC(=O)N1", vec!["acyl urea", "saturated ring carbons"]),
             ("OB(O)c1ccccc1", vec!["boronic acid", "benzene ring"]),
             ("CC=O", vec!["alkyl carbons", "aldehyde"]),
             ("CC(C)=O", vec!["alkyl carbons", "ketone", "alkyl carbons"]),
