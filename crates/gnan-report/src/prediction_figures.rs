@@ -50,8 +50,8 @@ pub fn waterfall(definition: &Definition, why: &Explanation, output: usize) -> F
     };
     let caption = match why.compared_with() {
         Some(_) => {
-            "From the average prediction of the training items (base) to this one: what every feature, and the structure of \
-             the graph, contribute more or less than on average. The steps add up to the prediction exactly."
+            "From the average prediction of the training items (base) to this one. Own values have the effects of the figures; \
+             all else is what it contributes more or less than on average. The steps add up to the prediction exactly."
         }
         None => {
             "The contribution of every feature, all source nodes together; base, structure and features add up to the \
@@ -66,15 +66,24 @@ pub fn waterfall(definition: &Definition, why: &Explanation, output: usize) -> F
 fn terms(definition: &Definition, why: &Explanation, output: usize) -> Vec<Term> {
     let own_and_others = why.own_and_others(output).filter(|_| definition.learned.links.is_none());
     if let Some(parts) = own_and_others {
-        let named = why.features.iter().zip(&why.own_values).zip(parts);
-        let both = named.flat_map(|((name, value), [own, others])| {
-            let detail = String::new();
-            [
-                Term { name: format!("{name} = {value}"), value: own, detail: "its own value".to_owned() },
-                Term { name: format!("neighbours' {name}"), value: others, detail },
-            ]
-        });
-        return both.filter(|term| term.value != 0.0).collect();
+        let mut terms = Vec::new();
+        for (k, (name, value)) in why.features.iter().zip(&why.own_values).enumerate() {
+            for (lens, own) in parts.own[k].iter().enumerate() {
+                let by = why.axis.lens_name(lens);
+                let by = if by.is_empty() { String::new() } else { format!(" ({by})") };
+                let detail = "its own value".to_owned();
+                terms.push(Term { name: format!("{name} = {value}{by}"), value: *own, detail });
+            }
+            let detail = "compared with the average".to_owned();
+            terms.push(Term { name: format!("neighbours' {name}"), value: parts.others[k], detail });
+        }
+        terms.extend(parts.average_item.map(|value| Term {
+            name: "average item".to_owned(),
+            value,
+            detail: "less what own values contribute on average".to_owned(),
+        }));
+        terms.retain(|term| term.value != 0.0);
+        return terms;
     }
     let named = definition
         .learned

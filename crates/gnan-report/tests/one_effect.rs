@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use gnan::explain::{Explainer, Overview};
+use gnan::explain::{Canonical, Explainer, FeatureValue, Overview};
 use gnan::spec::RhoChoice;
-use gnan::{Dataset, DatasetOptions, Model, Spec};
+use gnan::{Dataset, DatasetOptions, Model, Spec, Task};
 use gnan_report::bands::Bands;
 use gnan_report::figure::table::{FigureCell, FigureTable};
 use gnan_report::model_figures::{Figure, ModelFigures};
+use gnan_report::prediction_figures::waterfall;
 use gnan_report::report::Report;
 
 /// Graphs of five to nine nodes with a category, a number and a flag, and a target that follows from them.
@@ -47,6 +48,28 @@ fn data(folder: &std::path::Path, seed: usize, classes: bool) -> Dataset {
     Dataset::open_with(folder, &options).unwrap()
 }
 
+/// One graph of 240 nodes with the same features, of which those of one kind are seldom labelled, and edges of two types.
+fn people(folder: &std::path::Path, seed: usize, classes: bool) -> Dataset {
+    let (mut nodes, mut edges) = ("node_id,kind,size,marked,y\n".to_owned(), "source,target,type\n".to_owned());
+    for node in 0..240usize {
+        let (kind, size, marked) = ((node * 7 + seed) % 3, (node * 13 % 50) as f64 / 10.0, usize::from(node % 4 == 0));
+        let y = [1.0, -0.7, 0.1][kind] + 0.2 * size - marked as f64;
+        let labelled = kind != 1 || node % 5 == 0;
+        let y = match (labelled, classes) {
+            (false, _) => String::new(),
+            (true, true) => ["low", "high", "top"][((y + 2.0) / 1.4).clamp(0.0, 2.0) as usize].to_owned(),
+            (true, false) => format!("{y}"),
+        };
+        writeln!(nodes, "n{node},{},{size},{marked},{y}", ["a", "b", "c"][kind]).unwrap();
+        writeln!(edges, "n{node},n{},road", (node + 1) % 240).unwrap();
+        writeln!(edges, "n{node},n{},rail", (node * 7 + 3) % 240).unwrap();
+    }
+    std::fs::write(folder.join("nodes.csv"), nodes).unwrap();
+    std::fs::write(folder.join("edges.csv"), edges).unwrap();
+    let options = DatasetOptions { targets: vec!["y".to_owned()], ..DatasetOptions::default() };
+    Dataset::open_with(folder, &options).unwrap()
+}
+
 /// The number of a row that has these words, in the column of this name.
 fn find(table: &FigureTable, words: &[&str], column: &str) -> Option<f64> {
     let place = table.header.iter().position(|name| name == column)?;
@@ -66,7 +89,6 @@ fn check(model: &Model, data: &Dataset) {
         [figures.effects(), figures.features_by_distance()].map(|figure: Figure| figure.content.table());
     let json: serde_json::Value = serde_json::from_slice(&overview.json().unwrap()).unwrap();
     let tables: serde_json::Value = serde_json::from_slice(&model.tables().json().unwrap()).unwrap();
-    let definition = model.definition();
     let outputs = &overview.shown_outputs;
     let mut compared = 0;
     for (k, feature) in overview.features.iter().enumerate() {
@@ -78,7 +100,6 @@ fn check(model: &Model, data: &Dataset) {
                 .iter()
                 .map(|x| x.as_f64().unwrap())
                 .collect();
-            let exported = definition.shown(&exported);
             for (c, output) in outputs.iter().enumerate() {
                 let expected = canonical.effect(k, level.point(feature.kind).value(), canonical.anchor(k))[c];
                 let mut place_words: Vec<&str> = if outputs.len() > 1 { vec![output] } else { Vec::new() };
@@ -112,7 +133,76 @@ fn check(model: &Model, data: &Dataset) {
         }
     }
     assert!(compared > 3);
+    check_distances(canonical, &overview);
+    check_own_values(model, data);
     check_words(model, data, &overview);
+}
+
+/// Effects at any distance are those at the anchor times the influence there, wherever an influence is shown.
+fn check_distances(canonical: &Canonical, overview: &Overview) {
+    for (k, feature) in overview.features.iter().enumerate() {
+        let influence = &overview.rho[canonical.rho_of(k, 0)];
+        assert_eq!(canonical.is_separable(k), influence.anchor.is_some() && !canonical.has_level_rhos(k));
+        for level in feature.levels.iter().filter(|_| canonical.is_separable(k)) {
+            let effects = canonical.effects(k, level.point(feature.kind).value());
+            for (slot, effects) in effects.iter().enumerate() {
+                for (c, effect) in effects.iter().enumerate() {
+                    let product = level.values[c] * influence.values[slot][c];
+                    assert!(
+                        (product - effect).abs() < 1e-6 * (1.0 + effect.abs()),
+                        "{}: {product} {effect}",
+                        feature.name
+                    );
+                }
+            }
+        }
+        // Where there is none, effects by distance stand in its place.
+        for curve in &feature.effects_by_distance {
+            let axis = canonical.axis();
+            let is_by = |lens: &usize| curve.name.ends_with(&format!(", {}", axis.lens_name(*lens)));
+            let slot = axis.range((0..axis.lenses()).find(is_by).unwrap_or(0)).start;
+            let name = curve.name.split(": ").nth(1).unwrap().split([' ', ',']).next().unwrap();
+            let Some(level) = feature.levels.iter().find(|level| level.name == name) else { continue };
+            let effect = canonical.effects(k, level.point(feature.kind).value())[slot][curve.output];
+            assert!(curve.values[0].is_none_or(|value| (value - effect).abs() < 1e-9), "{}", curve.name);
+        }
+    }
+}
+
+/// The bar of a node's own value has the effect of that value by every lens, and bars add up.
+fn check_own_values(model: &Model, data: &Dataset) {
+    if data.task() != Task::Node {
+        return;
+    }
+    let explainer = Explainer::new(model, data).unwrap();
+    let canonical = explainer.canonical();
+    for position in 0..12 {
+        let why = explainer.explain(&[position]).unwrap().remove(0);
+        let table = waterfall(model.definition(), &why, 0).content.table();
+        let axis = canonical.axis();
+        let (mut bars, mut found) = (0.0, 0);
+        for row in &table.rows {
+            let numbers = row.iter().filter_map(|cell| match cell {
+                FigureCell::Number(value) => Some(*value),
+                _ => None,
+            });
+            let FigureCell::Words(name) = &row[0] else { panic!("a step has a name") };
+            let value = numbers.clone().next().unwrap();
+            if name != "base" && name != "prediction" {
+                bars += value;
+            }
+            let Some(own) = name.strip_prefix("kind = ") else { continue };
+            let level = own.split(" (").next().unwrap();
+            let lens =
+                (0..axis.lenses()).find(|lens| own.ends_with(&format!("({})", axis.lens_name(*lens)))).unwrap_or(0);
+            let effect = canonical.effect(0, FeatureValue::Level(level), axis.range(lens).start)[0];
+            assert!((value - effect).abs() < 1e-6 * (1.0 + effect.abs()), "{name}: {value} {effect}");
+            found += 1;
+        }
+        assert_eq!(found, axis.lenses(), "{table:?}");
+        let expected = why.total(0) - why.reference_base(0);
+        assert!((bars - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{bars} {expected}");
+    }
 }
 
 /// What the first sentences of a report say of levels has the sign of their effects.
@@ -170,6 +260,22 @@ fn an_effect_is_the_same_number_everywhere() {
             let rho = [RhoChoice::Shared, RhoChoice::PerFeature][seed % 2];
             let spec = Spec::default().epochs(60).hidden(16).layers(2).rho(rho).seed(seed as u64);
             let spec = if seed == 3 { spec.neighbours_only(vec!["kind".to_owned()]) } else { spec };
+            check(&spec.fit(&data).unwrap(), &data);
+        }
+    }
+}
+
+/// The same of nodes, with one lens and with one for each type of edges.
+#[test]
+fn own_values_have_the_effects_of_the_figures() {
+    for seed in 0..4 {
+        for classes in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let data = people(folder.path(), seed, classes);
+            let rho = [RhoChoice::Shared, RhoChoice::PerFeature][seed % 2];
+            let spec = Spec::default().epochs(40).hidden(16).layers(2).rho(rho).seed(seed as u64);
+            let types = ["road".parse().unwrap(), "rail".parse().unwrap()];
+            let spec = if seed > 1 { spec.edge_types(types.to_vec()) } else { spec };
             check(&spec.fit(&data).unwrap(), &data);
         }
     }

@@ -85,8 +85,19 @@ fn terms_are_differences_from_the_average_item() {
             let difference = mean(&|why| why.feature_differences(0)[k]);
             assert!(close(difference, 0.0), "{}: {difference}", all[0].features[k]);
             if all[0].own_and_others(0).is_some() {
-                let own = mean(&|why| why.own_and_others(0).unwrap()[k][0]);
-                assert!(close(own, 0.0), "own {}: {own}", all[0].features[k]);
+                let others = mean(&|why| why.own_and_others(0).unwrap().others[k]);
+                assert!(close(others, 0.0), "others' {}: {others}", all[0].features[k]);
+            }
+        }
+        if all[0].own_and_others(0).is_some() {
+            let own = mean(&|why| why.own_and_others(0).unwrap().own.iter().flatten().sum());
+            let average = all[0].own_and_others(0).unwrap().average_item.unwrap();
+            assert!(close(own + average, 0.0), "{own} {average}");
+            for why in &all {
+                let parts = why.own_and_others(0).unwrap();
+                let sum = parts.own.iter().flatten().chain(&parts.others).sum::<f64>() + average;
+                let total = why.reference_base(0) + why.structure_difference(0) + sum;
+                assert!(close(total, why.prediction[0]), "{total} {}", why.prediction[0]);
             }
         }
         for why in all.into_iter().take(20) {

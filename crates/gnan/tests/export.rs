@@ -85,6 +85,8 @@ struct RhoOrStructure {
 /// Nothing but what the tables say.
 struct Tables {
     normalise: bool,
+    /// Whether outputs are those of classes; in JSON.
+    classes: bool,
     /// For every lens whether receivers are averaged, and which way edges are followed.
     mean: Vec<bool>,
     shell_scale: Vec<f64>,
@@ -150,6 +152,7 @@ impl Tables {
         };
         Tables {
             normalise: json["normalise"].as_bool().unwrap(),
+            classes: ["binary", "multiclass"].contains(&json["outcome"].as_str().unwrap()),
             mean: json["lenses"].as_array().unwrap().iter().map(|lens| lens["pool"] == "mean").collect(),
             shell_scale: json["shell_scale"].as_array().map(|_| numbers(&json["shell_scale"])).unwrap_or_default(),
             base: numbers(&json["base"]),
@@ -177,6 +180,7 @@ impl Tables {
             }
         }
         let mut tables = Tables {
+            classes: false,
             normalise: false,
             mean: Vec::new(),
             shell_scale: Vec::new(),
@@ -290,13 +294,21 @@ impl Tables {
                 let rho = self.at_distance(&over_distance.curve, over_distance.reach, distance);
                 let centre =
                     feature.centre.get(lens).map(|centre| self.at_distance(centre, over_distance.reach, distance));
-                for (c, effect) in feature.effects[level].iter().enumerate() {
-                    let (product, centre) = (values[c] * rho[c], centre.as_ref().map_or(0.0, |centre| centre[c]));
-                    let size = 1.0 + product.abs() + centre.abs();
-                    assert!(
-                        (product - centre - effect).abs() < 1e-7 * size,
-                        "{name} {level}: {product} {centre} {effect}"
-                    );
+                let products: Vec<f64> = (0..values.len())
+                    .map(|c| values[c] * rho[c] - centre.as_ref().map_or(0.0, |centre| centre[c]))
+                    .collect();
+                let size = 1.0 + products.iter().map(|product| product.abs()).fold(0.0, f64::max);
+                // Two classes are shown as the difference of both, more of them less their mean.
+                let mean = products.iter().sum::<f64>() / products.len() as f64;
+                let effects = &feature.effects[level];
+                let expected: Vec<f64> = match (self.classes, &products[..]) {
+                    (true, [no, yes]) => vec![yes - no],
+                    (true, [_, _, ..]) => products.iter().map(|product| product - mean).collect(),
+                    _ => products.clone(),
+                };
+                assert_eq!(effects.len(), expected.len(), "{name} {level}");
+                for (effect, expected) in effects.iter().zip(expected) {
+                    assert!((expected - effect).abs() < 1e-7 * size, "{name} {level}: {expected} {effect}");
                     checked += 1;
                 }
             }
@@ -425,7 +437,7 @@ fn assert_effects_are_shown(model: &Model, tables: &[Tables]) {
     for feature in &overview.features {
         for level in &feature.levels {
             for tables in tables {
-                let exported = model.definition().shown(&tables.features[&feature.name].effects[&level.name]);
+                let exported = &tables.features[&feature.name].effects[&level.name];
                 let close = exported.iter().zip(&level.values).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + b.abs()));
                 assert!(close, "{} {}: {exported:?} {:?}", feature.name, level.name, level.values);
             }

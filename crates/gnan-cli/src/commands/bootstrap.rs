@@ -138,14 +138,13 @@ fn summary(model: &Model, intervals: &Intervals, file: &Path, seconds: f64) -> S
         dim(format!("95 % bands; {}", duration(seconds)))
     );
     let rhos = model.canonical().rhos();
-    let outputs = definition.output_names();
     let shown_outputs = definition.shown_names();
     // The bias's own rho is part of the structure curve and not shown alone.
     let first = usize::from(rhos.len() > 1);
     let rho_names = rhos[first..].iter().map(|rho| rho.name.as_str());
-    text.push_str(&format!("\n{}\n", heading("rho")));
-    text.push_str(&verdicts(rho_names, &intervals.rho_verdicts[first..], &outputs));
-    text.push_str(&format!("\n{}\n", heading("shape functions")));
+    text.push_str(&format!("\n{}\n", heading("by distance")));
+    text.push_str(&verdicts(rho_names, &intervals.rho_verdicts[first..], &shown_outputs));
+    text.push_str(&format!("\n{}\n", heading("effects")));
     let features = definition.learned.features.iter().map(|feature| feature.name.as_str());
     text.push_str(&verdicts(features, &intervals.shape_verdicts, &shown_outputs));
     text.push_str(&format!("\nwrote {}: gnan plot and gnan report draw its bands\n", heading(file.display())));

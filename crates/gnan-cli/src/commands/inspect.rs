@@ -178,12 +178,27 @@ fn levels(feature: &FeatureSchema) -> String {
     format!("{}{more}", names.join(", "))
 }
 
-/// Rho by distance: bars for one, a table for several.
+/// The influence by distance, or the size of effects where they are not separable: bars for one, a table for several; nothing
+/// where every level has effects of its own.
 fn rho_lines(model: &Model, shown: usize) -> String {
-    let curves = model.canonical().influence_by_distance();
+    let canonical = model.canonical();
+    let (title, curves, words) = match model.definition().shows_own_outputs() {
+        true => (
+            "influence by distance",
+            canonical.influence_by_distance(),
+            "relative to the distance at which effects are shown, where it is 1",
+        ),
+        false => (
+            "size of effects by distance",
+            canonical.effect_size_by_distance(),
+            "what one node usually adds or takes away at each distance",
+        ),
+    };
+    if curves.is_empty() {
+        return String::new();
+    }
     let receiver = if model.definition().learned.links.is_some() { "pair" } else { "node" };
     let table = distance_table(&curves, &model.definition().learned.receivers, shown, receiver);
-    let note = dim("how much sources count at each distance; 1 is the largest seen in training");
     let cut = if curves.len() > 1 { rest(curves.len(), shown) } else { String::new() };
-    format!("{}  {note}\n{}{cut}", heading("rho"), table.render())
+    format!("{}  {}\n{}{cut}", heading(title), dim(words), table.render())
 }

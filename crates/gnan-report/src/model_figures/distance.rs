@@ -14,10 +14,14 @@ use crate::text::one_line;
 const RECEIVERS: &str = "Grey bars: how many receivers have a source at that distance.";
 
 impl ModelFigures<'_> {
-    /// The influence by distance, of all features or of each; `None` where every level has a curve of its own.
+    /// The influence by distance, of all features or of each; how large effects are at every distance where outputs are shown
+    /// as differences of several; `None` where every level has a curve of its own.
     pub fn influence_by_distance(&self) -> Option<Figure> {
+        if !self.canonical.definition().shows_own_outputs() {
+            return Some(self.effect_size_by_distance());
+        }
         let mut separable: Vec<usize> = Vec::new();
-        for k in self.order.iter().filter(|k| !self.canonical.has_level_rhos(**k)) {
+        for k in self.order.iter().filter(|k| self.canonical.is_separable(**k)) {
             let rho = self.canonical.rho_of(*k, 0);
             if !separable.contains(&rho) {
                 separable.push(rho);
@@ -54,19 +58,46 @@ impl ModelFigures<'_> {
         Some(Figure::new("influence-by-distance", caption, content))
     }
 
-    /// The effects of the levels of a feature by distance, the most frequent level first; `None` where they share a curve.
+    /// How large effects are at every distance.
+    fn effect_size_by_distance(&self) -> Figure {
+        let outputs = self.overview.shown_outputs.len();
+        let mut sizes = vec![vec![f64::NAN; outputs]; self.canonical.slots()];
+        let lenses = self.canonical.axis().lenses();
+        for (place, curve) in self.canonical.effect_size_by_distance().into_iter().enumerate() {
+            let slots = self.canonical.axis().range(place % lenses);
+            let last = slots.end - 1;
+            slots.zip(&curve.values).for_each(|(slot, size)| sizes[slot][curve.output] = size.unwrap_or(f64::NAN));
+            sizes[last][curve.output] = curve.unreachable.unwrap_or(f64::NAN);
+        }
+        let content = DistanceCurves {
+            title: "Size of effects by distance".to_owned(),
+            unit: format!("size ({})", self.overview.unit),
+            panels: self.panels("", &sizes, outputs, |_, _| None),
+            series: self.overview.shown_outputs.clone(),
+            most: MOST_PANELS,
+            items: self.item_noun(),
+        };
+        let caption = format!(
+            "How much one node that many edges away from the receiver usually adds or takes away: the root mean square over \
+             training nodes, all features together. Signs are in the heatmap. {}{RECEIVERS}",
+            bins_in_words(self.canonical),
+        );
+        Figure::new("influence-by-distance", caption, content)
+    }
+
+    /// The effects of the levels of a feature by distance, the most frequent level first; `None` where they are those of the
+    /// figure of effects times an influence, and for numbers.
     pub fn levels_by_distance(&self, k: usize) -> Option<Figure> {
-        if !self.canonical.has_level_rhos(k) {
+        let feature = &self.overview.features[k];
+        if self.canonical.is_separable(k) || feature.curve.is_some() || feature.levels.is_empty() {
             return None;
         }
-        let feature = &self.overview.features[k];
         let mut levels: Vec<_> = feature.levels.iter().collect();
         levels.sort_by_key(|level| std::cmp::Reverse(level.support.nodes));
         let mut panels = Vec::new();
         for level in levels {
             let point = level.point(feature.kind);
-            let effects: Vec<Vec<f64>> =
-                (0..self.canonical.slots()).map(|slot| self.canonical.effect(k, point.value(), slot)).collect();
+            let effects = self.canonical.effects(k, point.value());
             let outputs = self.overview.shown_outputs.len();
             let band = |slot: usize, c: usize| self.bands.product(k, &point, slot, c);
             for mut panel in self.panels(&level.name, &effects, outputs, band) {

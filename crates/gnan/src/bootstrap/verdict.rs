@@ -39,6 +39,27 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
             verdicts[canonical.rho_at(k, point)] = (0..shown).map(words).collect();
         }
     }
+    // Where outputs are shown as differences of several, all effects that a rho weighs decide.
+    if !canonical.definition().shows_own_outputs() {
+        let shown = canonical.definition().shown_names().len();
+        for (r, verdicts) in verdicts.iter_mut().enumerate() {
+            let weighed: Vec<&Vec<Vec<Band>>> = weighed(canonical, intervals, r).map(|(_, _, slots)| slots).collect();
+            let level = intervals.points.features.iter().enumerate().any(|(k, points)| {
+                canonical.has_level_rhos(k) && points.iter().any(|point| canonical.rho_at(k, point) == r)
+            });
+            if level || weighed.is_empty() {
+                continue;
+            }
+            // The band that is farthest from 0.
+            let clearest = |slot: usize, c: usize| {
+                let bands = weighed.iter().map(|slots| slots[slot][c]);
+                bands.into_iter().find(|band| !band.holds_zero()).unwrap_or_default()
+            };
+            let slots: Vec<Vec<Band>> =
+                (0..canonical.slots()).map(|slot| (0..shown).map(|c| clearest(slot, c)).collect()).collect();
+            *verdicts = (0..shown).map(|c| output(&slots, c)).collect();
+        }
+    }
     if canonical.definition().learned.rho != Rho::Shared {
         for r in (1..verdicts.len()).filter(|r| says_nothing(canonical, intervals, *r)) {
             verdicts[r].fill("nothing to weigh: what it weighs has no reliable effect".to_owned());
@@ -50,14 +71,22 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
 /// Whether nothing that a rho weighs has a reliable effect at any distance: then the rho, which is
 /// scaled to 1 somewhere in any case, means nothing.
 fn says_nothing(canonical: &Canonical, intervals: &Intervals, r: usize) -> bool {
+    weighed(canonical, intervals, r).all(|(_, _, slots)| {
+        let seen = slots.iter().enumerate().filter(|(slot, _)| canonical.seen(*slot));
+        seen.flat_map(|(_, bands)| bands).all(Band::holds_zero)
+    })
+}
+
+/// The values of features that a rho weighs, with the bands of their effects, `[slots][shown outputs]`.
+fn weighed<'a>(
+    canonical: &'a Canonical,
+    intervals: &'a Intervals,
+    r: usize,
+) -> impl Iterator<Item = (usize, &'a Point, &'a Vec<Vec<Band>>)> {
     let features = intervals.points.features.iter().zip(&intervals.products).enumerate();
     features
         .flat_map(|(k, (points, products))| points.iter().zip(products).map(move |(point, bands)| (k, point, bands)))
-        .filter(|(k, point, _)| canonical.rho_at(*k, point) == r)
-        .all(|(_, _, slots)| {
-            let seen = slots.iter().enumerate().filter(|(slot, _)| canonical.seen(*slot));
-            seen.flat_map(|(_, bands)| bands).all(Band::holds_zero)
-        })
+        .filter(move |(k, point, _)| canonical.rho_at(*k, point) == r)
 }
 
 /// The verdict on one rho from whether its band holds 0 at every slot ("unreachable" last), for the slots seen in

@@ -11,7 +11,7 @@ use crate::model::{Certificate, Layout, Model};
 use crate::numbers::number;
 use crate::shape::extremes;
 
-use shape_rules::RuledFeature;
+use shape_rules::{ROUNDING, RuledFeature};
 
 impl Model {
     /// Checks every rule that the model has to keep.
@@ -66,9 +66,12 @@ impl Model {
     fn certify_monotone_rhos(&self, rhos: usize) -> Certificate {
         let (mut largest_rise, mut lowest) = (0.0f64, f64::INFINITY);
         for values in (0..rhos).flat_map(|rho| self.rho_values(rho)) {
-            // From near to far t falls, and so must rho.
-            values.windows(2).for_each(|pair| largest_rise = largest_rise.max(pair[0] - pair[1]));
-            lowest = lowest.min(extremes(values.into_iter()).0);
+            let (low, high) = extremes(values.iter().copied());
+            // From near to far t falls, and so must rho; values that only rounding tells apart are equal.
+            let rounding = ROUNDING * low.abs().max(high.abs());
+            let rises = values.windows(2).map(|pair| pair[0] - pair[1]).filter(|rise| *rise > rounding);
+            largest_rise = rises.fold(largest_rise, f64::max);
+            lowest = lowest.min(low);
         }
         let curves = if rhos == 1 { "one curve".to_owned() } else { format!("{rhos} curves") };
         Certificate {

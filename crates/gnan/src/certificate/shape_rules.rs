@@ -7,7 +7,7 @@ use crate::shape::{Piece, Piecewise, extremes};
 use crate::spec::{Curvature, Trend};
 
 /// How far rounding in f64 may take a rise or a slope, relative to the largest value of the curve.
-const ROUNDING: f64 = 1e-11;
+pub(super) const ROUNDING: f64 = 1e-11;
 
 /// A feature with rules, and everything that decides whether they hold.
 pub(super) struct RuledFeature<'a> {

@@ -2,12 +2,14 @@
 //!
 //! It is the smallest distance at which the feature may contribute, normally the node itself, if that is *supported* (at
 //! least 10 training receivers, and 1 % of them, have a source there) and the effect there is at least 5 % of the largest
-//! at any supported distance. Otherwise it is the supported distance with the largest mean effect, weighted by support.
+//! at any supported distance. Otherwise it is the supported distance with the largest mean effect, weighted by support. Of
+//! several lenses it is that with the larger effects.
 
 use std::collections::BTreeMap;
 
 use super::canonical::{Canonical, FeatureValue};
 use crate::files::Kind;
+use crate::lens::Pool;
 
 /// A distance with fewer training receivers that have a source there is not supported ...
 const LEAST_RECEIVERS: f64 = 10.0;
@@ -31,16 +33,16 @@ impl Canonical {
         *self.anchors[k].get_or_init(|| self.find_anchor(k))
     }
 
-    /// The slot at which a rho is 1; `None` for that of the bias alone, and of a single level.
+    /// The slot at which a rho is 1; `None` where it is no influence.
     pub fn rho_anchor(&self, r: usize) -> Option<usize> {
         self.rho_anchors()[r]
     }
 
     /// For every rho the slot at which it is 1, the anchor of most of the features that it weighs; `None` for that of the bias
-    /// alone, and of a single level.
+    /// alone, and of features whose effects are not [separable](Self::is_separable).
     pub(super) fn rho_anchors(&self) -> Vec<Option<usize>> {
         let mut votes: Vec<BTreeMap<usize, usize>> = vec![BTreeMap::new(); self.layout.rhos.len()];
-        for (k, place) in self.layout.features.iter().enumerate().filter(|(k, _)| !self.has_level_rhos(*k)) {
+        for (k, place) in self.layout.features.iter().enumerate().filter(|(k, _)| self.is_separable(*k)) {
             *votes[place.first_rho].entry(self.anchor(k)).or_default() += 1;
         }
         // The nearest of several.
@@ -61,10 +63,18 @@ impl Canonical {
 
     fn find_anchor(&self, k: usize) -> usize {
         let sizes = self.effect_sizes(k);
-        let by_lens: Vec<usize> =
-            (0..self.axis().lenses()).filter_map(|lens| self.anchor_by_lens(k, lens, &sizes)).collect();
-        let most = by_lens.iter().map(|slot| sizes[*slot].largest).fold(0.0, f64::max);
-        by_lens.into_iter().find(|slot| sizes[*slot].largest >= LEAST_EFFECT * most).unwrap_or(0)
+        let by_lens = (0..self.axis().lenses()).filter_map(|lens| self.anchor_by_lens(k, lens, &sizes));
+        // What a receiver that is averaged gets is divided by the number of nodes of its graph.
+        let learned = &self.definition().learned;
+        let record = &self.definition().record;
+        let nodes = (record.nodes as f64 / record.train_items.max(1) as f64).max(1.0);
+        let size = |slot: usize| match learned.lenses[self.axis().lens_of(slot)].pool {
+            Pool::Mean => sizes[slot].mean / nodes,
+            Pool::Sum => sizes[slot].mean,
+        };
+        // The first of several.
+        let strongest = by_lens.rev().max_by(|a, b| size(*a).total_cmp(&size(*b)));
+        strongest.unwrap_or(0)
     }
 
     /// The anchor among the slots of a lens; `None` where training has seen none of those that count.
@@ -108,7 +118,7 @@ impl Canonical {
     }
 
     /// Values of a feature, each with the number of training nodes that it stands for.
-    fn looked_at(&self, k: usize) -> Vec<(FeatureValue<'_>, f64)> {
+    pub(super) fn looked_at(&self, k: usize) -> Vec<(FeatureValue<'_>, f64)> {
         let feature = &self.definition().learned.features[k];
         let levels = feature.levels.iter();
         let mut values: Vec<(FeatureValue<'_>, f64)> =

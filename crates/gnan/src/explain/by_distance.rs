@@ -1,10 +1,16 @@
-//! Numbers over distance as tables: the influence by distance, and the effects of levels that have a rho each.
+//! Numbers over distance as tables: the influence by distance, and where effects are not separable the effects of values by
+//! distance, and how large they are.
 
 use std::ops::Range;
 
 use serde::Serialize;
 
-use super::canonical::Canonical;
+use super::canonical::{Canonical, FeatureValue};
+use crate::files::Kind;
+use crate::numbers::number;
+
+/// The deciles of a numeric feature at which its effects are listed by distance: low, middle, high.
+const NAMED_DECILES: [usize; 3] = [1, 5, 9];
 
 /// A curve over distance for one output by one lens; a distance that training had not seen has no value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,7 +31,7 @@ pub struct CurveByDistance {
 
 impl Canonical {
     /// The influence by distance of every rho that weighs features as a whole, for every output by every lens. There is
-    /// none of a feature whose levels have a rho each: see [`level_effects_by_distance`](Self::level_effects_by_distance).
+    /// none of a feature that is not [separable](Self::is_separable): see [`effects_by_distance`](Self::effects_by_distance).
     pub fn influence_by_distance(&self) -> Vec<CurveByDistance> {
         let outputs = self.definition().output_names();
         let anchors = self.rho_anchors();
@@ -45,24 +51,52 @@ impl Canonical {
             .collect()
     }
 
-    /// The effects of every level of a feature whose levels have a rho each, for every shown output by every lens; none for
-    /// other features.
-    pub fn level_effects_by_distance(&self, k: usize) -> Vec<CurveByDistance> {
-        if !self.has_level_rhos(k) {
+    /// The effects of every level of a feature that is not [separable](Self::is_separable), or of a low, a middle and a high
+    /// number, for every shown output by every lens; none for other features.
+    pub fn effects_by_distance(&self, k: usize) -> Vec<CurveByDistance> {
+        if self.is_separable(k) {
             return Vec::new();
         }
         let outputs = self.definition().shown_names();
         let feature = &self.definition().learned.features[k];
+        let deciles = NAMED_DECILES.iter().filter_map(|place| feature.deciles.get(*place));
+        let numbers = deciles.map(|x| (number(*x), FeatureValue::Number(*x)));
+        let levels = self.level_values(feature).into_iter().map(|(name, value, _)| (name, value));
+        let mut values: Vec<(String, FeatureValue<'_>)> = Vec::new();
+        if matches!(feature.kind, Kind::Continuous | Kind::Sparse) {
+            values.extend(numbers);
+            values.dedup_by(|next, kept| next.1 == kept.1);
+        }
+        values.extend(levels);
         let mut curves = Vec::new();
-        for (level, (name, value, _)) in self.level_values(feature).into_iter().enumerate() {
-            let effects: Vec<Vec<f64>> = (0..self.slots()).map(|slot| self.effect(k, value, slot)).collect();
+        for (name, value) in values {
+            let effects = self.effects(k, value);
+            let rho = self.raw_shape(k, value).map_or(0, |(_, rho)| rho);
             for (c, output) in outputs.iter().enumerate() {
                 let of_output = if outputs.len() > 1 { format!(" ({output})") } else { String::new() };
                 let name = format!("{}: {name}{of_output}", feature.name);
-                curves.extend(self.curves_by_lens(&name, self.rho_of(k, level), c, |slot| effects[slot][c]));
+                curves.extend(self.curves_by_lens(&name, rho, c, |slot| effects[slot][c]));
             }
         }
         curves
+    }
+
+    /// How large effects are at every distance, for every shown output by every lens: the root mean square over training nodes of
+    /// what one of them adds, all features together.
+    pub fn effect_size_by_distance(&self) -> Vec<CurveByDistance> {
+        let outputs = self.definition().shown_names();
+        let mut squares = vec![vec![0.0; outputs.len()]; self.slots()];
+        let nodes = self.definition().record.nodes.max(1) as f64;
+        for k in 0..self.definition().learned.features.len() {
+            for (value, weight) in self.looked_at(k) {
+                for (effects, squares) in self.effects(k, value).iter().zip(&mut squares) {
+                    let effects = effects.iter().zip(squares);
+                    effects.for_each(|(effect, square)| *square += effect * effect * weight / nodes);
+                }
+            }
+        }
+        let curve = |(c, output): (usize, &String)| self.curves_by_lens(output, 0, c, |slot| squares[slot][c].sqrt());
+        outputs.iter().enumerate().flat_map(curve).collect()
     }
 
     /// A curve for each lens.

@@ -20,13 +20,14 @@ use crate::shape::Piecewise;
 
 use super::anchor::LEAST_EFFECT;
 
-/// The influence by distance: a rho relative to its value at the anchor of the features that it weighs. The rho of a single
-/// level, or of the bias alone, is relative to its largest value: there only the effect table means something.
+/// The influence by distance: a rho relative to its value at the anchor of the features that it weighs. A rho that is no
+/// influence (see [`Canonical::is_separable`]), and that of the bias alone, is relative to its largest value: there only the
+/// effect table means something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RhoCurve {
     /// What it weighs: "all features", "bias", a feature, or a level (`element: O`).
     pub name: String,
-    /// The distance at which it is 1; none for that of the bias alone, and of a single level.
+    /// The distance at which it is 1; none where it is no influence.
     pub anchor: Option<String>,
     /// `[slots][outputs]`: distance 0, 1, ..., and "unreachable" last.
     pub values: Vec<Vec<f64>>,
@@ -381,6 +382,12 @@ impl Canonical {
         definition.learned.features[k].has_level_rhos() && definition.learned.rho == Rho::PerFeature
     }
 
+    /// Whether the effects of a feature are those at its anchor times an influence by distance: not where every level has a
+    /// rho of its own, nor where outputs are shown as differences of several.
+    pub fn is_separable(&self, k: usize) -> bool {
+        !self.has_level_rhos(k) && self.definition().shows_own_outputs()
+    }
+
     /// Which of [`rhos`](Self::rhos) the level (of a categorical feature; missing comes last) or curve of a feature is
     /// weighed by.
     pub fn rho_of(&self, k: usize, level: usize) -> usize {
@@ -407,6 +414,19 @@ impl Canonical {
     /// The effect of a value at a distance, `E_k(value, l)`: the same per shown output.
     pub fn effect(&self, k: usize, value: FeatureValue<'_>, slot: usize) -> Vec<f64> {
         self.definition().shown(&self.product(k, value, slot))
+    }
+
+    /// The effects of a value at every distance, `[slots][shown outputs]`.
+    pub fn effects(&self, k: usize, value: FeatureValue<'_>) -> Vec<Vec<f64>> {
+        let raw = self.raw_shape(k, value);
+        let product = |slot: usize| match &raw {
+            None => vec![0.0; self.outputs()],
+            Some((raw, rho)) => {
+                let (rho, centre) = self.factors(k, *rho, slot);
+                (0..self.outputs()).map(|c| raw[c] * rho[c] - centre[c]).collect()
+            }
+        };
+        (0..self.slots()).map(|slot| self.definition().shown(&product(slot))).collect()
     }
 
     /// What centring takes out of the products of a feature in a slot, per output.

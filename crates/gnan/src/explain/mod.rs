@@ -41,7 +41,7 @@ pub use overview::{FeatureOverview, Overview};
 pub use parquet_table::ParquetTable;
 pub use parts::{MOST_PARTS, Unlisted};
 pub use readout::{ReadoutExplanation, ReadoutTerm};
-pub use reference::{AverageParts, Reference};
+pub use reference::{AverageParts, OwnAndOthers, Reference};
 pub use shape_curve::ShapeCurve;
 pub use tables::{
     AnchorTable, DistanceTable, FeatureTable, LevelTable, ModelTables, ReadoutTables, RhoTable, TABLES_VERSION,

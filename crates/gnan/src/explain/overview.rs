@@ -1,6 +1,6 @@
 //! The overview: the whole model in canonical form, with the support of every part of it.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
@@ -8,6 +8,7 @@ use crate::files::Kind;
 use crate::lens::DistanceAxis;
 use crate::model::{Bin, Distribution, FeatureSchema, Model, Rho, Support, TrainingNodes};
 
+use super::by_distance::CurveByDistance;
 use super::canonical::{Canonical, CanonicalLevel, RhoCurve};
 use super::explainer::Explainer;
 use super::importance::Importance;
@@ -43,7 +44,9 @@ pub struct Overview {
     pub axis: DistanceAxis,
     /// The structure curve, `[slots][shown outputs]`.
     pub structure: Vec<Vec<f64>>,
-    /// Every rho. With one per feature the first is the bias's, which is part of the structure curve.
+    /// Every rho. With one per feature the first is the bias's, which is part of the structure curve. Those that are an influence
+    /// by distance are written down; of the others only effects mean something.
+    #[serde(serialize_with = "influences")]
     pub rho: Vec<RhoCurve>,
     /// How often every distance occurs in training.
     pub receivers: Vec<f64>,
@@ -78,6 +81,9 @@ pub struct FeatureOverview {
     /// The curve of a continuous or sparse feature: effects at the anchor, per shown output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub curve: Option<ShapeCurve>,
+    /// Its effects at every distance, where they are not those at the anchor times an influence by distance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub effects_by_distance: Vec<CurveByDistance>,
 }
 
 impl Model {
@@ -101,6 +107,11 @@ impl Explainer<'_> {
         let features = self.model().features_of(data)?;
         Ok(Overview::new(self.canonical(), Some((&TrainingNodes::of(data), &features))))
     }
+}
+
+/// Writes down the rhos that are an influence by distance.
+fn influences<S: Serializer>(rhos: &[RhoCurve], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(rhos.iter().filter(|rho| rho.anchor.is_some()))
 }
 
 impl Overview {
@@ -147,6 +158,7 @@ impl Overview {
                         bins: distributions[k].bins.clone(),
                         deciles: distributions[k].deciles.clone(),
                     }),
+                    effects_by_distance: canonical.effects_by_distance(k),
                 })
                 .collect(),
             importance: None,

@@ -60,7 +60,7 @@ impl Overview {
         for (distance, values) in distances.iter().zip(&self.structure) {
             rows.values(OverviewPlace { table: "structure", distance, ..plain }, shown, values)?;
         }
-        for rho in &self.rho {
+        for rho in self.rho.iter().filter(|rho| rho.anchor.is_some()) {
             for (distance, values) in distances.iter().zip(&rho.values) {
                 rows.values(OverviewPlace { table: "rho", feature: &rho.name, distance, ..plain }, own, values)?;
             }
@@ -77,6 +77,16 @@ impl Overview {
             }
             for (x, values) in feature.curve.iter().flat_map(|curve| &curve.points) {
                 rows.values(OverviewPlace { table: "curve", range: Some((*x, *x)), ..place }, shown, values)?;
+            }
+            for curve in &feature.effects_by_distance {
+                let place = OverviewPlace { table: "effect by distance", level: &curve.name, ..place };
+                let output = std::slice::from_ref(&shown[curve.output]);
+                let finite = curve.values.iter().enumerate().map(|(distance, value)| (distance.to_string(), *value));
+                for (distance, value) in finite.chain([("unreachable".to_owned(), curve.unreachable)]) {
+                    if let Some(value) = value {
+                        rows.values(OverviewPlace { distance: &distance, ..place }, output, &[value])?;
+                    }
+                }
             }
             for bin in feature.curve.iter().flat_map(|curve| &curve.bins) {
                 // Not an effect but a count: how many nodes and graphs have such values.

@@ -100,18 +100,30 @@ impl Explanation {
         amounts
     }
 
-    /// Contribution of the own value of every feature of the node that is predicted, and that of all other nodes, to an output,
-    /// compared with the reference; `None` for a graph.
-    pub fn own_and_others(&self, output: usize) -> Option<Vec<[f64; 2]>> {
+    /// The contributions of a node's own values and those of all other nodes apart; `None` for a graph.
+    pub fn own_and_others(&self, output: usize) -> Option<OwnAndOthers> {
         if !self.by_receiver.is_empty() || self.nodes.is_empty() {
             return None;
         }
         let itself: Vec<usize> = (0..self.axis.lenses()).map(|lens| self.axis.range(lens).start).collect();
-        let split = |(k, whole): (usize, f64)| {
-            let own: f64 = itself.iter().map(|slot| self.by_feature_and_distance[k][*slot][output]).sum();
-            let own = own - self.compared_with().map_or(0.0, |average| average.own[k][output]);
-            [own, whole - own]
-        };
-        Some(self.feature_differences(output).into_iter().enumerate().map(split).collect())
+        let own = self.by_feature_and_distance.iter();
+        let own: Vec<Vec<f64>> = own.map(|slots| itself.iter().map(|slot| slots[*slot][output]).collect()).collect();
+        let average = |k: usize| self.compared_with().map_or(0.0, |average| average.own[k][output]);
+        let others = self.feature_differences(output).into_iter().enumerate();
+        let others = others.map(|(k, whole)| whole + average(k) - own[k].iter().sum::<f64>()).collect();
+        let average_item = self.compared_with().map(|_| -(0..own.len()).map(average).sum::<f64>());
+        Some(OwnAndOthers { own, others, average_item })
     }
+}
+
+/// What a node's own values and those of other nodes contribute to an output, by feature; with structure and base they add up
+/// to the prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnAndOthers {
+    /// The effect of the node's own value at distance 0, `[features][lenses]`: the same number as in figures of effects.
+    pub own: Vec<Vec<f64>>,
+    /// What all other nodes contribute, compared with the reference.
+    pub others: Vec<f64>,
+    /// Less what own values contribute on average, where terms are compared with the average item.
+    pub average_item: Option<f64>,
 }

@@ -44,6 +44,9 @@ pub struct ModelTables {
     pub outcome: Outcome,
     /// Names of the outputs.
     pub outputs: Vec<String>,
+    /// Names of the outputs as effects on them are shown: the second of two classes, whose effects are on its log-odds; every
+    /// class, whose effects are less their mean over classes; or every target.
+    pub shown_outputs: Vec<String>,
     /// The targets.
     pub targets: Vec<TargetSchema>,
     /// Whether edges have a direction.
@@ -192,7 +195,7 @@ pub struct LevelTable {
     pub rho: usize,
     /// Its value, per output: what rho is multiplied by.
     pub values: Vec<f64>,
-    /// Its effect at the anchor of the feature, per output, as figures show it.
+    /// Its effect at the anchor of the feature, per shown output: what figures and ledgers show.
     pub effect: Vec<f64>,
     /// Its support in training.
     pub support: Support,
@@ -208,6 +211,7 @@ impl Canonical {
             task: definition.learned.task,
             outcome: definition.learned.outcome,
             outputs: definition.output_names(),
+            shown_outputs: definition.shown_names(),
             targets: definition.learned.targets.clone(),
             directed: definition.learned.directed,
             normalise: definition.spec.statistics.normalise,
@@ -316,7 +320,7 @@ impl Canonical {
                 missing: value == FeatureValue::Missing,
                 rho: self.rho_of(k, index),
                 values: self.shape_times_scale(k, value).expect("a model has a value for each of its own levels"),
-                effect: self.product(k, value, anchor),
+                effect: self.effect(k, value, anchor),
                 support,
             });
         FeatureTable {
@@ -410,7 +414,8 @@ impl ModelTables {
                 let rho = &self.rho[level.rho].name;
                 let support = Some(level.support);
                 rows.values(&RowPlace { table, level: &level.name, rho, support, ..place }, &level.values)?;
-                rows.values(&RowPlace { table: "effect", level: &level.name, rho: "", ..place }, &level.effect)?;
+                let place = RowPlace { table: "effect", level: &level.name, rho: "", ..place };
+                rows.named_values(&place, &self.shown_outputs, &level.effect)?;
             }
             if let Some(other) = &feature.other {
                 rows.write(["other", &feature.name, other, "", "", "", "", "", "", ""])?;
@@ -465,12 +470,17 @@ impl CsvRows<'_> {
 
     /// One row per output.
     fn values(&mut self, place: &RowPlace<'_>, values: &[f64]) -> Result<()> {
+        self.named_values(place, self.outputs, values)
+    }
+
+    /// The same for outputs of these names.
+    fn named_values(&mut self, place: &RowPlace<'_>, outputs: &[String], values: &[f64]) -> Result<()> {
         let at = place.at.map(|at| at.to_string()).unwrap_or_default();
         let [nodes, graphs, items] = match place.support {
             Some(Support { nodes, graphs, items }) => [nodes, graphs, items].map(|count| count.to_string()),
             None => Default::default(),
         };
-        for (output, value) in self.outputs.iter().zip(values) {
+        for (output, value) in outputs.iter().zip(values) {
             let value = value.to_string();
             self.write([
                 place.table,

@@ -2,11 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::training_nodes::{Support, SupportCounter, TrainingNodes};
+use super::training_nodes::{LITTLE_SUPPORT, Support, SupportCounter, TrainingNodes};
 use crate::dataset::Feature;
 
 /// Most bins of a feature; with fewer distinct values every value has its own.
 const MOST_BINS: usize = 24;
+/// Fewest bins of a feature with more distinct values.
+const FEWEST_BINS: usize = 4;
+/// As many items have values of a bin if all bins are alike: enough for few bins to have little support by chance.
+const ITEMS_PER_BIN: u64 = 2 * LITTLE_SUPPORT;
 /// Steps between the smallest and the largest value at which values are recorded.
 const STEPS: usize = 10;
 /// Whole numbers from here on are not all told apart.
@@ -61,7 +65,8 @@ impl Distribution {
         let deciles = (0..=STEPS).map(decile).collect();
         let whole = sorted.iter().all(|value| value.fract() == 0.0 && value.abs() < MOST_WHOLE);
         sorted.dedup();
-        let mut bins = bins_of(&sorted, whole);
+        let most = (nodes.item_count / ITEMS_PER_BIN as usize).clamp(FEWEST_BINS, MOST_BINS);
+        let mut bins = bins_of(&sorted, whole, most);
         let mut counters = vec![SupportCounter::default(); bins.len()];
         for (node, value) in known() {
             let after = bins.partition_point(|bin| bin.from <= value);
@@ -72,24 +77,24 @@ impl Distribution {
     }
 }
 
-/// Bins over distinct values in ascending order.
-fn bins_of(distinct: &[f64], whole: bool) -> Vec<Bin> {
+/// At most so many bins over distinct values in ascending order.
+fn bins_of(distinct: &[f64], whole: bool, most: usize) -> Vec<Bin> {
     let bin = |from: f64, to: f64| Bin { from, to, support: Support::default() };
     let (min, max) = (distinct[0], distinct[distinct.len() - 1]);
-    if distinct.len() <= MOST_BINS {
+    if distinct.len() <= most {
         return distinct.iter().map(|value| bin(*value, *value)).collect();
     }
     if whole {
-        // Every bin holds as many whole numbers as the others.
-        let wide = ((max - min + 1.0) / MOST_BINS as f64).ceil();
-        let count = ((max - min + 1.0) / wide).ceil().min(MOST_BINS as f64) as usize;
-        return (0..count).map(|b| bin(min + wide * b as f64, min + wide * (b + 1) as f64)).collect();
+        // Every bin holds as many whole numbers as the others, but for the last.
+        let wide = ((max - min + 1.0) / most as f64).ceil();
+        let count = ((max - min + 1.0) / wide).ceil().min(most as f64) as usize;
+        return (0..count).map(|b| bin(min + wide * b as f64, (min + wide * (b + 1) as f64).min(max))).collect();
     }
     let edge = |index: usize| {
-        let share = index as f64 / MOST_BINS as f64;
+        let share = index as f64 / most as f64;
         (min * (1.0 - share) + max * share).clamp(min, max)
     };
-    let mut edges: Vec<f64> = (0..=MOST_BINS).map(edge).collect();
+    let mut edges: Vec<f64> = (0..=most).map(edge).collect();
     // Of values that can hardly be told apart there are fewer.
     edges.dedup_by(|next, previous| *next <= *previous);
     edges.windows(2).map(|ends| bin(ends[0], ends[1])).collect()
@@ -107,7 +112,7 @@ mod tests {
             [ulps(1.0), ulps(1e300), huge, (0..40).map(f64::from).collect(), vec![f64::MIN, 0.0, f64::MAX]];
         for distinct in sets {
             for whole in [false, distinct.iter().all(|value| value.fract() == 0.0 && value.abs() < MOST_WHOLE)] {
-                let bins = bins_of(&distinct, whole);
+                let bins = bins_of(&distinct, whole, MOST_BINS);
                 assert!(bins.is_sorted_by(|a, b| a.from < b.from && a.to <= b.from), "{bins:?}");
                 assert!(bins.iter().all(|bin| bin.from <= bin.to && bin.to.is_finite()));
                 let (first, last) = (bins[0], bins[bins.len() - 1]);

@@ -270,6 +270,12 @@ impl Definition {
         }
     }
 
+    /// Whether outputs are shown as they are: then effects are products of a shape function and a distance function. Log-odds
+    /// of two logits and logits centred over classes are differences of such products.
+    pub fn shows_own_outputs(&self) -> bool {
+        self.learned.outputs == 1 || matches!(self.learned.outcome, Outcome::MultiLabel | Outcome::MultiRegression)
+    }
+
     /// Names of the outputs as they are shown.
     pub fn shown_names(&self) -> Vec<String> {
         let names = self.output_names();

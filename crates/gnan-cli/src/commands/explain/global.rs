@@ -161,30 +161,38 @@ impl Global<'_> {
         (rows, others)
     }
 
-    /// The influence by distance of all features, or of one; the effects of the levels of one that have a rho each.
+    /// The influence by distance of all features, or of one; where effects are not separable, how large they are, or those of
+    /// one feature.
     fn by_distance(&self, feature: Option<usize>) -> String {
         let definition = self.canonical.definition();
         let is_shown = |curve: &CurveByDistance| {
             feature.is_none_or(|k| self.canonical.rhos_of(k).contains(&curve.rho))
                 && self.outputs.iter().any(|output| output.own.0 == curve.output)
         };
-        let levels = feature.map_or_else(Vec::new, |k| self.canonical.level_effects_by_distance(k));
-        let of_levels = !levels.is_empty();
-        let curves: Vec<CurveByDistance> = match of_levels {
-            true => levels,
-            false => self.canonical.influence_by_distance().into_iter().filter(is_shown).collect(),
+        let effects = feature.map_or_else(Vec::new, |k| self.canonical.effects_by_distance(k));
+        let separable = definition.shows_own_outputs();
+        let is_of_shown = |curve: &CurveByDistance| self.shown().iter().any(|output| output.shown.0 == curve.output);
+        let of_levels = !effects.is_empty();
+        let curves: Vec<CurveByDistance> = match (of_levels, separable) {
+            (true, _) => effects.into_iter().filter(is_of_shown).collect(),
+            (false, true) => self.canonical.influence_by_distance().into_iter().filter(is_shown).collect(),
+            (false, false) => self.canonical.effect_size_by_distance().into_iter().filter(is_of_shown).collect(),
         };
         if curves.is_empty() {
             return String::new();
         }
         let table = distance_table(&curves, &definition.learned.receivers, self.top, self.receiver());
-        let (title, words) = match of_levels {
-            true => {
+        let (title, words) = match (of_levels, separable) {
+            (true, _) => {
                 ("effects by distance", format!("what one such node adds at each distance, {}", self.overview.unit))
             }
-            false => (
+            (false, true) => (
                 "influence by distance",
                 "relative to the distance at which effects are shown, where it is 1".to_owned(),
+            ),
+            (false, false) => (
+                "size of effects by distance",
+                format!("what one node usually adds or takes away at each distance, {}", self.overview.unit),
             ),
         };
         let more = curves.len().saturating_sub(self.top);
