@@ -49,6 +49,10 @@ pub fn waterfall(definition: &Definition, why: &Explanation, output: usize) -> F
         probability,
     };
     let caption = match why.compared_with() {
+        Some(_) if definition.learned.task == Task::Graph => {
+            "From the average prediction of the training items (base) to this one: what every feature, and the structure of \
+             the graph, contribute more or less than on average. The steps add up to the prediction exactly."
+        }
         Some(_) => {
             "From the average prediction of the training items (base) to this one. Own values have the effects of the figures; \
              all else is what it contributes more or less than on average. The steps add up to the prediction exactly."
