@@ -247,6 +247,47 @@ fn molecules_are_named_by_the_first_column_of_different_words() {
 }
 
 #[test]
+fn names_that_are_all_different_are_taken_before_those_that_repeat() {
+    let named = |column: &str, id: &dyn Fn(usize) -> String| {
+        let table: String = (0..12)
+            .map(|row| format!("Project {},{},C{},{row}.5\n", ["A", "B"][row % 2], id(row), "C".repeat(row)))
+            .collect();
+        let files = folder(&[("m.csv", &format!("name,{column},smiles,y\n{table}"))]);
+        open(&files.path().join("m.csv"), "y").unwrap().graph_id(2).to_owned()
+    };
+    assert_eq!(named("Compound ID", &|row| format!("M-{row}")), "M-2");
+    // Where all repeat, the most usual name stays.
+    assert_eq!(named("Compound ID", &|row| format!("M-{}", row % 3)), "Project A (2)");
+}
+
+#[test]
+fn periods_are_no_ends_of_edges() {
+    let nodes: String = (0..12).map(|node| format!("a{node},{node}.5\n")).collect();
+    let nodes = format!("node_id,y\n{nodes}");
+    let edges = |header: &str| -> String {
+        let rows =
+            (0..11).map(|node| format!("2024-01-{:02},2024-02-{:02},a{node},a{}\n", node + 1, node + 1, node + 1));
+        format!("{header}\n{}", rows.collect::<String>())
+    };
+    let opened = |header: &str| {
+        let files = folder(&[("nodes.csv", &nodes), ("edges.csv", &edges(header))]);
+        open(files.path(), "y").map(|data| data.graph(0).edge_count())
+    };
+    assert_eq!(opened("start,end,head,tail").unwrap(), 11);
+    assert_eq!(opened("from,to,start,end").unwrap(), 11);
+    let refusal = opened("start,end,one,other").unwrap_err().to_string();
+    for word in ["no columns \"source\" and \"target\"", "\"start\" and \"end\" hold dates"] {
+        assert!(refusal.contains(word), "{refusal}");
+    }
+    // A node that is not there: the columns of the ends are named.
+    let files = folder(&[("nodes.csv", &nodes), ("edges.csv", "from,to\na1,a99\n")]);
+    let refusal = open(files.path(), "y").map(|_| ()).unwrap_err().to_string();
+    for word in ["node \"a99\" is not in nodes.csv", "\"from\" and \"to\" are not the ends", "source and target"] {
+        assert!(refusal.contains(word), "{refusal}");
+    }
+}
+
+#[test]
 fn a_model_remembers_whether_the_day_comes_first() {
     let ring_of = |date: &dyn Fn(usize) -> String, nodes: usize| {
         ring("node_id,opened,y", |node| format!("a{node},{},{}", date(node), node as f64 * 0.5), nodes)
