@@ -43,7 +43,7 @@ pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub(crate) use pairs_file::read_pairs;
 #[cfg(feature = "parquet")]
 pub use parquet::PARQUET_THREAD;
-pub use skipped_rows::skipped_csv;
+pub use skipped_rows::{skipped_csv, skipped_note};
 pub use table::bounds::{Bound, Side};
 pub use table::dates::DateOrder;
 pub(crate) use table::number_text::written_as_text;
