@@ -195,7 +195,7 @@ pub fn knots(definition: &Definition) -> Option<String> {
 pub fn ending(definition: &Definition) -> String {
     let record = &definition.record;
     let epochs = counted(record.epochs, "epoch");
-    format!("{epochs}, the best was {}: {}", count(record.best_epoch), record.ended)
+    format!("{epochs}, the best was {}: {}", count(record.best_epoch), record.ending())
 }
 
 /// The penalties by which features were selected, a line each; the kept one is marked.

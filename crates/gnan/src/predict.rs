@@ -122,6 +122,7 @@ impl Model {
                         kind: feature.kind,
                         unit: feature.unit.clone(),
                         levels: feature.levels.iter().map(|level| level.name.clone()).collect(),
+                        date_order: feature.date_order,
                     })
                     .collect(),
             ),
@@ -372,6 +373,7 @@ fn link_options(definition: &Definition, schema: &LinkSchema) -> DatasetOptions 
         kind: end.kind,
         unit: end.unit.clone(),
         levels: end.levels.clone(),
+        date_order: end.date_order,
     });
     let mut options = DatasetOptions {
         links: Some(LinkOptions { pairs, ends: Some(schema.ends.clone()) }),

@@ -144,7 +144,7 @@ fn csv_edges_may_leave_the_graph_to_unique_ids() {
 fn csv_mistakes_are_named_with_file_and_line() {
     let with_nodes = |nodes| read_files(&[("nodes.csv", nodes), ("edges.csv", "source,target\n")]);
     refused(with_nodes("node_id,x\na,1\nb,2\n\na,3\n"), &["nodes.csv:5", "\"a\"", "line 2"]);
-    refused(with_nodes("node_id,x\na,1\nb\n"), &["nodes.csv:3", "1 cells", "2"]);
+    refused(with_nodes("node_id,x\na,1\nb\n"), &["nodes.csv:3", "1 cell,", "2"]);
     refused(with_nodes("node_id,x\r\na,1\r\n\r\nb,1,2\r\n"), &["nodes.csv:4", "3 cells"]);
     refused(with_nodes("node_id,x\na,1\nb,inf\n"), &["nodes.csv:3", "infinite", "\"x\"", "empty"]);
     refused(with_nodes("node_id,x\na,-Infinity\n"), &["nodes.csv:2", "infinite"]);
@@ -453,8 +453,8 @@ fn mistakes_in_a_table_of_molecules_are_named() {
     refused(at_once("name,smiles\na,C\nb,C(C\n"), &["set.csv:3", "\"b\"", "C(C", "correct or remove"]);
     refused(at_once("name,smiles\na,C\nb,\n"), &["set.csv:3", "\"b\"", "no SMILES"]);
     refused(at_once("name,smiles\na,C\nb,C,7\n"), &["set.csv:3", "3 cells", "comma"]);
-    refused(plain("name,smiles\na,Xx\n"), &["set.csv", "1 of 1 row", "line 2, a", "Xx"]);
-    refused(plain("name,smiles\na,Xx\nb,C\nc,\n"), &["2 of 3 rows", "line 4, c: has no SMILES", "5 %"]);
+    refused(plain("name,smiles\na,Xx\n"), &["set.csv", "1 of 1 row", "\"a\" on line 2", "Xx"]);
+    refused(plain("name,smiles\na,Xx\nb,C\nc,\n"), &["2 of 3 rows", "\"c\" on line 4 has no SMILES", "5 %"]);
     refused(plain("name,y\na,1\n"), &["set.csv:1", "\"name\", \"y\"", "the option smiles-column"]);
     refused(plain(""), &["set.csv", "empty"]);
     refused(plain("smiles\n"), &["empty"]);

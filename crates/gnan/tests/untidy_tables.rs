@@ -92,7 +92,7 @@ fn a_few_words_among_many_numbers_are_missing_and_many_are_levels() {
 #[test]
 fn very_many_classes_are_refused_with_the_likely_reason() {
     let refusal = |cell: &dyn Fn(usize) -> String| {
-        let cells: Vec<String> = (0..60).map(cell).collect();
+        let cells: Vec<String> = (0..60).map(|row| format!("\"{}\"", cell(row))).collect();
         let files = folder(&[("m.csv", &molecules(&cells))]);
         open(&files.path().join("m.csv"), "activity").map(|_| ()).unwrap_err().to_string()
     };
@@ -101,7 +101,16 @@ fn very_many_classes_are_refused_with_the_likely_reason() {
         assert!(numbers.contains(word), "{numbers}");
     }
     assert!(refusal(&|row| format!("word {row}")).contains("look like names"));
-    // Whoever asks for classes gets them.
+    for (cell, reason) in [
+        (refusal(&|row| format!("{},234", row + 1)), "\"1,234\" has a thousands separator (write 1234)"),
+        (refusal(&|row| format!("{row},25")), "\"0,25\" has a decimal comma (write 0.25"),
+        (refusal(&|row| format!("1.{row}kg")), "\"1.0kg\" has a unit in the cell (write 1.0"),
+        (refusal(&|row| format!("{row} %")), "\"0 %\" has a unit in the cell (write 0,"),
+    ] {
+        let cell = cell.replace("\"\"", "\"");
+        assert!(cell.contains("look like numbers read as text") && cell.contains(reason), "{cell}");
+    }
+    // A request for classes is granted.
     let cells: Vec<String> = (0..60).map(|row| format!("word {row}")).collect();
     let files = folder(&[("m.csv", &molecules(&cells))]);
     let options = DatasetOptions {
@@ -110,6 +119,36 @@ fn very_many_classes_are_refused_with_the_likely_reason() {
         ..DatasetOptions::default()
     };
     assert!(Dataset::open_with(files.path().join("m.csv"), &options).is_ok());
+}
+
+#[test]
+fn a_quantity_with_hardly_a_known_value_is_refused() {
+    let opened = |known: usize, cell: &str, problem: Option<Problem>| {
+        let cells: Vec<String> =
+            (0..60).map(|row| if row < known { format!("{row}.5") } else { cell.to_owned() }).collect();
+        let files = folder(&[("m.csv", &molecules(&cells))]);
+        let options = DatasetOptions { targets: vec!["activity".to_owned()], problem, ..DatasetOptions::default() };
+        Dataset::open_with(files.path().join("m.csv"), &options)
+    };
+    for known in [1, 2, 5] {
+        let refusal = opened(known, "<4.0", None).unwrap_err().to_string();
+        for word in ["mostly bounds", &format!("{} bounds such as \"<4\"", 60 - known), "tenth of all"] {
+            assert!(refusal.contains(word), "\"{word}\" is not in: {refusal}");
+        }
+    }
+    assert_eq!(opened(6, "<4.0", None).unwrap().labelled().len(), 6);
+    // Numbers that are read as text, where a quantity was requested.
+    let refusal = opened(2, "\"1,234\"", Some(Problem::Regression)).unwrap_err().to_string();
+    assert!(refusal.contains("2 known values") && refusal.contains("thousands separator"), "{refusal}");
+    // Values that are just missing: data may be looked at, but nothing can be learned.
+    let spec = Spec::default().hidden(16).layers(2).epochs(2);
+    let refusal = spec.fit(&opened(2, "", None).unwrap()).map(|_| ()).unwrap_err().to_string();
+    assert!(refusal.contains("2 known values") && refusal.contains("at least 3"), "{refusal}");
+    let model = spec.fit(&opened(3, "", None).unwrap()).unwrap();
+    assert_eq!(model.record().valid_items, 0);
+    let long = Spec::default().hidden(16).layers(2).patience(2).learning_rate(1e-9).epochs(1000);
+    let model = long.fit(&opened(3, "", None).unwrap()).unwrap();
+    assert_eq!(model.record().ending(), "the training loss stopped improving");
 }
 
 /// 60 rows, of which three cannot be read: a broken SMILES, none at all, and a row with a comma too many.
@@ -205,6 +244,82 @@ fn molecules_are_named_by_the_first_column_of_different_words() {
     };
     let named = Dataset::open_with(files.path().join("m.csv"), &options).unwrap();
     assert_eq!(named.graph_id(2), "2024-01-03");
+}
+
+#[test]
+fn names_that_are_all_different_are_taken_before_those_that_repeat() {
+    let named = |column: &str, id: &dyn Fn(usize) -> String| {
+        let table: String = (0..12)
+            .map(|row| format!("Project {},{},C{},{row}.5\n", ["A", "B"][row % 2], id(row), "C".repeat(row)))
+            .collect();
+        let files = folder(&[("m.csv", &format!("name,{column},smiles,y\n{table}"))]);
+        open(&files.path().join("m.csv"), "y").unwrap().graph_id(2).to_owned()
+    };
+    assert_eq!(named("Compound ID", &|row| format!("M-{row}")), "M-2");
+    // Where all repeat, the most usual name stays.
+    assert_eq!(named("Compound ID", &|row| format!("M-{}", row % 3)), "Project A (2)");
+}
+
+#[test]
+fn periods_are_no_ends_of_edges() {
+    let nodes: String = (0..12).map(|node| format!("a{node},{node}.5\n")).collect();
+    let nodes = format!("node_id,y\n{nodes}");
+    let edges = |header: &str| -> String {
+        let rows =
+            (0..11).map(|node| format!("2024-01-{:02},2024-02-{:02},a{node},a{}\n", node + 1, node + 1, node + 1));
+        format!("{header}\n{}", rows.collect::<String>())
+    };
+    let opened = |header: &str| {
+        let files = folder(&[("nodes.csv", &nodes), ("edges.csv", &edges(header))]);
+        open(files.path(), "y").map(|data| data.graph(0).edge_count())
+    };
+    assert_eq!(opened("start,end,head,tail").unwrap(), 11);
+    assert_eq!(opened("from,to,start,end").unwrap(), 11);
+    let refusal = opened("start,end,one,other").unwrap_err().to_string();
+    for word in ["no columns \"source\" and \"target\"", "\"start\" and \"end\" hold dates"] {
+        assert!(refusal.contains(word), "{refusal}");
+    }
+    // A node that is not there: the columns of the ends are named.
+    let files = folder(&[("nodes.csv", &nodes), ("edges.csv", "from,to\na1,a99\n")]);
+    let refusal = open(files.path(), "y").map(|_| ()).unwrap_err().to_string();
+    for word in ["node \"a99\" is not in nodes.csv", "\"from\" and \"to\" are not the ends", "source and target"] {
+        assert!(refusal.contains(word), "{refusal}");
+    }
+}
+
+#[test]
+fn a_model_remembers_whether_the_day_comes_first() {
+    let ring_of = |date: &dyn Fn(usize) -> String, nodes: usize| {
+        ring("node_id,opened,y", |node| format!("a{node},{},{}", date(node), node as f64 * 0.5), nodes)
+    };
+    let trained = |date: &dyn Fn(usize) -> String| {
+        let data = open(ring_of(date, 28).path(), "y").unwrap();
+        let model = Spec::default().hidden(16).layers(2).epochs(2).fit(&data).unwrap();
+        Model::from_bytes(&model.to_bytes().unwrap()).unwrap()
+    };
+    let day_first = trained(&|node| format!("{:02}/06/2022", node + 1));
+    let month_first = trained(&|node| format!("06/{:02}/22", node + 1));
+    // 05/06/2022 is day 19,148 or, with the month first, 2022-05-06: day 19,118.
+    for (model, first, expected) in [(&day_first, "day", 19_148.0), (&month_first, "month", 19_118.0)] {
+        for batch in ["05/06/2022", "05/06/22"] {
+            let new = ring_of(&|_| batch.to_owned(), 5);
+            let data = Dataset::open_with(new.path(), &model.data_options()).unwrap();
+            let Values::Numbers(days) = &data.features()[0].values else { panic!("days are numbers") };
+            assert_eq!(days[0], expected, "{first}: {batch}");
+            assert!(
+                notes(&data).contains(&format!("the {first} comes first, as in the training data")),
+                "{}",
+                notes(&data)
+            );
+            assert!(data.cautions().is_empty(), "{:?}", data.cautions());
+            model.predict(&data).unwrap();
+        }
+    }
+    // Dates that say themselves what is what need no memory, and a model that has none still refuses.
+    let iso = trained(&|node| format!("2022-06-{:02}", node + 1));
+    let new = ring_of(&|_| "05/06/2022".to_owned(), 5);
+    let refusal = Dataset::open_with(new.path(), &iso.data_options()).map(|_| ()).unwrap_err().to_string();
+    assert!(refusal.contains("cannot be told apart"), "{refusal}");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gnan::dataset::{LinkPairs, Links, QueriedPair};
-use gnan::files::{BUILT_IN, ReadOptions, known_formats};
-use gnan::numbers::{counted, counted_more};
+use gnan::files::{BUILT_IN, ReadOptions, known_formats, skipped_note};
+use gnan::numbers::counted_more;
 use gnan::run::DistanceCache;
 use gnan::spec::TaskChoice;
 use gnan::{Dataset, DatasetOptions, Error, Model, Spec};
@@ -99,13 +99,8 @@ fn open_to_train(data: &str, options: DatasetOptions) -> Result<Dataset> {
 /// The same for a model, which knows its columns: shows what could not be read as it stands.
 fn open(data: &str, options: DatasetOptions) -> Result<Dataset> {
     let found = open_quietly(data, options)?;
-    if let [first, ..] = found.skipped() {
-        let rows = counted(found.skipped().len(), "row");
-        let are = if found.skipped().len() == 1 { "is" } else { "are" };
-        show_notes(&[format!(
-            "{rows} cannot be read and {are} left out, the first being \"{}\", which {} (gnan data info lists all)",
-            first.id, first.reason
-        )]);
+    if let Some(note) = skipped_note(found.skipped()) {
+        show_notes(&[format!("{note} (gnan data info lists all)")]);
     }
     show_notes(found.cautions());
     Ok(found)

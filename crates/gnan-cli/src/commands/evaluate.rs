@@ -92,7 +92,7 @@ enum TuneArg {
     First,
 }
 
-/// The document of `--json`: what the library reports, and what it was asked.
+/// The document of `--json`: what the library reports, and what was requested.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]

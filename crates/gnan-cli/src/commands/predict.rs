@@ -75,7 +75,7 @@ pub fn run(args: &PredictArgs, json: bool) -> Result<Completion> {
         (Some(pairs), _) => args.read.open_pairs(&model, &args.data, QueriedPair::read(pairs)?)?,
         (None, None) => args.read.open_for(&model, &args.data)?,
         (None, Some(_)) => {
-            return Err(Error::usage("a model of links is asked about pairs of nodes")
+            return Err(Error::usage("a model of links predicts pairs of nodes, and none are given")
                 .with_remedy("name a table of them with --pairs; it has columns source and target")
                 .into());
         }

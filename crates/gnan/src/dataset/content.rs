@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::feature::read_as_numbers;
+use super::feature::{read_as_dates, read_as_numbers};
 use super::roles::{check_weights, choose_targets, leave_out_names, take_weights};
 use super::{DatasetOptions, Feature, Links, Problem, Target};
 use crate::checksum::Checksum;
@@ -73,9 +73,15 @@ impl Content {
             }
         }
         if options.problem == Some(Problem::Regression) {
-            target_columns
-                .iter_mut()
-                .try_for_each(|column| read_as_numbers(column, column.unit.as_deref() == Some(DAYS)))?;
+            for column in &mut target_columns {
+                match column.unit.as_deref() {
+                    Some(DAYS) => read_as_dates(column, None)?,
+                    _ => read_as_numbers(column),
+                }
+            }
+        }
+        if !options.targets_optional && options.problem != Some(Problem::Classification) {
+            target_columns.iter().try_for_each(Target::check_known)?;
         }
         // Someone who has not chosen a target yet may choose any column.
         let candidates = if target_columns.is_empty() { unused.as_slice() } else { &[] };

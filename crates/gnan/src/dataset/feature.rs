@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::files::{Column, Kind, MISSING, Values, cell_numbers};
+use crate::files::{Column, DateOrder, Kind, MISSING, Values, cell_days, cell_numbers, written_as_text};
 use crate::numbers::{DAYS, counted};
 use crate::spec::NodeDescription;
 
@@ -30,6 +30,8 @@ pub struct Feature {
     pub description: Option<NodeDescription>,
     /// Which two features it is made of; `None`: it is not a pair.
     pub pair: Option<FeaturePair>,
+    /// Whether the day or the month comes first in its cells, where they are dates that show it.
+    pub date_order: Option<DateOrder>,
 }
 
 /// What a model knows of a feature that data are opened for: its column is read as such, whatever it looks like.
@@ -43,6 +45,8 @@ pub struct KnownFeature {
     pub unit: Option<String>,
     /// The levels of a categorical feature, which one-hot columns of these names stand for.
     pub levels: Vec<String>,
+    /// Whether the day or the month came first in training, where it holds dates.
+    pub date_order: Option<DateOrder>,
 }
 
 impl KnownFeature {
@@ -50,38 +54,65 @@ impl KnownFeature {
     /// as missing.
     pub(super) fn read(&self, column: &mut Column) -> Result<()> {
         if self.kind != Kind::Categorical {
-            read_as_numbers(column, self.unit.as_deref() == Some(DAYS))?;
+            let dates = self.unit.as_deref() == Some(DAYS);
+            if dates { read_as_dates(column, self.date_order)? } else { read_as_numbers(column) }
         }
         Ok(())
     }
 }
 
-/// Makes a column of words one of numbers, or of dates; cells that are none are missing, and a caution counts them.
-pub(super) fn read_as_numbers(column: &mut Column, dates: bool) -> Result<()> {
+/// Makes a column of words one of numbers; cells that are none are missing, and a caution counts them.
+pub(super) fn read_as_numbers(column: &mut Column) {
+    let Values::Categories { codes, levels } = &column.values else { return };
+    let numbers = cell_numbers(levels);
+    let lost: Vec<&str> =
+        levels.iter().zip(&numbers).filter(|(_, number)| number.is_nan()).map(|(level, _)| level.as_str()).collect();
+    let reasons = written_as_text(&lost).reasons;
+    let reasons = if reasons.is_empty() { reasons } else { format!(": {reasons}") };
+    let values = values_of(codes, &numbers);
+    if let Some(cells) = lost_cells(codes, &values, "numbers") {
+        column.note = Some(format!("column \"{}\" holds {cells}{reasons}", column.name));
+        column.doubtful = true;
+    }
+    column.values = Values::Numbers(values);
+}
+
+/// Makes a column of words one of dates, whose day or month comes first as in `order` where they do not show it; cells that are
+/// none are missing, and a caution counts them.
+pub(super) fn read_as_dates(column: &mut Column, order: Option<DateOrder>) -> Result<()> {
     let Values::Categories { codes, levels } = &column.values else { return Ok(()) };
-    let numbers = cell_numbers(levels, dates).map_err(|example| {
+    let (days, ordered) = cell_days(levels, order).map_err(|example| {
         Error::input(format!(
             "column \"{}\" holds dates such as {example}, of which the day and the month cannot be told apart",
             column.name
         ))
         .with_remedy("write them as 2024-12-31")
     })?;
-    let number = |code: &u32| numbers.get(*code as usize).copied().unwrap_or(f64::NAN);
-    let values: Vec<f64> = codes.iter().map(number).collect();
-    let lost = codes.iter().zip(&values).filter(|(code, value)| **code != MISSING && value.is_nan()).count();
-    if lost > 0 {
-        let noun = if dates { "dates" } else { "numbers" };
-        column.note = Some(format!(
-            "column \"{}\" holds {} that {} no {noun} and {} as missing",
-            column.name,
-            counted(lost, "cell"),
-            if lost == 1 { "is" } else { "are" },
-            if lost == 1 { "counts" } else { "count" },
-        ));
+    let values = values_of(codes, &days);
+    if ordered {
+        let first = if order == Some(DateOrder::DayFirst) { "day" } else { "month" };
+        column.note =
+            Some(format!("column \"{}\" holds dates: the {first} comes first, as in the training data", column.name));
+        column.doubtful = false;
+    }
+    if let Some(cells) = lost_cells(codes, &values, "dates") {
+        column.note = Some(format!("column \"{}\" holds {cells}", column.name));
         column.doubtful = true;
     }
     column.values = Values::Numbers(values);
     Ok(())
+}
+
+/// The number of every row, from those of the levels.
+fn values_of(codes: &[u32], numbers: &[f64]) -> Vec<f64> {
+    codes.iter().map(|code| numbers.get(*code as usize).copied().unwrap_or(f64::NAN)).collect()
+}
+
+/// In words, how many cells became missing because they are no numbers or dates.
+fn lost_cells(codes: &[u32], values: &[f64], noun: &str) -> Option<String> {
+    let lost = codes.iter().zip(values).filter(|(code, value)| **code != MISSING && value.is_nan()).count();
+    let [is, counts] = if lost == 1 { ["is", "counts"] } else { ["are", "count"] };
+    (lost > 0).then(|| format!("{} that {is} no {noun} and {counts} as missing", counted(lost, "cell")))
 }
 
 impl Feature {
@@ -109,7 +140,7 @@ impl Feature {
 
     /// Brings the values into the form of their kind.
     fn convert(column: Column) -> Result<Feature> {
-        let Column { name, kind, unit, values, .. } = column;
+        let Column { name, kind, unit, values, date_order, .. } = column;
         let kind = kind.unwrap_or_else(|| detect(&values));
         let values = match (kind, values) {
             (Kind::Categorical, Values::Categories { codes, levels }) => Values::Categories { codes, levels },
@@ -121,7 +152,7 @@ impl Feature {
             (Kind::Continuous, numbers) => Values::Numbers(dense(numbers)),
             (Kind::Binary | Kind::Sparse, numbers) => sparse(numbers),
         };
-        Ok(Feature { name, kind, unit, values, description: None, pair: None })
+        Ok(Feature { name, kind, unit, values, description: None, pair: None, date_order })
     }
 
     /// The same values understood as another kind, as far as that makes sense.
@@ -129,8 +160,8 @@ impl Feature {
         if self.kind == kind {
             return Ok(self.clone());
         }
-        let Feature { name, unit, values, .. } = self.clone();
-        Feature::convert(Column { unit, ..Column::new(name, values).with_kind(kind) })
+        let Feature { name, unit, values, date_order, .. } = self.clone();
+        Feature::convert(Column { unit, date_order, ..Column::new(name, values).with_kind(kind) })
     }
 
     /// Whether it is read from files, and not computed.
@@ -280,7 +311,8 @@ fn fuse(features: Vec<Feature>, groups: BTreeMap<String, Vec<usize>>, accept: im
         let values = Values::Categories { codes, levels: levels.collect() };
         members.iter().for_each(|member| dropped[*member] = true);
         let kind = Kind::Categorical;
-        fused.insert(members[0], Feature { name, kind, unit: None, values, description: None, pair: None });
+        let fused_feature = Feature { name, kind, unit: None, values, description: None, pair: None, date_order: None };
+        fused.insert(members[0], fused_feature);
     }
     let keep = features.into_iter().enumerate();
     keep.filter_map(|(index, feature)| fused.remove(&index).or((!dropped[index]).then_some(feature))).collect()

@@ -31,6 +31,7 @@ pub use options::DatasetOptions;
 pub use pair::{FeatureBins, FeaturePair, PairMember};
 pub use split::{Split, SplitOrigin};
 pub use summary::{FeatureSummary, Summary, TargetSummary};
+pub(crate) use target::FEWEST_VALUES;
 pub use target::{Outcome, Problem, Target};
 
 use crate::checksum::Checksum;

@@ -181,6 +181,7 @@ impl FeaturePair {
             values: Values::Categories { codes, levels },
             description: None,
             pair: Some(self.clone()),
+            date_order: None,
         })
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::files::{Bound, Column, MISSING, Values};
+use crate::files::{Bound, Column, MISSING, Values, written_as_text};
 use crate::numbers;
 use crate::remedy::Remedy;
 
@@ -14,6 +14,10 @@ const MOST_NUMERIC_CLASSES: usize = 20;
 /// With more classes than this, most of them with fewer items than the number below, a target was not meant as one of classes.
 const MOST_CLASSES: usize = 50;
 const FEWEST_ITEMS: usize = 3;
+/// A quantity needs at least so many known values ...
+pub(crate) const FEWEST_VALUES: usize = 3;
+/// ... and so large a share where the others are bounds.
+const FEWEST_AMONG_BOUNDS: f64 = 0.1;
 /// With a smaller share of the rarer of two classes, accuracy says nothing.
 const IMBALANCED: f64 = 0.2;
 /// A class with less than this share of the items is rare.
@@ -158,14 +162,15 @@ impl Target {
             return Ok(());
         }
         let no_number = |class: &&String| class.parse::<f64>().is_err();
-        let words: Vec<&str> = classes.iter().filter(no_number).take(3).map(String::as_str).collect();
-        let numbers = classes.iter().filter(|class| !no_number(class)).count();
-        let reason = match 2 * numbers > classes.len() {
+        let words: Vec<&str> = classes.iter().filter(no_number).map(String::as_str).collect();
+        let text = written_as_text(&words);
+        let correct =
+            |but: &str| format!("{but} cells such as \"{}\": correct or empty those cells", text.others.join("\", \""));
+        let reason = match 2 * (classes.len() - words.len() + text.cells) > classes.len() {
             true if words.is_empty() => "they look like numbers: predict them with the task \"regression\"".to_owned(),
-            true => format!(
-                "they look like numbers, but for cells such as \"{}\": correct or empty those cells",
-                words.join("\", \"")
-            ),
+            true if text.cells == 0 => format!("they look like numbers, but for{}", correct("")),
+            true if text.others.is_empty() => format!("they look like numbers read as text: {}", text.reasons),
+            true => format!("they look like numbers read as text: {}; {}", text.reasons, correct("no numbers are")),
             false => "they look like names: choose another column, or put similar classes together".to_owned(),
         };
         Err(Error::input(format!(
@@ -175,6 +180,34 @@ impl Target {
             numbers::count(few)
         ))
         .with_remedy(reason))
+    }
+
+    /// Refuses a quantity of which hardly a value is known because cells are bounds or no numbers.
+    pub(super) fn check_known(column: &Column) -> Result<()> {
+        let Values::Numbers(values) = &column.values else { return Ok(()) };
+        let known = values.iter().filter(|value| !value.is_nan()).count();
+        let (bounds, name) = (column.bounds.len(), &column.name);
+        let few = known < FEWEST_VALUES;
+        match (column.bounds.first(), &column.note) {
+            (Some(bound), _) if few || (known as f64) < FEWEST_AMONG_BOUNDS * (known + bounds) as f64 => {
+                Err(Error::input(format!(
+                    "target \"{name}\" is mostly bounds: it has {} such as \"{}\", and {}",
+                    numbers::counted(bounds, "bound"),
+                    bound.cell(),
+                    numbers::counted(known, "known value")
+                ))
+                .with_remedy(format!(
+                    "a quantity needs at least {FEWEST_VALUES} known values, and a tenth of all: predict instead a column that \
+                     says on which side of a bound the value lies"
+                )))
+            }
+            (None, Some(note)) if few && column.doubtful => {
+                let known = numbers::counted(known, "known value");
+                Err(Error::input(format!("target \"{name}\" has {known}, because {note}"))
+                    .with_remedy("write these cells as numbers, or choose another target"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The values of those of some items that have one.

@@ -43,9 +43,11 @@ pub use molecule::{Atom, Bond, BondOrder, Molecule};
 pub(crate) use pairs_file::read_pairs;
 #[cfg(feature = "parquet")]
 pub use parquet::PARQUET_THREAD;
-pub use skipped_rows::skipped_csv;
+pub use skipped_rows::{skipped_csv, skipped_note};
 pub use table::bounds::{Bound, Side};
-pub(crate) use table::typed_column::cell_numbers;
+pub use table::dates::DateOrder;
+pub(crate) use table::number_text::written_as_text;
+pub(crate) use table::typed_column::{cell_days, cell_numbers};
 pub use tables::{Column, Kind, MISSING, SkippedRow, SplitPart, Tables, Task, Values};
 pub use write::{TableFormat, check_place, write_tables};
 

@@ -37,7 +37,7 @@ impl SkippedRows {
     fn pass_uneven(&mut self, row: usize) {
         while let Some(uneven) = self.uneven.next_if(|uneven| uneven.place <= row + self.passed) {
             self.passed += 1;
-            let (line, reason) = (Some(uneven.line), uneven.reason());
+            let (line, reason) = (Some(uneven.line), uneven.predicate());
             self.skipped.push(SkippedRow { place: uneven.place, line, id: format!("line {}", uneven.line), reason });
         }
     }
@@ -49,8 +49,7 @@ impl SkippedRows {
         if self.skipped.len() <= most.max(1) && self.skipped.len() < self.rows.max(1) {
             return Ok(self.skipped);
         }
-        let place = |row: &SkippedRow| row.line.map_or(String::new(), |line| format!("line {line}, "));
-        let name = |row: &SkippedRow| format!("\n    {}{}: {}", place(row), row.id, row.reason);
+        let name = |row: &SkippedRow| format!("\n    {} {}", subject(row), row.reason);
         let named: String = self.skipped.iter().take(NAMED).map(name).collect();
         let more = match self.skipped.len().saturating_sub(NAMED) {
             0 => String::new(),
@@ -63,6 +62,25 @@ impl SkippedRows {
         ))
         .with_remedy("correct or remove these rows: up to 5 % of them, or one, may be left out"))
     }
+}
+
+/// What a row is called in a sentence.
+fn subject(row: &SkippedRow) -> String {
+    match row.line {
+        Some(line) if row.id == format!("line {line}") => row.id.clone(),
+        Some(line) => format!("\"{}\" on line {line}", row.id),
+        None => format!("\"{}\"", row.id),
+    }
+}
+
+/// A sentence about the rows that were left out; `None` where there is none.
+pub fn skipped_note(rows: &[SkippedRow]) -> Option<String> {
+    let first = rows.first()?;
+    let (subject, reason) = (subject(first), &first.reason);
+    Some(match rows.len() {
+        1 => format!("1 row cannot be read and is left out: {subject} {reason}"),
+        many => format!("{} cannot be read and are left out: the first, {subject}, {reason}", counted(many, "row")),
+    })
 }
 
 /// The list of rows that were left out, as a CSV table.
@@ -90,6 +108,26 @@ mod tests {
         rows.add(3, Some(7), "b".to_owned(), "no".to_owned());
         let found: Vec<(usize, String)> = rows.checked().unwrap().into_iter().map(|row| (row.place, row.id)).collect();
         assert_eq!(found, [(1, "line 3"), (2, "a"), (4, "line 6"), (5, "b")].map(|(at, id)| (at, id.to_owned())));
+    }
+
+    #[test]
+    fn what_is_said_of_skipped_rows_is_a_sentence() {
+        let uneven = vec![UnevenRow { place: 5, line: 7, cells: 4, columns: 3 }];
+        let mut rows = SkippedRows::new(uneven.clone(), 98);
+        assert_eq!(skipped_note(&[]), None);
+        let one = SkippedRows::new(uneven, 98).checked().unwrap();
+        let expected = "1 row cannot be read and is left out: line 7 has 4 cells, the header has 3";
+        assert_eq!(skipped_note(&one).as_deref(), Some(expected));
+        rows.add(1, Some(3), "M-4".to_owned(), "has no SMILES".to_owned());
+        let expected = "2 rows cannot be read and are left out: the first, \"M-4\" on line 3, has no SMILES";
+        assert_eq!(skipped_note(&rows.checked().unwrap()).as_deref(), Some(expected));
+        let mut refused = SkippedRows::new(vec![UnevenRow { place: 0, line: 2, cells: 1, columns: 3 }], 1);
+        refused.add(0, Some(3), "M-1".to_owned(), "has no SMILES".to_owned());
+        let refusal = refused.checked().unwrap_err().to_string();
+        assert!(
+            refusal.contains("    line 2 has 1 cell, the header has 3\n    \"M-1\" on line 3 has no SMILES"),
+            "{refusal}"
+        );
     }
 
     #[test]

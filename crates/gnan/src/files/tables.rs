@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::molecule::BondOrder;
 use crate::files::table::bounds::Bound;
+use crate::files::table::dates::DateOrder;
 
 /// Marks a missing value among the codes of [`Values::Categories`].
 pub const MISSING: u32 = u32::MAX;
@@ -154,12 +155,23 @@ pub struct Column {
     pub note: Option<String>,
     /// Whether cells of it count as missing or as words although something else was meant.
     pub doubtful: bool,
+    /// Whether the day or the month comes first in its cells, where they are dates that show it.
+    pub date_order: Option<DateOrder>,
 }
 
 impl Column {
     /// A column whose kind is left to detection.
     pub fn new(name: impl Into<String>, values: Values) -> Self {
-        Column { name: name.into(), kind: None, unit: None, values, bounds: Vec::new(), note: None, doubtful: false }
+        Column {
+            name: name.into(),
+            kind: None,
+            unit: None,
+            values,
+            bounds: Vec::new(),
+            note: None,
+            doubtful: false,
+            date_order: None,
+        }
     }
 
     /// The same column with its kind declared.

@@ -122,6 +122,14 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl Record {
+    /// Why training ended, in words: without validation items it is the training loss that stopped improving.
+    pub fn ending(&self) -> &'static str {
+        match (self.ended, self.valid_items) {
+            (Ended::Patience, 0) => "the training loss stopped improving",
+            (ended, _) => ended.words(),
+        }
+    }
+
     /// Whether a split has the very items that the model was fitted on and validated by, as far as is recorded.
     pub fn is_of(&self, split: &Split) -> bool {
         split.train.len() == self.train_items

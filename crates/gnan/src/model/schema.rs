@@ -8,7 +8,7 @@ use super::bins::{Bin, Distribution};
 use super::training_nodes::{Support, SupportCounter, TrainingNodes};
 use crate::dataset::{Dataset, Feature, FeaturePair, Outcome, Target};
 use crate::error::{Error, Result};
-use crate::files::{Kind, MISSING, Values};
+use crate::files::{DateOrder, Kind, MISSING, Values};
 use crate::lens::Reach;
 use crate::shape::Basis;
 use crate::spec::{LEAST_SUPPORT, NodeDescription, RARE, Rules};
@@ -104,9 +104,12 @@ pub struct FeatureSchema {
     /// On how many knots at quantiles of its values it was trained, with lines between them; `None`: on every distinct value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knots: Option<usize>,
-    /// What was asked of its shape function.
+    /// The rules that its shape function must keep to.
     #[serde(default, skip_serializing_if = "Rules::is_empty")]
     pub rules: Rules,
+    /// Whether the day or the month came first in training, where it holds dates that show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_order: Option<DateOrder>,
 }
 
 /// What the model knows of one target.
@@ -210,6 +213,7 @@ impl FeatureSchema {
             spline: None,
             knots: None,
             rules: Rules::default(),
+            date_order: feature.date_order,
         }
     }
 

@@ -1,10 +1,11 @@
-//! What a specification may not ask for: refused before any work starts, with what to do about it.
+//! What a specification may not request: refused before any work starts, with what to do about it.
 
-use crate::dataset::{Dataset, Outcome};
+use crate::dataset::{Dataset, FEWEST_VALUES, Outcome, Target};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, View};
 use crate::model::model_reach;
+use crate::numbers::counted;
 use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
 use crate::spec::{BinChoice, FeatureRules, LogitChoice, OPTIONS, Spec, TaskChoice};
@@ -152,6 +153,16 @@ impl Spec {
     }
 
     fn check_targets(&self, train: &Dataset, outcome: Outcome) -> Result<()> {
+        let known = |target: &Target| target.values.iter().filter(|value| !value.is_nan()).count();
+        let few = |target: &Target| target.classes.is_none() && known(target) < FEWEST_VALUES;
+        // One of several targets may be missing everywhere.
+        if let [target, ..] = train.targets()
+            && train.targets().iter().all(few)
+        {
+            let known = counted(known(target), "known value");
+            return Err(Error::input(format!("target \"{}\" has {known}", target.name))
+                .with_remedy(format!("a quantity needs at least {FEWEST_VALUES}")));
+        }
         if self.fit.balance && !matches!(outcome, Outcome::Binary | Outcome::Multiclass) {
             return refuse("balancing classes needs one target with classes", Remedy::LeaveOut(&["balance"]));
         }

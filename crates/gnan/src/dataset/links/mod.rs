@@ -21,7 +21,7 @@ use super::content::Content;
 use super::{Dataset, Feature, Target};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::files::{Kind, SplitPart, Tables, Task, Values};
+use crate::files::{DateOrder, Kind, SplitPart, Tables, Task, Values};
 use crate::graph::Graph;
 use crate::remedy::Remedy;
 use crate::spec::{DataSpec, NodeDescription, TaskChoice};
@@ -68,6 +68,9 @@ pub struct EndFeature {
     /// How it is computed from the message edges; `None`: it is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<NodeDescription>,
+    /// Whether the day or the month came first in training, where it holds dates that show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_order: Option<DateOrder>,
 }
 
 /// What a model of links remembers of its data.
@@ -114,7 +117,8 @@ impl EndFeature {
             _ => Vec::new(),
         };
         let (name, description) = (feature.name.clone(), feature.description.clone());
-        EndFeature { name, kind: feature.kind, unit: feature.unit.clone(), levels, description }
+        let Feature { kind, date_order, .. } = *feature;
+        EndFeature { name, kind, unit: feature.unit.clone(), levels, description, date_order }
     }
 
     /// The features of pairs that are made of it, by name and kind.

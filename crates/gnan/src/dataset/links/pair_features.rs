@@ -111,6 +111,7 @@ fn pair_features_of(feature: &Feature, incidence: &Incidence<'_>) -> Vec<Feature
             values,
             description: feature.description.clone(),
             pair: None,
+            date_order: None,
         })
         .collect()
 }
@@ -155,7 +156,8 @@ mod tests {
 
     fn of_pairs(kind: Kind, values: Values, pairs: &[[u32; 2]]) -> Vec<(String, Kind, Values)> {
         let nodes = values.len();
-        let feature = Feature { name: "x".to_owned(), kind, unit: None, values, description: None, pair: None };
+        let feature =
+            Feature { name: "x".to_owned(), kind, unit: None, values, description: None, pair: None, date_order: None };
         let found = pair_features(&[feature], &Incidence::new(pairs, nodes));
         found.into_iter().map(|feature| (feature.name, feature.kind, feature.values)).collect()
     }

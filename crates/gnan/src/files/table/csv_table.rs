@@ -7,6 +7,7 @@ use crate::files::table::Table;
 use crate::files::table::text_column::TextColumn;
 use crate::files::text::{Text, newlines};
 use crate::limits::Limits;
+use crate::numbers::counted;
 
 /// A row that has more or fewer cells than the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,9 +23,14 @@ pub struct UnevenRow {
 }
 
 impl UnevenRow {
+    /// The same without a subject.
+    pub fn predicate(&self) -> String {
+        format!("has {}, the header has {}", counted(self.cells, "cell"), self.columns)
+    }
+
     /// What is wrong with it.
     pub fn reason(&self) -> String {
-        format!("this row has {} cells, the header has {}", self.cells, self.columns)
+        format!("this row {}", self.predicate())
     }
 }
 

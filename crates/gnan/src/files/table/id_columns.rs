@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use crate::error::{Error, Result};
-use crate::files::table::text_column::TextColumn;
-use crate::files::table::typed_column::are_words;
+use crate::files::table::text_column::{TextColumn, is_missing};
+use crate::files::table::typed_column::{are_dates, are_words};
 use crate::files::table::{Table, quoted};
 use crate::remedy::Remedy;
 
@@ -48,6 +48,8 @@ const MOLECULE: [&str; 11] = [
     "identifier",
 ];
 
+/// The largest share of names that may be missing or occur before where names are nearly all different.
+const MOST_REPEATED: f64 = 0.05;
 /// In a table of fewer rows, words that are all different may be anything.
 const FEWEST_NAMES: usize = 10;
 
@@ -86,6 +88,12 @@ fn listed(table: &Table) -> String {
 fn is_unique(cells: &TextColumn) -> bool {
     let mut seen = HashSet::with_capacity(cells.len());
     cells.len() > 0 && cells.iter().all(|cell| !cell.is_empty() && seen.insert(cell))
+}
+
+/// Whether nearly every cell is there and different from all others.
+fn is_nearly_unique(cells: &TextColumn) -> bool {
+    let different: HashSet<&str> = cells.iter().filter(|cell| !is_missing(cell)).collect();
+    (cells.len() - different.len()) as f64 <= MOST_REPEATED * cells.len() as f64
 }
 
 /// How the columns of ids are called in the tables of a format.
@@ -142,17 +150,30 @@ impl IdNames {
         graphs.take_ids(name.as_deref().unwrap_or("graph_id"))
     }
 
-    /// Takes out the two ends of each edge.
+    /// Takes out the two ends of each edge. Columns of dates are ends only if they are called source and target: `start` and
+    /// `end` may be those of a period.
     pub fn take_ends(&self, edges: &mut Table) -> Result<[TextColumn; 2]> {
         let both = |ends: &[&str; 2]| Some([find(edges, &ends[..1])?, find(edges, &ends[1..])?]);
+        let has_dates =
+            |names: &[String; 2]| edges.columns().iter().any(|cells| names.contains(&cells.name) && are_dates(cells));
+        let mut periods = String::new();
         let names = match self {
             IdNames::Exact => Some(["source".to_owned(), "target".to_owned()]),
-            IdNames::Usual(_) => ENDS.iter().find_map(both),
+            IdNames::Usual(_) => ENDS.iter().find_map(|ends| {
+                let names = both(ends)?;
+                if *ends == ENDS[0] || !has_dates(&names) {
+                    return Some(names);
+                }
+                periods = format!(" (\"{}\" and \"{}\" hold dates)", names[0], names[1]);
+                None
+            }),
         };
         let Some([source, target]) = names else {
             let columns = listed(edges);
             return Err(edges
-                .header_error(format!("there are no columns \"source\" and \"target\"; the columns are {columns}"))
+                .header_error(format!(
+                    "there are no columns \"source\" and \"target\"; the columns are {columns}{periods}"
+                ))
                 .with_remedy("call the columns that hold the two ends of an edge source and target"));
         };
         Ok([edges.take_ids(&source)?, edges.take_ids(&target)?])
@@ -169,12 +190,17 @@ pub fn name_ends(source: &str, target: &str) -> bool {
     ENDS.contains(&[plain(source).as_str(), plain(target).as_str()])
 }
 
-/// Takes the names of molecules out: the column that was named, one of a usual name, or the first of words that are all
-/// different and no structures.
+/// Takes the names of molecules out: the column that was named, one of a usual name (the first whose names are nearly all
+/// different, if there is one), or the first of words that are all different and no structures.
 pub fn take_molecule_names(table: &mut Table, wanted: Option<&str>) -> Result<Option<TextColumn>> {
     let name = match wanted {
         Some(wanted) => Some(named(table, wanted)?),
-        None => find(table, &MOLECULE),
+        None => {
+            let usual =
+                MOLECULE.iter().flat_map(|wanted| table.columns().iter().filter(|cells| plain(&cells.name) == *wanted));
+            let unique = usual.clone().find(|cells| is_nearly_unique(cells));
+            unique.or_else(|| usual.clone().next()).map(|cells| cells.name.clone())
+        }
     };
     if let Some(name) = name {
         return Ok(table.take(&name));

@@ -112,11 +112,18 @@ impl<'a> NodeIndex<'a> {
         Ok(NodeIndex { rows, ids, file: nodes.file_name() })
     }
 
-    /// The error of an edge that names a node that is not there.
-    fn unknown(&self, edges: &Table, row: usize, id: &str, of_graph: &str) -> Error {
+    /// The error of an edge that names a node that is not there; `ends` are the columns of the edges.
+    fn unknown(&self, edges: &Table, row: usize, id: &str, of_graph: &str, ends: [&TextColumn; 2]) -> Error {
         let NodeIndex { file, ids, .. } = self;
         let message = format!("node \"{id}\"{of_graph} is not in {file}, whose ids are in column \"{}\"", ids.name);
-        edges.error(row, message).with_remedy(Remedy::Use("name-column").to("name another column of ids"))
+        let [source, target] = ends.map(|cells| &cells.name);
+        edges.error(row, message).with_remedy([
+            format!(
+                "if \"{source}\" and \"{target}\" are not the ends of the edges, call the columns that are source and target"
+            )
+            .into(),
+            Remedy::Use("name-column").to(format!("name the column of {file} that holds the ids")),
+        ])
     }
 
     /// The row of each id, if no id occurs in two graphs.
@@ -157,7 +164,7 @@ pub fn read_edges(
         let rows = if single { HashMap::new() } else { nodes.without_graphs(edges, graphs)? };
         let find = |row: usize, column: &str, id: &str| {
             let found = if single { nodes.rows.get(&(0, id)) } else { rows.get(id) }.copied();
-            found.ok_or_else(|| nodes.unknown(edges, row, id, "").in_column(column))
+            found.ok_or_else(|| nodes.unknown(edges, row, id, "", [&sources, &targets]).in_column(column))
         };
         let resolve = |(row, (source, target))| {
             let pair = [find(row, &sources.name, source)?, find(row, &targets.name, target)?];
@@ -174,7 +181,7 @@ pub fn read_edges(
         let find = |column: &str, id| {
             let found = nodes.rows.get(&(graph, id)).copied();
             let of_graph = format!(" of graph \"{graph_id}\"");
-            found.ok_or_else(|| nodes.unknown(edges, row, id, &of_graph).in_column(column))
+            found.ok_or_else(|| nodes.unknown(edges, row, id, &of_graph, [&sources, &targets]).in_column(column))
         };
         Ok([find(&sources.name, source)?, find(&targets.name, target)?])
     };

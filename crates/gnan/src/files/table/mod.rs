@@ -4,6 +4,7 @@ pub mod assembly;
 pub mod text_column;
 pub mod bounds;
 pub mod dates;
+pub mod number_text;
 pub mod typed_column;
 pub mod csv_table;
 pub mod edge_kinds;

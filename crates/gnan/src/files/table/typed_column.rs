@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 use crate::error::Result;
 use crate::files::columns::levels;
 use crate::files::table::bounds::{self, Bound};
-use crate::files::table::dates::{self, Dates};
+use crate::files::table::dates::{self, DateOrder, Dates, SHORT_YEARS};
 use crate::files::table::text_column::{TextColumn, is_missing};
 use crate::files::table::{Table, quoted};
 use crate::files::tables::{Column, MISSING, Values};
-use crate::numbers::{DAYS, count, counted, counted_more};
+use crate::numbers::{DAYS, count, counted, counted_more, date};
 
 /// Words that mean a missing value in a column that otherwise holds numbers or dates, in any case.
 const NO_VALUES: [&str; 21] = [
@@ -69,20 +69,24 @@ fn interpreted(cells: &TextColumn, table: &Table) -> Result<Column> {
     if cells.categorical {
         return Ok(of(categories(cells)));
     }
-    match dates::read(cells.iter().map(|cell| Some(cell).filter(|cell| is_value(cell)))) {
-        Dates::Days(days) => {
+    match dates::read(cells.iter().map(|cell| Some(cell).filter(|cell| is_value(cell))), None) {
+        Dates::Days(dates) => {
             let others: Vec<usize> = cells
                 .iter()
                 .enumerate()
-                .filter(|(row, cell)| days[*row].is_nan() && !is_missing(cell))
+                .filter(|(row, cell)| dates.days[*row].is_nan() && !is_missing(cell))
                 .map(|(row, _)| row)
                 .collect();
-            let note = match others.is_empty() {
+            let mut note = match others.is_empty() {
                 true => format!("column \"{}\" holds dates: they count as {DAYS}", cells.name),
                 false => other_cells("dates", &others, false, cells, table),
             };
-            let (unit, values) = (Some(DAYS.to_owned()), Values::Numbers(days));
-            return Ok(Column { unit, note: Some(note), doubtful: !others.is_empty(), ..of(values) });
+            if let Some(row) = dates.short_year {
+                note += &format!("; {} is {}: {SHORT_YEARS}", cells.get(row), date(dates.days[row]));
+            }
+            let (unit, values) = (Some(DAYS.to_owned()), Values::Numbers(dates.days));
+            let (note, doubtful) = (Some(note), !others.is_empty());
+            return Ok(Column { unit, note, doubtful, date_order: dates.order, ..of(values) });
         }
         Dates::Ambiguous => {
             let note = format!(
@@ -158,21 +162,24 @@ impl MixedCells {
 
 /// The cells of a column of numbers or dates that are none, and where they are.
 fn other_cells(what: &str, others: &[usize], bounds: bool, cells: &TextColumn, table: &Table) -> String {
-    let mut by_cell: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut by_cell: Vec<(&str, Vec<usize>)> = Vec::new();
+    let mut place_of: HashMap<&str, usize> = HashMap::new();
     for row in others {
-        let (cell, place) = (cells.get(*row), table.row_number(*row).to_string());
-        match by_cell.iter_mut().find(|(known, _)| *known == cell) {
-            Some((_, places)) => places.push(place),
-            None => by_cell.push((cell, vec![place])),
-        }
+        let cell = cells.get(*row);
+        let place = *place_of.entry(cell).or_insert_with(|| {
+            by_cell.push((cell, Vec::new()));
+            by_cell.len() - 1
+        });
+        by_cell[place].1.push(*row);
     }
-    let named = by_cell.iter().take(NAMED).map(|(cell, places)| {
-        let more = match places.len().saturating_sub(NAMED) {
+    let named = by_cell.iter().take(NAMED).map(|(cell, rows)| {
+        let more = match rows.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!(" and {} more", count(more)),
         };
-        let noun = if places.len() == 1 { table.row_noun().to_owned() } else { format!("{}s", table.row_noun()) };
-        format!("{} {noun} {}{more}", quoted(cell), places[..places.len().min(NAMED)].join(", "))
+        let noun = if rows.len() == 1 { table.row_noun().to_owned() } else { format!("{}s", table.row_noun()) };
+        let places: Vec<String> = rows.iter().take(NAMED).map(|row| table.row_number(*row).to_string()).collect();
+        format!("{} {noun} {}{more}", quoted(cell), places.join(", "))
     });
     let named: Vec<String> = named.collect();
     let more = match by_cell.len().saturating_sub(NAMED) {
@@ -203,18 +210,28 @@ fn is_value(cell: &str) -> bool {
 pub fn are_words(cells: &TextColumn) -> bool {
     let numbers = cells.iter().all(|cell| is_missing(cell) || number(cell).is_some());
     let values = cells.iter().map(|cell| Some(cell).filter(|cell| is_value(cell)));
-    !numbers && dates::read(values) == Dates::Other && MixedCells::read(cells).is_none()
+    !numbers && dates::read(values, None) == Dates::Other && MixedCells::read(cells).is_none()
 }
 
-/// Cells as numbers, or as days where they are dates, for a column that is known to hold them; NaN where a cell holds none. Dates
-/// of which day and month cannot be told apart come back as the error, by an example.
-pub fn cell_numbers(cells: &[String], dates: bool) -> std::result::Result<Vec<f64>, String> {
-    if !dates {
-        return Ok(cells.iter().map(|cell| number(cell).filter(|x| x.is_finite()).unwrap_or(f64::NAN)).collect());
-    }
-    match dates::read(cells.iter().map(|cell| Some(cell.as_str()).filter(|cell| is_value(cell)))) {
-        Dates::Days(days) => Ok(days),
-        Dates::Other => Ok(vec![f64::NAN; cells.len()]),
+/// Whether the cells of a column are dates, be it of any order of day and month.
+pub fn are_dates(cells: &TextColumn) -> bool {
+    let values = cells.iter().map(|cell| Some(cell).filter(|cell| is_value(cell)));
+    dates::read(values, None) != Dates::Other
+}
+
+/// Cells as numbers, for a column that is known to hold them; NaN where a cell holds none.
+pub fn cell_numbers(cells: &[String]) -> Vec<f64> {
+    cells.iter().map(|cell| number(cell).filter(|x| x.is_finite()).unwrap_or(f64::NAN)).collect()
+}
+
+/// Cells as days, for a column that is known to hold dates, and whether their order had to be `known`; NaN where a cell holds
+/// none. Dates of which day and month cannot be told apart come back as the error, by an example.
+pub fn cell_days(cells: &[String], known: Option<DateOrder>) -> std::result::Result<(Vec<f64>, bool), String> {
+    let values = cells.iter().map(|cell| Some(cell.as_str()).filter(|cell| is_value(cell)));
+    let ambiguous = dates::read(values.clone(), None) == Dates::Ambiguous;
+    match dates::read(values, known) {
+        Dates::Days(dates) => Ok((dates.days, ambiguous)),
+        Dates::Other => Ok((vec![f64::NAN; cells.len()], false)),
         Dates::Ambiguous => Err(cells.iter().find(|cell| is_value(cell)).cloned().unwrap_or_default()),
     }
 }
@@ -245,4 +262,50 @@ fn of_levels(cells: &TextColumn, levels: &[String], table: &Table) -> Result<Val
         });
     }
     Ok(Values::Categories { codes, levels: levels.to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn column(cells: &[&str]) -> Column {
+        let mut text = TextColumn::new("x");
+        cells.iter().for_each(|cell| text.push(cell));
+        let lines = (0..cells.len() as u64).map(|row| row + 2).collect();
+        let mut table = Table::on_lines(Path::new("t.csv"), vec![text], lines).unwrap();
+        table.typed_columns().unwrap().remove(0)
+    }
+
+    #[test]
+    fn cells_that_are_no_numbers_are_named_in_their_order() {
+        let note = column(&["1", "<4", "n.d.", "<4", "<5", "2"]).note.unwrap();
+        assert!(note.ends_with("(bounds are kept): \"<4\" lines 3, 5; \"n.d.\" line 4; \"<5\" line 6"), "{note}");
+    }
+
+    /// 200,000 different bounds: comparing each with all others would take minutes.
+    #[test]
+    fn very_many_different_bounds_are_read_quickly() {
+        let cells: Vec<String> = (0..200_000).map(|row| format!("<{row}")).collect();
+        let mut cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        cells.push("1");
+        let begun = std::time::Instant::now();
+        let found = column(&cells);
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+        assert_eq!(found.bounds.len(), 200_000);
+        assert!(found.note.unwrap().ends_with("\"<3\" line 5; 199,996 more kinds"));
+    }
+
+    #[test]
+    fn years_of_two_digits_are_explained_by_an_example() {
+        let found = column(&["13/06/22", "05/06/70"]);
+        assert_eq!(found.date_order, Some(DateOrder::DayFirst));
+        assert!(
+            found
+                .note
+                .unwrap()
+                .ends_with("; 13/06/22 is 2022-06-13: years 00 to 68 are 2000 to 2068, 69 to 99 are 1969 to 1999")
+        );
+    }
 }

@@ -4,6 +4,9 @@
 //! The rules are tried in their order, atom by atom; a group takes the atoms that make it and leaves those that it is
 //! attached to. What no rule takes is an aromatic ring, the rest of a ring, or a chain.
 
+mod carbonyls;
+mod oxides;
+
 use super::molecule::{BondOrder, Molecule};
 
 /// A functional group.
@@ -58,11 +61,15 @@ impl<'a> GroupSearch<'a> {
 
     fn find(&mut self) {
         for rule in [
-            Self::nitro,
+            Self::nitrogen_oxide,
             Self::nitrogen_chain,
-            Self::sulphonyl,
+            Self::sulphur_oxide,
             Self::phosphorus,
+            Self::halogen_oxide,
+            Self::other_oxide,
             Self::boron,
+            Self::peroxide,
+            Self::carbon_alone,
             Self::acyl_urea,
             Self::two_carbonyls,
             Self::carbonyl,
@@ -95,12 +102,19 @@ impl<'a> GroupSearch<'a> {
         self.around[atom].iter().filter(wanted).map(|(other, _)| *other).collect()
     }
 
-    /// Oxygens that are joined by a double bond, or by a single one and charged.
-    fn oxides(&self, atom: usize) -> Vec<usize> {
-        let charged = |other: &usize| self.molecule.atoms[*other].charge < 0;
-        let mut found = self.bonded(atom, "O", BondOrder::Double);
-        found.extend(self.bonded(atom, "O", BondOrder::Single).into_iter().filter(charged));
-        found
+    /// Neighbours of an element, whether or not a group has them, and whatever the bond.
+    fn neighbours(&self, atom: usize, element: &str) -> Vec<usize> {
+        self.around[atom].iter().map(|(other, _)| *other).filter(|other| self.is(*other, element)).collect()
+    }
+
+    /// Neighbours of an element that are free and not aromatic.
+    fn plain_neighbours(&self, atom: usize, element: &str) -> Vec<usize> {
+        let is_plain = |other: &usize| !self.taken[*other] && !self.aromatic(*other);
+        self.neighbours(atom, element).into_iter().filter(is_plain).collect()
+    }
+
+    fn charge(&self, atom: usize) -> i8 {
+        self.molecule.atoms[atom].charge
     }
 
     fn take(&mut self, name: &str, atoms: impl IntoIterator<Item = usize>) {
@@ -110,13 +124,6 @@ impl<'a> GroupSearch<'a> {
         atoms.iter().for_each(|atom| self.taken[*atom] = true);
         if !atoms.is_empty() {
             self.groups.push(FunctionalGroup { name: name.to_owned(), atoms });
-        }
-    }
-
-    fn nitro(&mut self, atom: usize) {
-        let oxides = self.oxides(atom);
-        if self.is(atom, "N") && oxides.len() >= 2 {
-            self.take("nitro group", [atom].into_iter().chain(oxides));
         }
     }
 
@@ -147,118 +154,21 @@ impl<'a> GroupSearch<'a> {
         }
     }
 
-    /// Carbon of a urea whose nitrogens bear further carbonyl groups, as in barbiturates and hydantoins.
-    fn acyl_urea(&mut self, atom: usize) {
-        let own = self.bonded(atom, "O", BondOrder::Double);
-        let nitrogens = self.bonded(atom, "N", BondOrder::Single);
-        let plain = [atom].iter().chain(&nitrogens).all(|atom| !self.aromatic(*atom));
-        if !self.is(atom, "C") || own.is_empty() || nitrogens.len() != 2 || !plain {
-            return;
-        }
-        let mut acyls = Vec::new();
-        for carbon in nitrogens.iter().flat_map(|nitrogen| self.bonded(*nitrogen, "C", BondOrder::Single)) {
-            let double = self.bonded(carbon, "O", BondOrder::Double);
-            if carbon != atom && !double.is_empty() && !self.aromatic(carbon) {
-                acyls.extend([carbon].into_iter().chain(double));
-            }
-        }
-        if !acyls.is_empty() {
-            self.take("acyl urea", [atom].into_iter().chain(own).chain(nitrogens).chain(acyls));
-        }
-    }
-
-    /// Oxygen or nitrogen between two carbonyl groups: anhydrides and imides.
-    fn two_carbonyls(&mut self, atom: usize) {
-        let element = self.molecule.atoms[atom].element;
-        if !matches!(element, "O" | "N") || self.aromatic(atom) {
-            return;
-        }
-        let mut atoms = vec![atom];
-        for carbon in self.bonded(atom, "C", BondOrder::Single) {
-            let double = self.bonded(carbon, "O", BondOrder::Double);
-            let hetero: usize =
-                ["O", "N"].map(|element| self.bonded(carbon, element, BondOrder::Single).len()).iter().sum();
-            if !double.is_empty() && hetero == 1 && !self.aromatic(carbon) {
-                atoms.extend([carbon].into_iter().chain(double));
-            }
-        }
-        if atoms.len() == 5 {
-            self.take(if element == "O" { "anhydride" } else { "imide" }, atoms);
-        }
-    }
-
-    fn sulphonyl(&mut self, atom: usize) {
-        let oxides = self.oxides(atom);
-        if !self.is(atom, "S") || oxides.is_empty() || self.aromatic(atom) {
-            return;
-        }
-        let hydroxyls: Vec<usize> = self.bonded(atom, "O", BondOrder::Single);
-        let nitrogen = self.bonded(atom, "N", BondOrder::Single).into_iter().find(|other| !self.aromatic(*other));
-        let own = [atom].into_iter().chain(oxides.iter().copied());
-        match (oxides.len(), nitrogen, hydroxyls.first().copied()) {
-            (1, ..) => self.take("sulphoxide", own),
-            (_, Some(nitrogen), _) => self.take("sulphonamide", own.chain([nitrogen])),
-            (_, None, Some(oxygen)) => self.take("sulphonic acid or ester", own.chain([oxygen])),
-            _ => self.take("sulphone", own),
-        }
-    }
-
-    fn phosphorus(&mut self, atom: usize) {
-        if self.is(atom, "P") && !self.aromatic(atom) {
-            let oxygens: Vec<usize> =
-                self.oxides(atom).into_iter().chain(self.bonded(atom, "O", BondOrder::Single)).collect();
-            let name = if oxygens.len() >= 3 { "phosphate" } else { "phosphorus group" };
-            self.take(name, [atom].into_iter().chain(oxygens));
-        }
-    }
-
-    /// Carbon with a double bond to oxygen or sulphur.
-    fn carbonyl(&mut self, atom: usize) {
-        if !self.is(atom, "C") || self.aromatic(atom) {
-            return;
-        }
-        let [oxygen, sulphur] = ["O", "S"].map(|element| self.bonded(atom, element, BondOrder::Double));
-        let Some(double) = oxygen.first().or(sulphur.first()).copied() else { return };
-        if let [other, ..] = self.bonded(atom, "N", BondOrder::Double)[..] {
-            let name = if oxygen.is_empty() { "isothiocyanate" } else { "isocyanate" };
-            return self.take(name, [other, atom, double]);
-        }
-        let single = |element| self.bonded(atom, element, BondOrder::Single);
-        let nitrogens: Vec<usize> = single("N").into_iter().filter(|other| !self.aromatic(*other)).collect();
-        let oxygens: Vec<usize> = single("O").into_iter().filter(|other| !self.aromatic(*other)).collect();
-        let halogens: Vec<usize> = ["F", "Cl", "Br", "I"].into_iter().flat_map(single).collect();
-        let own = [atom, double];
-        let thio = if oxygen.is_empty() { "thio" } else { "" };
-        match (nitrogens.as_slice(), oxygens.as_slice()) {
-            ([_, _, ..], _) => self.take(&format!("{thio}urea"), own.into_iter().chain(nitrogens)),
-            ([nitrogen], [ester, ..]) => {
-                self.take(&format!("{thio}carbamate"), own.into_iter().chain([*nitrogen, *ester]))
-            }
-            ([nitrogen], []) => self.take(&format!("{thio}amide"), own.into_iter().chain([*nitrogen])),
-            ([], [_, _, ..]) => self.take(&format!("{thio}carbonate"), own.into_iter().chain(oxygens)),
-            ([], [acid]) => {
-                let is_acid = self.hydrogens[*acid] > 0 || self.molecule.atoms[*acid].charge < 0;
-                let name = if is_acid { "carboxylic acid" } else { "ester" };
-                self.take(&format!("{thio}{name}"), own.into_iter().chain([*acid]));
-            }
-            ([], []) if !halogens.is_empty() => self.take("acyl halide", own.into_iter().chain(halogens)),
-            ([], []) if !thio.is_empty() => self.take("thiocarbonyl", own),
-            ([], []) if self.hydrogens[atom] > 0 => self.take("aldehyde", own),
-            ([], []) => self.take("ketone", own),
-        }
-    }
-
     /// Other double and triple bonds.
     fn multiple(&mut self, atom: usize) {
         if self.aromatic(atom) {
             // The oxygen of a ring that is aromatic as a whole, as in caffeine.
-            let oxygens = self.bonded(atom, "O", BondOrder::Double);
-            return self.take("carbonyl oxygen on a ring", oxygens);
+            let [oxygens, sulphurs] = ["O", "S"].map(|element| self.bonded(atom, element, BondOrder::Double));
+            self.take("carbonyl oxygen on a ring", oxygens);
+            return self.take("thiocarbonyl sulphur on a ring", sulphurs);
         }
         let nitrile = self.bonded(atom, "N", BondOrder::Triple);
         let alkyne = self.bonded(atom, "C", BondOrder::Triple);
         match self.molecule.atoms[atom].element {
-            "C" if !nitrile.is_empty() => self.take("nitrile", [atom].into_iter().chain(nitrile)),
+            "C" if !nitrile.is_empty() => {
+                let is_isocyanide = self.around[atom].len() == 1 && self.around[nitrile[0]].len() > 1;
+                self.take(if is_isocyanide { "isocyanide" } else { "nitrile" }, [atom].into_iter().chain(nitrile));
+            }
             "C" if !alkyne.is_empty() => self.take("alkyne", [atom].into_iter().chain(alkyne)),
             "C" => {
                 let imine = self.bonded(atom, "N", BondOrder::Double);
@@ -295,9 +205,13 @@ impl<'a> GroupSearch<'a> {
         if let Some(other) = other {
             return self.take("hydrazine", [atom, other]);
         }
+        if let [oxygen, ..] = self.bonded(atom, "O", BondOrder::Single)[..] {
+            return self.take("hydroxylamine", [atom, oxygen]);
+        }
         let on_ring = self.around[atom].iter().any(|(other, _)| self.aromatic(*other));
         let name = match (self.molecule.atoms[atom].charge > 0, self.hydrogens[atom], on_ring) {
             (true, ..) => "ammonium",
+            _ if self.around[atom].is_empty() => "ammonia",
             (_, 2.., true) => "aromatic primary amine",
             (_, 2.., false) => "primary amine",
             (_, 1, _) => "secondary amine",
@@ -313,15 +227,22 @@ impl<'a> GroupSearch<'a> {
         }
         let neighbours = self.around[atom].len();
         let on_ring = self.around[atom].iter().any(|(other, _)| self.aromatic(*other));
+        let on_carbon =
+            self.around[atom].iter().any(|(other, order)| self.is(*other, "C") && *order == BondOrder::Single);
         let name = match self.molecule.atoms[atom].element {
-            "O" if self.hydrogens[atom] > 0 || neighbours < 2 => {
-                if on_ring {
-                    "phenol hydroxyl"
-                } else {
-                    "hydroxyl (alcohol)"
-                }
+            "O" if neighbours == 0 => match self.hydrogens[atom] {
+                0 => return,
+                1 => "hydroxide",
+                _ => "water",
+            },
+            "O" if neighbours > 1 => "ether",
+            "O" if on_ring && on_carbon => "phenol hydroxyl",
+            "O" if on_carbon => "hydroxyl (alcohol)",
+            "O" if self.hydrogens[atom] > 0 || self.charge(atom) < 0 => {
+                let on = self.molecule.atoms[self.around[atom][0].0].element;
+                return self.take(&format!("hydroxyl on {on}"), [atom]);
             }
-            "O" => "ether",
+            "S" if neighbours == 0 => "sulphide",
             "S" if self.hydrogens[atom] > 0 || neighbours < 2 => "thiol",
             "S" => "thioether",
             "F" => "fluorine",
@@ -454,11 +375,102 @@ mod tests {
             ("COC", vec!["alkyl carbons", "ether", "alkyl carbons"]),
             ("CN", vec!["alkyl carbons", "primary amine"]),
             ("Nc1ccccc1", vec!["aromatic primary amine", "benzene ring"]),
-            ("CP(=O)(O)O", vec!["alkyl carbons", "phosphate"]),
             ("C=C", vec!["alkene"]),
             ("c1ccc2ccccc2c1", vec!["fused aromatic rings"]),
             ("[Na+].[Cl-]", vec!["Na atom", "chlorine"]),
             ("[H][H]", vec!["hydrogen", "hydrogen"]),
+        ] {
+            assert_eq!(names(smiles), expected, "{smiles}");
+        }
+    }
+
+    /// Oxygen is an alcohol on carbon alone.
+    #[test]
+    fn oxides_are_no_alcohols() {
+        for (smiles, expected) in [
+            ("O", vec!["water"]),
+            ("[OH-].[Na+]", vec!["hydroxide", "Na atom"]),
+            ("O=C=O", vec!["carbon dioxide"]),
+            ("[C-]#[O+]", vec!["carbon monoxide"]),
+            ("S=C=S", vec!["carbon disulphide"]),
+            ("O=C=S", vec!["carbonyl sulphide"]),
+            ("C=C=O", vec!["ketene"]),
+            ("C=O", vec!["aldehyde"]),
+            ("O=O", vec!["oxygen"]),
+            ("OO", vec!["hydrogen peroxide"]),
+            ("[O-][O+]=O", vec!["chain of oxygens"]),
+            ("COOC", vec!["alkyl carbons", "peroxide", "alkyl carbons"]),
+            ("COO", vec!["alkyl carbons", "hydroperoxide"]),
+            ("CC(=O)OO", vec!["alkyl carbons", "acyl group", "hydroperoxide"]),
+            ("[O-][n+]1ccccc1", vec!["N-oxide", "aromatic ring with N"]),
+            ("C[N+](C)(C)[O-]", vec!["alkyl carbons", "N-oxide", "alkyl carbons", "alkyl carbons"]),
+            ("CC=[N+](C)[O-]", vec!["alkyl carbons", "nitrone", "alkyl carbons"]),
+            ("C[N+]([O-])=NC", vec!["alkyl carbons", "azoxy group", "alkyl carbons"]),
+            ("CC#[N+][O-]", vec!["alkyl carbons", "nitrile oxide"]),
+            ("C[N+]#[C-]", vec!["alkyl carbons", "isocyanide"]),
+            ("CC=NO", vec!["alkyl carbons", "oxime"]),
+            ("CN=O", vec!["alkyl carbons", "nitroso group"]),
+            ("CNO", vec!["alkyl carbons", "hydroxylamine"]),
+            ("CC(=O)NO", vec!["alkyl carbons", "amide", "hydroxyl on N"]),
+            ("CO[N+](=O)[O-]", vec!["alkyl carbons", "nitrate"]),
+            ("[O-][N+](=O)[O-]", vec!["nitrate"]),
+            ("CON=O", vec!["alkyl carbons", "nitrite"]),
+            ("[O-]Cl(=O)(=O)=O", vec!["perchlorate"]),
+            ("[O-][Cl+3]([O-])([O-])[O-]", vec!["perchlorate"]),
+            ("OCl(=O)=O", vec!["chlorate"]),
+            ("[O-]Br(=O)=O", vec!["bromate"]),
+            ("[O-]Cl", vec!["hypochlorite"]),
+            ("O=I(=O)c1ccccc1", vec!["iodine oxo group", "benzene ring"]),
+            ("O=[Se](O)O", vec!["Se oxo group", "hydroxyl on Se", "hydroxyl on Se"]),
+            ("N", vec!["ammonia"]),
+        ] {
+            assert_eq!(names(smiles), expected, "{smiles}");
+        }
+    }
+
+    #[test]
+    fn acids_of_sulphur_and_phosphorus_keep_their_oxygens() {
+        for (smiles, expected) in [
+            ("OS(=O)O", vec!["sulphurous acid or ester"]),
+            ("[O-]S(=O)[O-]", vec!["sulphurous acid or ester"]),
+            ("COS(=O)OC", vec!["alkyl carbons", "sulphurous acid or ester", "alkyl carbons"]),
+            ("OS(=O)(=O)O", vec!["sulphate"]),
+            ("[O-]S(=O)(=O)[O-]", vec!["sulphate"]),
+            ("COS(=O)(=O)[O-]", vec!["alkyl carbons", "sulphate"]),
+            ("CS(=O)(=O)O", vec!["alkyl carbons", "sulphonic acid or ester"]),
+            ("CS(=O)O", vec!["alkyl carbons", "sulphinic acid or ester"]),
+            ("CS(=O)[O-]", vec!["alkyl carbons", "sulphinic acid or ester"]),
+            ("CS(C)=O", vec!["alkyl carbons", "sulphoxide", "alkyl carbons"]),
+            ("CS(C)(=O)=O", vec!["alkyl carbons", "sulphone", "alkyl carbons"]),
+            ("CS(=O)(=O)Cl", vec!["alkyl carbons", "sulphonyl halide"]),
+            ("NS(=O)(=O)O", vec!["sulphamic acid or ester"]),
+            ("NS(N)(=O)=O", vec!["sulphamide"]),
+            ("O=S=O", vec!["sulphur dioxide"]),
+            ("O=S(=O)=O", vec!["sulphur trioxide"]),
+            ("CP(=O)(O)O", vec!["alkyl carbons", "phosphonic acid or ester"]),
+            ("CP(C)(=O)O", vec!["alkyl carbons", "phosphinic acid or ester", "alkyl carbons"]),
+            ("CP(C)(C)=O", vec!["alkyl carbons", "phosphine oxide", "alkyl carbons", "alkyl carbons"]),
+            ("CP(C)C", vec!["alkyl carbons", "phosphine", "alkyl carbons", "alkyl carbons"]),
+            ("OP(O)(O)=O", vec!["phosphate"]),
+            ("COP(=O)(O)OP(=O)(O)O", vec!["alkyl carbons", "phosphate", "phosphate"]),
+            ("COP(=S)(OC)OC", vec!["alkyl carbons", "thiophosphate", "alkyl carbons", "alkyl carbons"]),
+            ("OP(O)O", vec!["phosphorous acid or ester"]),
+        ] {
+            assert_eq!(names(smiles), expected, "{smiles}");
+        }
+    }
+
+    #[test]
+    fn a_carbonyl_group_on_nitrogen_or_sulphur_is_no_ketone() {
+        for (smiles, expected) in [
+            ("CC(=O)NS(C)(=O)=O", vec!["alkyl carbons", "acyl group", "sulphonamide", "alkyl carbons"]),
+            ("CC(=O)SC", vec!["alkyl carbons", "thioester", "alkyl carbons"]),
+            ("CC(=O)n1cccc1", vec!["alkyl carbons", "acyl group", "aromatic ring with N"]),
+            ("CC(=O)NC(N)=O", vec!["alkyl carbons", "acyl urea"]),
+            ("CC(=O)NC(N)=S", vec!["alkyl carbons", "acyl thiourea"]),
+            ("NC(=O)NC(N)=O", vec!["biuret"]),
+            ("NC(=O)NC(=O)OC", vec!["allophanate", "alkyl carbons"]),
+            ("NC(=O)OC", vec!["carbamate", "alkyl carbons"]),
         ] {
             assert_eq!(names(smiles), expected, "{smiles}");
         }
