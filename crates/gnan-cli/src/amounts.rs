@@ -7,6 +7,7 @@ use gnan::files::Task;
 use gnan::model::Bin;
 use gnan::model::Support;
 use gnan::numbers::{Precision, count, counted, counted_more, in_unit};
+use gnan_report::text::bin_values;
 
 use crate::bars::Bars;
 use crate::style::DIM;
@@ -141,6 +142,7 @@ pub fn level_rows(
 pub fn curve_rows(
     curve: &ShapeCurve,
     unit: Option<&str>,
+    whole: bool,
     all: bool,
     task: Task,
     nouns: Nouns,
@@ -153,8 +155,9 @@ pub fn curve_rows(
     }
     let shown = if all { curve.bins.clone() } else { curve.quartile_bins() };
     let of_bin = |bin: Bin| {
-        let [from, to] = [bin.from, bin.to].map(|value| in_unit(value, unit));
-        let name = if bin.from == bin.to { from } else { format!("{from} to {to}") };
+        let ends = bin_values(&bin, whole, curve.ends().map(|[_, largest]| largest));
+        let [from, to] = ends.map(|value| in_unit(value, unit));
+        let name = if ends[0] == ends[1] { from } else { format!("{from} to {to}") };
         row(name, bin.centre(), support_words(bin.support, task, nouns))
     };
     shown.into_iter().map(of_bin).collect()
@@ -209,14 +212,16 @@ mod tests {
             |from: f64, nodes| Bin { from, to: from + 1.0, support: Support { nodes, graphs: nodes, items: nodes } };
         let bins = vec![bin(0.0, 1), bin(1.0, 50), bin(2.0, 0), bin(3.0, 30), bin(4.0, 20)];
         let curve = ShapeCurve { points: vec![(0.0, vec![0.0]), (5.0, vec![10.0])], bins, deciles: Vec::new() };
-        let names = |all| -> Vec<String> {
-            curve_rows(&curve, None, all, Task::Graph, NODES, <[f64]>::to_vec).into_iter().map(|row| row.name).collect()
+        let names = |whole, all| -> Vec<String> {
+            let rows = curve_rows(&curve, None, whole, all, Task::Graph, NODES, <[f64]>::to_vec);
+            rows.into_iter().map(|row| row.name).collect()
         };
-        assert_eq!(names(false), ["0 to 1", "1 to 2", "3 to 4", "4 to 5"]);
-        assert_eq!(names(true).len(), 5);
-        assert_eq!(curve_rows(&curve, None, true, Task::Graph, NODES, <[f64]>::to_vec)[2].values, [5.0]);
+        assert_eq!(names(false, false), ["0 to 1", "1 to 2", "3 to 4", "4 to 5"]);
+        assert_eq!(names(false, true).len(), 5);
+        assert_eq!(names(true, false), ["0", "1", "3", "4"], "whole numbers are in one bin each");
+        assert_eq!(curve_rows(&curve, None, false, true, Task::Graph, NODES, <[f64]>::to_vec)[2].values, [5.0]);
         let bare = ShapeCurve { bins: Vec::new(), ..curve };
-        let rows = curve_rows(&bare, None, false, Task::Graph, NODES, <[f64]>::to_vec);
+        let rows = curve_rows(&bare, None, false, false, Task::Graph, NODES, <[f64]>::to_vec);
         assert_eq!(rows.iter().map(|row| row.values[0]).collect::<Vec<_>>(), [0.0, 2.5, 5.0, 7.5, 10.0]);
     }
 }

@@ -5,7 +5,9 @@ use gnan::baseline;
 use gnan::dataset::Outcome;
 use gnan::evaluate::PartMetrics;
 use gnan::metric::{Metric, Metrics};
-use gnan::numbers::{count, counted, metric};
+use gnan::model::Definition;
+use gnan::numbers::{count, counted};
+use gnan_report::words;
 
 use crate::table::{Align, Table};
 
@@ -25,14 +27,21 @@ pub fn part_table(found: &PartMetrics, outcome: Outcome) -> Table {
         let name = if alone { counted(items, "item") } else { format!("{name} ({})", count(items)) };
         columns.push((name, cells(&found.shown, metrics)));
     }
-    let interval =
-        |shown: &Metric| found.intervals.get(shown).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
+    let interval = |shown: &Metric| {
+        found.intervals.get(shown).map(|[low, high]| format!("{} to {}", shown.words(*low), shown.words(*high)))
+    };
     let intervals = found.shown.iter().map(|shown| interval(shown).unwrap_or_default()).collect();
     columns.push(("95 % interval".to_owned(), intervals));
     if let Some(baseline) = &found.baseline {
         columns.push((format!("baseline ({})", baseline::words(outcome)), cells(&found.shown, baseline)));
     }
     table_of(&found.shown, found.rare_class.as_deref(), &columns)
+}
+
+/// What readers of the metrics of a model should know: why some are missing, and of which class effects are.
+pub fn class_notes(found: &PartMetrics, definition: &Definition) -> Vec<String> {
+    let missing = words::only_class(found.only_class.as_deref());
+    missing.into_iter().chain(words::shown_class(definition, found.rare_class.as_deref())).collect()
 }
 
 /// What readers of such a table should know about its parts.
@@ -55,7 +64,7 @@ pub fn metric_table(shown: &[Metric], columns: &[(String, &Metrics)]) -> Table {
 
 /// The values of these metrics, empty where there is none.
 fn cells(shown: &[Metric], metrics: &Metrics) -> Vec<String> {
-    shown.iter().map(|shown| metrics.get(*shown).map(metric).unwrap_or_default()).collect()
+    shown.iter().map(|shown| metrics.get(*shown).map(|value| shown.words(value)).unwrap_or_default()).collect()
 }
 
 /// A row for every metric that a column has a cell for.

@@ -3,6 +3,7 @@
 use gnan::numbers;
 
 use crate::colour::Colour;
+use crate::layout::MARGIN;
 use crate::scene::{Anchor, Element};
 use crate::text;
 
@@ -255,7 +256,10 @@ pub(crate) fn fitting_height(pixels: f64) -> usize {
 /// How many ticks fit a width, given how wide their numbers are.
 pub(crate) fn fitting_width(scale: &Scale, pixels: f64) -> usize {
     let fits = |most: usize| (scale.label_width(most) + 14.0) * scale.ticks(most).len() as f64 <= pixels;
-    (2..=10).rev().find(|&most| fits(most)).unwrap_or(2)
+    // A single tick does not show how long a unit is.
+    let several = |most: &usize| scale.ticks(*most).len() > 1;
+    let found = (2..=10).rev().filter(several).find(|&most| fits(most));
+    found.or_else(|| (2..=10).find(several)).unwrap_or(2)
 }
 
 /// The name and unit of a vertical axis, written upwards.
@@ -267,6 +271,13 @@ pub(crate) fn vertical_unit(unit: &str, x: f64, top: f64, bottom: f64) -> Elemen
 /// The name and unit of a horizontal axis.
 pub(crate) fn horizontal_unit(unit: &str, left: f64, right: f64, y: f64) -> Element {
     Element::name([0.5 * (left + right), y], unit, 12.0, right - left).anchor(Anchor::Middle)
+}
+
+/// The name and unit of the only horizontal axis of a figure: below the axis, and as far beyond its ends as it needs.
+pub(crate) fn wide_unit(unit: &str, [left, right]: [f64; 2], y: f64, width: f64) -> Element {
+    let half = 0.5 * text::width(&text::one_line(unit), 12.0).min(width - 2.0 * MARGIN);
+    let middle = (0.5 * (left + right)).min(width - MARGIN - half).max(MARGIN + half);
+    Element::name([middle, y], unit, 12.0, 2.0 * half + 0.01).anchor(Anchor::Middle)
 }
 
 #[cfg(test)]
@@ -290,6 +301,14 @@ mod tests {
         assert_eq!(scale.edge(&line), edge);
         assert_eq!(scale.visible(&[[0.0, -20.0], [10.0, 20.0]]), [[[5.0, 100.0], [7.5, 0.0]]]);
         assert!(scale.visible(&[[0.0, 20.0], [10.0, 30.0]]).is_empty());
+    }
+
+    #[test]
+    fn a_narrow_axis_has_two_ticks() {
+        for (low, high) in [(-0.4, 0.7), (1.1, 1.9), (0.2, 9.7), (95.0, 123.0)] {
+            let scale = Scale::between(low, high, 0.0, 60.0);
+            assert!(scale.ticks(fitting_width(&scale, 60.0)).len() >= 2, "{low} to {high}");
+        }
     }
 
     #[test]

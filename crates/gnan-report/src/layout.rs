@@ -8,6 +8,9 @@ use crate::text;
 /// Space to the edge of a figure.
 pub(crate) const MARGIN: f64 = 12.0;
 
+/// How high a row is whose name has two lines.
+pub(crate) const TWO_LINES: f64 = 27.0;
+
 /// Widths a figure may have; others are moved here.
 pub(crate) fn figure_width(width: f64) -> f64 {
     if width.is_finite() { width.clamp(280.0, 4000.0) } else { 760.0 }
@@ -64,6 +67,34 @@ pub(crate) fn legend(elements: &mut Vec<Element>, names: &[String], y: f64, widt
 /// The name of a row, ending at `right`, shortened to the room there is, whole when pointed at.
 pub(crate) fn row_name(name: &str, right: f64, y: f64, room: f64) -> Element {
     Element::name([right, y], name, 12.0, room).anchor(Anchor::End).centred()
+}
+
+/// The same name on two lines where it does not fit one.
+pub(crate) fn row_name_lines(name: &str, right: f64, y: f64, room: f64, bold: bool) -> Element {
+    let lines = row_lines(name, room);
+    let weight = |line: Element| if bold { line.bold() } else { line };
+    let [first, second] = lines.as_slice() else { return weight(row_name(name, right, y, room)) };
+    let line =
+        |words: &str, y: f64| weight(Element::name([right, y], words, SMALL, room)).anchor(Anchor::End).centred();
+    Element::group(vec![line(first, y - 6.0), line(second, y + 6.0)]).tooltip(text::one_line(name))
+}
+
+/// The name of a row on one line, or on two of smaller letters.
+fn row_lines(name: &str, room: f64) -> Vec<String> {
+    let whole = text::one_line(name);
+    let mut lines = text::wrapped(&whole, SMALL, room);
+    if text::width(&whole, 12.0) <= room || lines.len() < 2 {
+        return vec![whole];
+    }
+    // What does not fit the second line is cut off there.
+    let rest = lines.split_off(1).join(" ");
+    lines.push(rest);
+    lines
+}
+
+/// How high rows are whose names have so much room: as high as usual, or enough for two lines.
+pub(crate) fn row_height<'a>(mut names: impl Iterator<Item = &'a str>, room: f64, usual: f64) -> f64 {
+    if names.any(|name| row_lines(name, room).len() > 1) { usual.max(TWO_LINES) } else { usual }
 }
 
 /// How much room names of rows get: what the longest needs, at most a share of the width.

@@ -5,13 +5,16 @@ use std::fmt::Write;
 
 use crate::colour::{Colour, Palette};
 use crate::scene::{Anchor, Element, Fill, Scene, Shape};
-use crate::text::visible;
+use crate::text::{known_width, visible};
 
 /// The fonts in order of preference; the first one is embedded in the program for PNG.
 pub(crate) const FONTS: &str = "'Noto Sans','Segoe UI','Helvetica Neue',Arial,sans-serif";
 
 /// Coordinates are kept within this many pixels, far outside any figure.
 const FAR: f64 = 100_000.0;
+
+/// Words of more letters than this have the width that they were measured with.
+const LONG: usize = 3;
 
 impl Scene {
     /// The scene as a file of its own: literal light colours, `<title>` as tooltip.
@@ -190,7 +193,7 @@ fn geometry(shape: &Shape) -> Option<(&'static str, String)> {
             finite(&[*x, *y, *radius])?;
             Some(("circle", format!(" cx=\"{}\" cy=\"{}\" r=\"{}\"", c(*x), c(*y), c(radius.max(0.0)))))
         }
-        Shape::Text { at: [x, y], anchor, size, bold, rotation, .. } => {
+        Shape::Text { at: [x, y], text, anchor, size, bold, rotation } => {
             finite(&[*x, *y, *size, *rotation])?;
             let mut attributes = format!(" x=\"{}\" y=\"{}\" font-size=\"{}\"", c(*x), c(*y), c(size.max(0.0)));
             match anchor {
@@ -203,6 +206,10 @@ fn geometry(shape: &Shape) -> Option<(&'static str, String)> {
             }
             if *rotation != 0.0 {
                 let _ = write!(attributes, " transform=\"rotate({} {} {})\"", c(*rotation), c(*x), c(*y));
+            }
+            // Where the font is missing, another takes its place: its words are as wide as those that were measured.
+            if let Some(width) = known_width(text, *size, *bold).filter(|_| text.trim().len() > LONG) {
+                let _ = write!(attributes, " textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", c(width));
             }
             attributes.push_str(" paint-order=\"stroke\"");
             Some(("text", attributes))

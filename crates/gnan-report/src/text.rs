@@ -1,6 +1,7 @@
 //! Words: how wide they are in the embedded font and how they are shortened. Layouts measure with this table instead of
 //! a font, so that a figure has the same places everywhere.
 
+use gnan::model::Bin;
 use gnan::numbers;
 
 /// Advance widths of the printable ASCII characters of Noto Sans in thousandths of the font size, from its `hmtx`.
@@ -31,10 +32,18 @@ pub fn width_bold(text: &str, size: f64) -> f64 {
     text.chars().map(|c| advance(c, &BOLD)).sum::<f64>() * size
 }
 
+/// How wide words are where that is known of every letter, which is of English and numbers.
+pub(crate) fn known_width(text: &str, size: f64, bold: bool) -> Option<f64> {
+    let is_known = |c: char| matches!(c, ' '..='~' | '…' | '−' | '×' | '±');
+    let table = if bold { &BOLD } else { &REGULAR };
+    text.chars().all(is_known).then(|| text.chars().map(|c| advance(c, table)).sum::<f64>() * size)
+}
+
 fn advance(c: char, table: &[u16; 95]) -> f64 {
     match c {
         ' '..='~' => table[c as usize - 32] as f64 / 1000.0,
         '…' => 0.79,
+        '−' | '×' | '±' => 0.572,
         '→' | '←' => 1.0,
         '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{ff00}'..='\u{ff60}' => 1.0,
         '\u{1f000}'.. => 1.2,
@@ -116,6 +125,12 @@ pub fn value(value: f64, unit: Option<&str>) -> String {
     if unit == Some(numbers::DAYS) { text } else { with_minus(&text) }
 }
 
+/// The ends of a bin as words name them: of whole numbers the first and the last that it may hold, none above `largest`.
+pub fn bin_values(bin: &Bin, whole: bool, largest: Option<f64>) -> [f64; 2] {
+    let last = if whole && bin.from < bin.to { bin.to - 1.0 } else { bin.to };
+    [bin.from, largest.map_or(last, |largest| last.min(largest)).max(bin.from)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +139,18 @@ mod tests {
     fn numbers_have_a_minus_sign() {
         assert_eq!([number(-0.012345, 3), number(1.5e-9, 2)], ["−0.0123", "1.5e−9"]);
         assert_eq!([signed(0.5, 2), signed(-0.5, 2), signed(0.0, 2)], ["+0.50", "−0.50", "0"]);
+    }
+
+    /// 24 bins of 167 whole numbers from 3 on reach beyond 4000.
+    #[test]
+    fn bins_of_whole_numbers_do_not_overlap_and_end_with_the_data() {
+        let bin = |from: f64, to: f64| Bin { from, to, support: Default::default() };
+        let bins: Vec<Bin> = (0..24).map(|b| bin(3.0 + 167.0 * f64::from(b), 170.0 + 167.0 * f64::from(b))).collect();
+        let values: Vec<[f64; 2]> = bins.iter().map(|bin| bin_values(bin, true, Some(4000.0))).collect();
+        assert_eq!((values[0], values[1], values[23]), ([3.0, 169.0], [170.0, 336.0], [3844.0, 4000.0]));
+        assert!(values.windows(2).all(|pair| pair[0][1] < pair[1][0]));
+        assert_eq!(bin_values(&bin(2.0, 2.0), true, Some(9.0)), [2.0, 2.0]);
+        assert_eq!(bin_values(&bin(0.5, 1.0), false, Some(9.0)), [0.5, 1.0]);
     }
 
     #[test]

@@ -39,6 +39,24 @@ pub fn prediction(definition: &Definition) -> String {
     format!("{}{more} of {} ({})", targets.join(", "), items(definition), outcome(definition.learned.outcome))
 }
 
+/// Of two classes, that which effects are of, where the metrics are those of the other, the rarer one.
+pub fn shown_class(definition: &Definition, rare: Option<&str>) -> Option<String> {
+    let (rare, shown) = (rare?, definition.shown_names());
+    let [shown] = shown.as_slice() else { return None };
+    let (shown, other) = (one_line(shown), one_line(rare));
+    (shown != other).then(|| {
+        format!(
+            "Effects and contributions are of the log-odds of {shown}: what raises them lowers those of {other}, the rarer class."
+        )
+    })
+}
+
+/// Why metrics that compare classes are not shown, where all items that were judged are of one class.
+pub fn only_class(class: Option<&str>) -> Option<String> {
+    let class = one_line(class?);
+    Some(format!("All these items are of class {class}: metrics that compare classes cannot be computed on them."))
+}
+
 /// What the model predicts something of: "graphs", "nodes" or "node pairs".
 pub fn items(definition: &Definition) -> &'static str {
     match definition.learned.task {

@@ -195,6 +195,48 @@ fn hostile_figures_are_drawn() {
     is_drawn(&GraphFigure::default());
 }
 
+/// Left and right of the words of a legend and of its marks, by the line that they stand on.
+#[test]
+fn words_of_a_legend_end_before_the_next_mark() {
+    let node = |x: f64, contribution: f64| Node {
+        place: [x, 0.0],
+        label: Label::Words(String::new()),
+        contribution,
+        tooltip: "n".into(),
+        weak: vec!["colour: teal".into()],
+    };
+    let figure = GraphFigure {
+        title: "Paper 7".into(),
+        output: "logit of Probabilistic Methods, above the mean of the classes".into(),
+        unit: "centred logit".into(),
+        nodes: vec![node(0.0, 2.5), node(1.0, -1.5)],
+        ..GraphFigure::default()
+    };
+    for width in [360.0, 400.0, 760.0, 860.0, 1100.0] {
+        let svg = figure.scene(width).svg();
+        let document = resvg::usvg::roxmltree::Document::parse(&svg).unwrap();
+        let number = |node: resvg::usvg::roxmltree::Node<'_, '_>, name: &str| -> f64 {
+            node.attribute(name).and_then(|value| value.parse().ok()).unwrap_or(f64::NAN)
+        };
+        let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+        let words: Vec<[f64; 3]> = texts
+            .filter(|node| node.attribute("textLength").is_some() && number(*node, "font-size") == 12.0)
+            .map(|node| [number(node, "x"), number(node, "x") + number(node, "textLength"), number(node, "y")])
+            .collect();
+        assert!(words.len() >= 3, "{width}: {words:?}");
+        let marks = document.descendants().filter(|node| node.has_tag_name("circle"));
+        let marks: Vec<[f64; 3]> = marks
+            .map(|node| (number(node, "cx"), number(node, "r"), number(node, "cy")))
+            .map(|(x, radius, y)| [x - radius, x + radius, y])
+            .collect();
+        for [from, to, y] in &words {
+            assert!(*to <= width, "{width}: {from} to {to}");
+            let apart = |other: &[f64; 3]| (other[2] - y).abs() > 8.0 || other[1] <= *from || other[0] >= *to;
+            assert!(marks.iter().all(apart), "{width}: {from} to {to} at {y}: {marks:?}");
+        }
+    }
+}
+
 fn dataset(nodes: usize, edges: Vec<[u32; 2]>, directed: bool) -> Dataset {
     let tables =
         Tables { graph_ids: vec!["g".into()], node_offsets: vec![0, nodes], edges, directed, ..Tables::default() };

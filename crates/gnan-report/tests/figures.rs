@@ -63,6 +63,44 @@ fn words_stay_inside_and_do_not_overlap() {
     }
 }
 
+/// Other fonts than the one that was measured are wider: their words are made as wide as the measured ones.
+#[test]
+fn words_are_as_wide_as_they_were_measured() {
+    for case in cases::all() {
+        for text in [case.scene.svg(), case.scene.svg_for_page("one")] {
+            let document = Document::parse(&text).unwrap();
+            for node in document.descendants().filter(|node| node.has_tag_name("text")) {
+                let words: String = node.children().filter(Node::is_text).filter_map(|child| child.text()).collect();
+                if !words.is_ascii() || words.trim().len() < 4 {
+                    continue;
+                }
+                let number = |name: &str| node.attribute(name).and_then(|value| value.parse::<f64>().ok());
+                let size = number("font-size").unwrap();
+                let bold = node.attribute("font-weight").is_some();
+                let width = if bold { text::width_bold(&words, size) } else { text::width(&words, size) };
+                let length = number("textLength").unwrap_or_else(|| panic!("{}: {words}", case.name));
+                assert!((length - width).abs() < 0.01, "{}: {words}", case.name);
+            }
+        }
+    }
+}
+
+/// At the width of a phone, a waterfall has an axis that can be read.
+#[test]
+fn a_narrow_waterfall_has_ticks_and_room_for_its_bars() {
+    let mut figure = cases::waterfall(9);
+    figure.terms[3].name = "topological polar surface area = 12.5 to 14.0".into();
+    let svg = figure.scene(360.0).svg();
+    let document = Document::parse(&svg).unwrap();
+    let is_number = |words: &str| words.replace('−', "-").parse::<f64>().is_ok();
+    let below = document.descendants().filter(|node| {
+        let centred = node.attribute("text-anchor") == Some("middle");
+        node.has_tag_name("text") && centred && node.text().is_some_and(is_number)
+    });
+    let places: Vec<f64> = below.map(|tick| tick.attribute("x").unwrap().parse().unwrap()).collect();
+    assert!(places.len() >= 2 && places[places.len() - 1] - places[0] > 40.0, "{places:?}");
+}
+
 /// Left, right, top and bottom of the ink of words, and the words.
 fn place_of_words(node: &Node) -> Option<([f64; 4], String)> {
     if !node.has_tag_name("text") {

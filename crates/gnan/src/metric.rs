@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
+use crate::numbers;
 
 /// A measure of how good outputs are; declared, and so ordered in files, by name.
 ///
@@ -57,6 +58,9 @@ impl Metric {
     /// The metrics that are shown where one of two classes is rare, in their order.
     pub const OF_RARE_CLASSES: [Metric; 5] =
         [Metric::AveragePrecision, Metric::RocAuc, Metric::BalancedAccuracy, Metric::F1, Metric::LogLoss];
+
+    /// The metrics that are shown where nearly all items are of one of several classes, in their order.
+    pub const OF_UNEVEN_CLASSES: [Metric; 4] = [Metric::BalancedAccuracy, Metric::LogLoss, Metric::RocAuc, Metric::F1];
 
     /// Its name in options and files.
     pub const fn name(self) -> &'static str {
@@ -112,6 +116,12 @@ impl Metric {
     /// Whether it is a share or a probability, which tables print in per cent.
     pub const fn is_share(self) -> bool {
         !matches!(self, Metric::LogLoss | Metric::R2 | Metric::Mae | Metric::Rmse)
+    }
+
+    /// Its value for people: four decimals; more where it is in units of the target, or a loss, and small.
+    pub fn words(self, value: f64) -> String {
+        let in_units = matches!(self, Metric::LogLoss | Metric::Mae | Metric::Rmse);
+        if !in_units && value.abs() < 1.0 { numbers::fixed(value, 4) } else { numbers::metric(value) }
     }
 
     fn named(name: &str) -> Option<Metric> {
@@ -235,6 +245,15 @@ mod tests {
         }
         let refusal = "beauty".parse::<Metric>().unwrap_err().to_string();
         assert!(refusal.contains("accuracy, balanced_accuracy, roc_auc"), "{refusal}");
+    }
+
+    #[test]
+    fn what_rounds_to_zero_is_written_as_zero_unless_it_has_a_unit() {
+        let shown =
+            [(Metric::R2, -1.776e-15), (Metric::R2, -1.4e-5), (Metric::Accuracy, 0.88754), (Metric::Mae, 2.5e-6)];
+        let shown = shown.map(|(metric, value)| metric.words(value));
+        assert_eq!(shown, ["0.0000", "0.0000", "0.8875", "2.5e-6"]);
+        assert_eq!(Metric::R2.words(-3e9), "-3e9");
     }
 
     #[test]

@@ -62,14 +62,24 @@ pub fn is_scored(metric: Metric, outcome: Outcome) -> bool {
     of_quantities == outcome.is_regression() && !(of_two_classes && outcome == Outcome::Multiclass)
 }
 
-/// The metrics that are shown for these targets, the chief one first. Where the rarer of two classes is rare, accuracy is not
-/// among them: always predicting the other class would look good.
+/// The metrics that are shown for these targets, the chief one first. Where the rarer of two classes is rare, or nearly all
+/// items are of one of several, accuracy is not among them: always predicting the same class would look good.
 pub fn shown_metrics(targets: &[Target]) -> Vec<Metric> {
     let rare = targets.iter().filter(|target| target.rare_class().is_some()).count();
-    match 2 * rare >= targets.len().max(1) {
-        true => Metric::OF_RARE_CLASSES.to_vec(),
-        false => Metric::ALL.to_vec(),
+    match targets {
+        [target] if target.has_uneven_classes() => Metric::OF_UNEVEN_CLASSES.to_vec(),
+        _ if 2 * rare >= targets.len().max(1) => Metric::OF_RARE_CLASSES.to_vec(),
+        _ => Metric::ALL.to_vec(),
     }
+}
+
+/// The class that all of some items with a known class have, by its name, where it is one; metrics that compare classes cannot
+/// be computed on them.
+pub fn only_class<'a>(targets: &'a [Target], items: &[u32]) -> Option<&'a str> {
+    let [target] = targets else { return None };
+    let known = target.known(items);
+    let first = known.first().filter(|first| known.iter().all(|class| class == *first))?;
+    target.classes.as_ref()?.get(*first as usize).map(String::as_str)
 }
 
 /// Judges outputs for `items`, in their order; the values of `targets` are indexed by item.
@@ -128,6 +138,10 @@ fn classification(judged: &[(Vec<f64>, usize)], classes: usize, positive: usize)
     metrics.insert(Metric::Accuracy, hits.iter().sum::<f64>() / count);
     metrics.insert(Metric::LogLoss, log_loss / count);
     let present: Vec<usize> = (0..classes).filter(|class| actual[*class] > 0.0).collect();
+    // The others compare classes with each other.
+    if present.len() < 2 {
+        return metrics;
+    }
     let recall: f64 = present.iter().map(|class| hits[*class] / actual[*class]).sum();
     metrics.insert(Metric::BalancedAccuracy, recall / present.len() as f64);
     let f1 = |class: usize| {
@@ -200,13 +214,18 @@ fn regression(judged: &[(f64, f64)]) -> Metrics {
         return metrics;
     }
     let count = judged.len() as f64;
+    // Outputs are rounded to 32 bits: what is smaller than that is 0.
+    let rounding = 2.0 * f64::from(f32::EPSILON) * judged.iter().map(|(_, target)| target.abs()).fold(0.0, f64::max);
     let mean = judged.iter().map(|(_, target)| target).sum::<f64>() / count;
     let total: f64 = judged.iter().map(|(_, target)| (target - mean).powi(2)).sum();
     let squares: f64 = judged.iter().map(|(y, target)| (y - target).powi(2)).sum();
-    metrics.insert(Metric::Mae, judged.iter().map(|(y, target)| (y - target).abs()).sum::<f64>() / count);
-    metrics.insert(Metric::Rmse, (squares / count).sqrt());
-    if total > 0.0 {
-        metrics.insert(Metric::R2, 1.0 - squares / total);
+    let or_zero = |value: f64, rounding: f64| if value.abs() <= rounding { 0.0 } else { value };
+    let mae = judged.iter().map(|(y, target)| (y - target).abs()).sum::<f64>() / count;
+    metrics.insert(Metric::Mae, or_zero(mae, rounding));
+    metrics.insert(Metric::Rmse, or_zero((squares / count).sqrt(), rounding));
+    if total > count * rounding.powi(2) {
+        let rounding = count * rounding.powi(2) / total + f64::from(f32::EPSILON).powi(2);
+        metrics.insert(Metric::R2, or_zero(1.0 - squares / total, rounding));
     }
     metrics
 }
@@ -275,6 +294,49 @@ mod tests {
         assert!((metrics.get(Metric::Accuracy).unwrap() - 0.6).abs() < 1e-12);
         assert!((metrics.get(Metric::BalancedAccuracy).unwrap() - 7.0 / 12.0).abs() < 1e-12);
         assert!((metrics.get(Metric::F1).unwrap() - 0.5).abs() < 1e-12);
+    }
+
+    /// All items are of the first class: how well classes are told apart cannot be measured.
+    #[test]
+    fn items_of_one_class_have_no_metrics_that_compare_classes() {
+        for classes in [2, 3] {
+            let mut p = vec![0.0; classes];
+            (p[0], p[1]) = (0.75, 0.25);
+            let metrics = classification(&[(p.clone(), 0), (p, 0)], classes, 1);
+            let found: Vec<Metric> = metrics.in_order().map(|(metric, _)| metric).collect();
+            assert_eq!(found, [Metric::Accuracy, Metric::LogLoss]);
+        }
+        let target = |values| Target::new("y", Some(vec!["no".to_owned(), "yes".to_owned()]), values);
+        assert_eq!(only_class(&[target(vec![1.0, f64::NAN, 0.0, 1.0])], &[0, 1, 3]), Some("yes"));
+        assert_eq!(only_class(&[target(vec![1.0, f64::NAN, 0.0, 1.0])], &[0, 2]), None);
+        assert_eq!(only_class(&[target(vec![f64::NAN])], &[0]), None);
+    }
+
+    /// Always predicting "a" of 90 "a", 7 "b" and 3 "c" has an accuracy of 0.9.
+    #[test]
+    fn the_accuracy_of_a_large_class_does_not_lead() {
+        let target = |counts: &[usize]| {
+            let values = counts.iter().enumerate().flat_map(|(class, count)| vec![class as f64; *count]);
+            let names = (0..counts.len()).map(|class| class.to_string()).collect();
+            Target::new("y", Some(names), values.collect())
+        };
+        assert_eq!(shown_metrics(&[target(&[90, 7, 3])])[..2], [Metric::BalancedAccuracy, Metric::LogLoss]);
+        assert!(!shown_metrics(&[target(&[90, 7, 3])]).contains(&Metric::Accuracy));
+        assert_eq!(shown_metrics(&[target(&[80, 12, 8])])[0], Metric::Accuracy);
+        assert_eq!(shown_metrics(&[target(&[95, 5])])[0], Metric::AveragePrecision);
+    }
+
+    /// The mean of 0.1, 0.2, 0.4 is not a number of 32 bits, and 0.1 + 0.2 not 0.3 in 64.
+    #[test]
+    fn what_is_within_the_rounding_of_outputs_is_zero() {
+        let targets: [f64; 3] = [0.1, 0.2, 0.4];
+        let mean = f64::from((targets.iter().sum::<f64>() / 3.0) as f32);
+        let constant = regression(&targets.map(|target| (mean, target)));
+        assert_eq!(constant.get(Metric::R2), Some(0.0));
+        let exact = regression(&targets.map(|target| (f64::from(target as f32), target)));
+        assert_eq!([Metric::Mae, Metric::Rmse].map(|metric| exact.get(metric)), [Some(0.0); 2]);
+        let close = regression(&targets.map(|target| (target + 1e-5, target)));
+        assert!((close.get(Metric::Mae).unwrap() - 1e-5).abs() < 1e-12);
     }
 
     #[test]

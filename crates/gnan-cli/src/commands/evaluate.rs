@@ -19,7 +19,7 @@ use crate::args::{DataArgs, SearchArgs};
 use crate::cli::examples;
 use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
-use crate::metric_table::{part_note, part_table};
+use crate::metric_table::{class_notes, part_note, part_table};
 use crate::paper::{Located, beside_the_paper, locate};
 use crate::progress::EvaluationProgress;
 use crate::screen::{eprint_line, note_without_effect, print, print_json, warn_of_cache};
@@ -132,6 +132,9 @@ fn judge(args: &EvaluateArgs, path: &Path, json: bool) -> Result<Completion> {
     }
     let title = heading(format!("{} on {}", path.display(), data.name()));
     print(format!("{title}\n\n{}", part_table(&metrics, model.definition().learned.outcome).render()))?;
+    for note in class_notes(&metrics, model.definition()) {
+        print(dim(format!("  {note}")))?;
+    }
     if let Some(note) = part_note(&metrics, data.task()) {
         eprint_line(format!("note: {note}"));
     }
@@ -342,7 +345,7 @@ fn tried(evaluation: &Evaluation, shown: &[Metric]) -> Table {
         table.row([
             found.candidate,
             metric(found.valid_loss),
-            found.valid.get(chief).map(metric).unwrap_or_default(),
+            found.valid.get(chief).map(|value| chief.words(value)).unwrap_or_default(),
             if found.chosen == 0 { String::new() } else { count(found.chosen) },
         ]);
     }
@@ -370,7 +373,9 @@ fn table(evaluation: &Evaluation, baseline: &Metrics, shown: &[Metric]) -> Table
             count(fold.test),
             count(fold.best_epoch),
         ];
-        cells.extend(shown.iter().map(|shown| fold.metrics.get(*shown).map(metric).unwrap_or_default()));
+        cells.extend(
+            shown.iter().map(|shown| fold.metrics.get(*shown).map(|value| shown.words(value)).unwrap_or_default()),
+        );
         cells.extend(fold.chosen.clone());
         table.row(cells);
     }
@@ -380,8 +385,8 @@ fn table(evaluation: &Evaluation, baseline: &Metrics, shown: &[Metric]) -> Table
         let cells = std::iter::once(name.to_owned()).chain(blank()).chain(shown.iter().map(|metric| value(*metric)));
         table.styled_row(style, cells);
     };
-    line(BOLD, "mean", &|shown| metric(evaluation.metrics[&shown].mean));
-    line(BOLD, "± std", &|shown| metric(evaluation.metrics[&shown].std));
-    line(DIM, "baseline", &|shown| baseline.get(shown).map(metric).unwrap_or_default());
+    line(BOLD, "mean", &|shown| shown.words(evaluation.metrics[&shown].mean));
+    line(BOLD, "± std", &|shown| shown.words(evaluation.metrics[&shown].std));
+    line(DIM, "baseline", &|shown| baseline.get(shown).map(|value| shown.words(value)).unwrap_or_default());
     table
 }

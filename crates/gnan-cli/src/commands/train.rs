@@ -21,7 +21,7 @@ use crate::args::{DataArgs, ForceArgs, SearchArgs, check_can_write};
 use crate::cli::examples;
 use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
-use crate::metric_table::part_table;
+use crate::metric_table::{class_notes, part_table};
 use crate::progress::{EvaluationProgress, TrainingProgress};
 use crate::screen::{eprint_line, note_without_effect, print, print_json, warn_of_cache};
 use crate::style::{self, dim, heading};
@@ -299,6 +299,9 @@ fn summary(data: &Dataset, origin: &SplitOrigin, test: &Dataset, outcome: &Outco
     if outcome.metrics.baseline.is_some() {
         let table = part_table(&outcome.metrics, definition.learned.outcome).render();
         text.push_str(&format!("\n{table}"));
+        for note in class_notes(&outcome.metrics, definition) {
+            text.push_str(&format!("  {}\n", dim(note)));
+        }
     }
     if record.best_epoch == 0 {
         text.push_str("\nno epoch was better than the untrained model: there may be nothing to learn here\n");

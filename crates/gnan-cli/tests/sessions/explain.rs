@@ -402,6 +402,27 @@ fn what_training_had_not_seen_is_said() {
     desk.works("explain model.gnan new --verify");
 }
 
+/// What is said below a node is what its JSON has; what is new in the graph as a whole is a note.
+#[test]
+fn what_is_new_about_a_node_is_apart_from_what_is_new_in_its_graph() {
+    let desk = Desk::new();
+    let folder = |name: &str, colours: [&str; 3]| {
+        let rows: String = (0..90).map(|k| format!("n{k},{},{}\n", colours[k % 3], k % 7)).collect();
+        let edges: String = (1..90).map(|k| format!("n{},n{k}\n", k / 2)).collect();
+        desk.write(&format!("{name}/nodes.csv"), &format!("node_id,colour,y\n{rows}"));
+        desk.write(&format!("{name}/edges.csv"), &format!("source,target\n{edges}"));
+    };
+    folder("old", ["red", "blue", "green"]);
+    folder("new", ["red", "blue", "purple"]);
+    desk.works(&format!("train old --target y --task regression {QUICK}"));
+    let text = desk.works("explain model.gnan new --id n3").says("note: colour: 30 nodes with a category unseen");
+    assert!(text.stdout.contains("not seen in training: colour: purple (contributes 0)"), "{}", text.stdout);
+    assert!(!text.stdout.contains("30 nodes"), "{}", text.stdout);
+    let json =
+        desk.works("explain model.gnan new --id n3 --json").says("note: colour: 30 nodes with a category unseen");
+    assert_eq!(json.document()["unseen"], serde_json::json!(["colour: purple"]));
+}
+
 #[test]
 fn hostile_names_are_harmless() {
     let desk = Desk::new();

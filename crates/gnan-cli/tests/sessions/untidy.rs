@@ -86,6 +86,8 @@ fn accounts_with_names_dates_and_a_rare_class() {
     let (precision, accuracy) =
         (page[start..].find("its average precision of yes is"), page[start..].find("its accuracy is"));
     assert!(precision.is_some() && accuracy.is_none());
+    // Effects and metric are of one class: there is nothing to explain.
+    assert!(!page.contains("the rarer class") && !trained.stdout.contains("the rarer class"));
     // A neighbour's chargebacks and its own are apart, with its own values named.
     assert!(
         page.contains("chargebacks = 5")
@@ -94,4 +96,46 @@ fn accounts_with_names_dates_and_a_rare_class() {
     );
     desk.works("predict model.gnan accounts --name-column account_id");
     desk.gnan("predict model.gnan accounts --name-column nobody").expect(2).says("no column \"nobody\"");
+}
+
+/// Nodes in a ring, each with a number and the class that `class` gives it.
+fn ring(desk: &Desk, folder: &str, nodes: usize, class: impl Fn(usize) -> &'static str) {
+    let rows: String = (0..nodes).map(|k| format!("n{k},{},{}\n", (k * 37 % 101) as f64 / 10.0, class(k))).collect();
+    let edges: String = (0..nodes).map(|k| format!("n{k},n{}\n", (k + 1) % nodes)).collect();
+    desk.write(&format!("{folder}/nodes.csv"), &format!("node_id,x,y\n{rows}"));
+    desk.write(&format!("{folder}/edges.csv"), &format!("source,target\n{edges}"));
+}
+
+#[test]
+fn effects_name_their_class_where_metrics_are_of_the_other() {
+    let desk = Desk::new();
+    ring(&desk, "accounts", 300, |k| if k % 12 == 5 { "fraud" } else { "ok" });
+    const WORDS: &str = "Effects and contributions are of the log-odds of ok: what raises them lowers those of fraud";
+    let trained = desk.works("train accounts --target y --epochs 20 --hidden 16").shows("average precision of fraud");
+    assert_eq!(trained.stdout.matches(WORDS).count(), 1, "{}", trained.stdout);
+    desk.works("evaluate accounts --model model.gnan").shows(WORDS);
+    desk.works("report model.gnan accounts");
+    let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
+    assert_eq!(page.matches(WORDS).count(), 1);
+}
+
+#[test]
+fn no_metric_flatters_a_model_of_one_large_class() {
+    let desk = Desk::new();
+    ring(&desk, "uneven", 400, |k| ["a", "b", "c"][usize::from(k % 10 == 3) + usize::from(k % 30 == 3)]);
+    let trained = desk.works("train uneven --target y --epochs 20 --hidden 16 -o uneven.gnan");
+    let metrics: Vec<&str> =
+        trained.stdout.lines().filter(|line| line.contains(" to 0") || line.contains(" to 1")).collect();
+    assert!(metrics[0].starts_with("  balanced accuracy"), "{}", trained.stdout);
+    assert!(!trained.stdout.contains("\n  accuracy "), "{}", trained.stdout);
+
+    // The only "yes" is a training item: validation items are all "no".
+    ring(&desk, "single", 300, |k| if k == 17 { "yes" } else { "no" });
+    const REASON: &str = "All these items are of class no: metrics that compare classes cannot be computed on them.";
+    let trained = desk.works("train single --target y --epochs 20 --hidden 16 -o single.gnan").shows(REASON);
+    assert!(!trained.stdout.contains("balanced accuracy"), "{}", trained.stdout);
+    desk.works("report single.gnan single");
+    let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
+    assert!(page.contains(REASON) && !page.contains("balanced accuracy"));
+    assert!(page.contains("Accuracy says little about them; see the confusion matrix."));
 }

@@ -36,7 +36,8 @@ impl Bars<'_> {
     /// Draws the rows from `top` down; returns where they end, axis included.
     pub fn draw(&self, elements: &mut Vec<Element>, rows: &[BarRow], top: f64, width: f64) -> f64 {
         let outputs = self.outputs.len().max(1);
-        let height = if outputs == 1 { 19.0 } else { (5.0 * outputs as f64 + 6.0).max(19.0) };
+        let usual = if outputs == 1 { 19.0 } else { (5.0 * outputs as f64 + 6.0).max(19.0) };
+        let height = layout::row_height(rows.iter().map(|row| row.name.as_str()), self.names, usual);
         let left = MARGIN + self.names + 10.0;
         let right = width - MARGIN;
         // One bar per row carries its number; room for it at both ends.
@@ -53,7 +54,7 @@ impl Bars<'_> {
             if outputs > 1 && k > 0 {
                 elements.push(Element::line([MARGIN, y], [right, y]).stroke(Colour::Grid, 1.0));
             }
-            elements.push(layout::row_name(&row.name, left - 8.0, y + 0.5 * height, self.names));
+            elements.push(layout::row_name_lines(&row.name, left - 8.0, y + 0.5 * height, self.names, false));
             let bar = (height - 5.0) / outputs as f64;
             for (series, estimate) in row.values.iter().enumerate().take(outputs) {
                 let at = y + 2.5 + bar * series as f64;
@@ -61,7 +62,7 @@ impl Bars<'_> {
                 elements.push(if outputs > 1 { Element::group(one).series(series) } else { Element::group(one) });
             }
         }
-        elements.push(axis::horizontal_unit(self.unit, left, right, bottom + 30.0));
+        elements.push(axis::wide_unit(self.unit, [left, right], bottom + 30.0, width));
         bottom + 36.0
     }
 

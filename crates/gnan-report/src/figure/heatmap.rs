@@ -75,6 +75,48 @@ struct Grid {
     high: f64,
     apart: f64,
     rows: usize,
+    columns: ColumnNames,
+}
+
+/// The names of the columns as they are written.
+struct ColumnNames {
+    names: Vec<String>,
+    /// Whether they are written upwards.
+    turned: bool,
+    /// Every how many columns one is written.
+    every: usize,
+    /// How high they are.
+    height: f64,
+}
+
+/// What stands for "unreachable" where the word does not fit.
+const UNREACHABLE: [&str; 2] = ["unreachable", "∞"];
+/// Names of columns are written upwards where they are wider than their column and than this ...
+const SHORT_NAME: f64 = 24.0;
+/// ... and are cut off here.
+const LONGEST_NAME: f64 = 100.0;
+
+impl ColumnNames {
+    /// Names of columns of a width.
+    fn new(columns: &[String], wide: f64) -> ColumnNames {
+        let widest = |names: &[String]| names.iter().map(|name| text::width(name, SMALL)).fold(6.0, f64::max);
+        let mut names: Vec<String> = columns.iter().map(|name| text::one_line(name)).collect();
+        let fits = |names: &[String]| widest(names) + 4.0 <= wide;
+        if !fits(&names) {
+            let [word, sign] = UNREACHABLE;
+            names.iter_mut().filter(|name| name.ends_with(word)).for_each(|name| *name = name.replace(word, sign));
+        }
+        let turned = !fits(&names) && widest(&names) > SHORT_NAME;
+        let (room, height) =
+            if turned { (SMALL, widest(&names).min(LONGEST_NAME)) } else { (widest(&names).min(40.0), 0.72 * SMALL) };
+        let every = ((room + 4.0) / wide).ceil().max(1.0) as usize;
+        ColumnNames { names, turned, every, height }
+    }
+
+    /// Whether a sign stands for "unreachable".
+    fn has_sign(&self, columns: &[String]) -> bool {
+        self.names.iter().zip(columns).any(|(name, column)| name.ends_with(UNREACHABLE[1]) && name != column)
+    }
 }
 
 impl FigureContent for Heatmap {
@@ -91,7 +133,7 @@ impl FigureContent for Heatmap {
         let room = width - 2.0 * MARGIN - grid.names;
         let across = (((room + 14.0) / pitch) as usize).clamp(1, self.panels.len().max(1));
         let title = if self.panels.len() > 1 || !self.row_unit.is_empty() { 20.0 } else { 6.0 };
-        let height = title + grid.high * grid.rows as f64 + 38.0;
+        let height = title + grid.high * grid.rows as f64 + grid.columns.height + 30.0;
         for (index, panel) in self.panels.iter().enumerate() {
             let (row, column) = (index / across, index % across);
             let x = MARGIN + grid.names + column as f64 * pitch;
@@ -147,7 +189,7 @@ impl Heatmap {
         let all = (room - (panels - 1.0) * (14.0 + apart)) / panels / columns;
         let wide = if all >= 22.0 { all.min(54.0) } else { (room / columns).min(38.0) };
         let high = if self.row_kind != RowKind::Values || rows <= 30 { 19.0 } else { (480.0 / rows as f64).max(3.0) };
-        Grid { names, wide, high, apart, rows }
+        Grid { names, wide, high, apart, rows, columns: ColumnNames::new(&self.columns, wide) }
     }
 
     /// The largest absolute value with enough support: the end of the colours.
@@ -203,21 +245,26 @@ impl Heatmap {
     }
 
     fn column_names(&self, elements: &mut Vec<Element>, grid: &Grid, x: f64, bottom: f64) {
-        let widest = self.columns.iter().map(|name| text::width(name, SMALL)).fold(6.0, f64::max).min(40.0);
-        let every = ((widest + 4.0) / grid.wide).ceil().max(1.0) as usize;
-        let last = self.columns.len().saturating_sub(1);
-        for (column, name) in self.columns.iter().enumerate() {
+        let ColumnNames { names, turned, every, height } = &grid.columns;
+        let (every, last) = (*every, self.columns.len().saturating_sub(1));
+        for (column, name) in names.iter().enumerate() {
             let apart = grid.apart > 0.0 && column == last;
             let crowded = grid.apart > 0.0 && last - column < every && column != last && every > 1;
             if (column.is_multiple_of(every) && !crowded) || apart {
                 let at = self.left_of(column, grid, x) + 0.5 * grid.wide;
-                let label = Element::name([at, bottom + 13.0], name, SMALL, 44.0);
-                elements.push(label.fill(Colour::Muted).anchor(Anchor::Middle));
+                let label = match turned {
+                    true => Element::name([at, bottom + 5.0], name, SMALL, *height)
+                        .rotate(-90.0)
+                        .centred()
+                        .anchor(Anchor::End),
+                    false => Element::name([at, bottom + 5.0 + height], name, SMALL, 44.0).anchor(Anchor::Middle),
+                };
+                elements.push(label.fill(Colour::Muted));
             }
         }
         let body = grid.wide * self.columns.len() as f64 + grid.apart;
         let middle = x + 0.5 * body;
-        let unit = Element::name([middle, bottom + 28.0], &self.column_unit, 12.0, body.max(100.0));
+        let unit = Element::name([middle, bottom + height + 20.0], &self.column_unit, 12.0, body.max(100.0));
         elements.push(unit.anchor(Anchor::Middle));
     }
 
@@ -282,6 +329,9 @@ impl Heatmap {
             let noun = if self.row_kind == RowKind::Features { "weaker feature" } else { "weaker level" };
             let words = format!("and {}, not drawn", counted(hidden, noun));
             y = layout::note(elements, &words, y, width);
+        }
+        if grid.columns.has_sign(&self.columns) {
+            y = layout::note(elements, "∞: unreachable (no path).", y, width);
         }
         let mut cells = self.panels.iter().flat_map(|panel| panel.cells.iter().take(grid.rows).flatten().flatten());
         if cells.any(|cell| cell.support.is_little()) {

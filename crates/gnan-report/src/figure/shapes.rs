@@ -42,6 +42,8 @@ pub struct ShapeFunction {
     pub unit: String,
     /// Whether its values are counts: whole numbers from 0 on.
     pub counts: bool,
+    /// Whether its values are whole numbers.
+    pub whole: bool,
     /// The function.
     pub form: Form,
 }
@@ -176,8 +178,13 @@ impl FigureContent for Shapes {
 impl ShapeFunction {
     /// The values of a bin: "3", "0.5 to 1", "2024-01-01 to 2024-02-01".
     pub(crate) fn range_words(&self, bin: &Bin) -> String {
-        let [from, to] = [bin.from, bin.to].map(|value| self.value_words(value));
-        if bin.from == bin.to { from } else { format!("{from} to {to}") }
+        let largest = match &self.form {
+            Form::Curve { knots, .. } => knots.first().and_then(|knots| knots.last()).map(|[x, _]| *x),
+            _ => None,
+        };
+        let ends = text::bin_values(bin, self.whole, largest);
+        let [from, to] = ends.map(|value| self.value_words(value));
+        if ends[0] == ends[1] { from } else { format!("{from} to {to}") }
     }
 
     /// A value of the feature.

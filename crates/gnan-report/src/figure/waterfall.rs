@@ -70,6 +70,8 @@ impl Step {
 const HEIGHT: f64 = 21.0;
 /// The largest share of the width that names have.
 const NAMES: f64 = 0.38;
+/// The share of the width that bars have at least, where that is possible.
+const BARS: f64 = 0.4;
 /// The least width of the bars, where names and numbers leave little.
 const LEAST_BARS: f64 = 60.0;
 
@@ -82,33 +84,50 @@ impl FigureContent for Waterfall {
         let mut elements = Vec::new();
         let top = layout::heading(&mut elements, &self.title, width) + 2.0;
         let rows = self.rows();
-        let names = layout::names_room(rows.iter().map(|row| row.name.as_str()), NAMES * width);
-        let labels = self.labels(&rows);
-        let room = labels.iter().map(|label| text::width(label, 11.0)).fold(20.0, f64::max) + 10.0;
-        let left = MARGIN + names + 10.0;
-        let (from, to) = (left + 4.0, (width - MARGIN - room).max(left + LEAST_BARS));
+        let mut labels = self.labels(&rows, true);
+        let room_of =
+            |labels: &[String]| labels.iter().map(|label| text::width(label, 11.0)).fold(20.0, f64::max) + 10.0;
+        let mut names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        // Where there is little room, probabilities stand below the names.
+        let below: Vec<Option<String>> = rows.iter().map(|row| self.probability_words(row.kind)).collect();
+        let most = NAMES * width;
+        let is_narrow = width - layout::names_room(names.iter().copied(), most) - room_of(&labels) < BARS * width;
+        let below = |row: usize| below[row].as_deref().filter(|_| is_narrow);
+        if is_narrow {
+            labels = self.labels(&rows, false);
+            names.extend((0..rows.len()).filter_map(below));
+        }
+        let names_room = layout::names_room(names.iter().copied(), most);
+        let left = MARGIN + names_room + 10.0;
+        let (from, to) = (left + 4.0, (width - MARGIN - room_of(&labels)).max(left + LEAST_BARS));
         let scale = scale(&rows, from, to);
-        let bottom = top + HEIGHT * rows.len() as f64 + 2.0;
+        let two_lines = (0..rows.len()).any(|row| below(row).is_some());
+        let height =
+            layout::row_height(names.into_iter(), names_room, if two_lines { layout::TWO_LINES } else { HEIGHT });
+        let bottom = top + height * rows.len() as f64 + 2.0;
         elements.extend(axis::horizontal(&scale, top, bottom, axis::fitting_width(&scale, to - from)));
         for (k, row) in rows.iter().enumerate() {
-            let y = top + HEIGHT * k as f64 + 1.0;
-            let mut name = layout::row_name(&row.name, left - 8.0, y + 0.5 * HEIGHT, names);
-            if row.is_level() {
-                name = name.bold();
+            let y = top + height * k as f64 + 1.0;
+            let (right, middle) = (left - 8.0, y + 0.5 * height);
+            match below(k) {
+                Some(words) => {
+                    elements.push(layout::row_name(&row.name, right, middle - 6.0, names_room).bold());
+                    elements.push(layout::row_name(words, right, middle + 6.5, names_room).size(11.0));
+                }
+                None => elements.push(layout::row_name_lines(&row.name, right, middle, names_room, row.is_level())),
             }
-            elements.push(name);
-            elements.extend(self.bar(row, &scale, y));
+            elements.extend(self.bar(row, &scale, y, height));
             if k + 1 < rows.len() {
                 let x = scale.at(row.to);
-                let line = Element::line([x, y + HEIGHT - 3.0], [x, y + HEIGHT + 3.0]);
+                let line = Element::line([x, y + height - 3.0], [x, y + height + 3.0]);
                 elements.push(line.stroke(Colour::Muted, 1.0));
             }
             let start = if row.is_level() && !scale.shows_zero() { row.to } else { row.from };
             let beside = scale.at(row.to).max(scale.at(start)) + 6.0;
             let x = beside.min(width - MARGIN - text::width(&labels[k], 11.0)).max(left);
-            elements.push(Element::text([x, y + 0.5 * HEIGHT], &labels[k]).size(11.0).centred());
+            elements.push(Element::text([x, y + 0.5 * height], &labels[k]).size(11.0).centred());
         }
-        elements.push(axis::horizontal_unit(&self.unit, left, to, bottom + 30.0));
+        elements.push(axis::wide_unit(&self.unit, [left, to], bottom + 30.0, width));
         let mut y = bottom + 36.0;
         if let Some(words) = self.mismatch() {
             y = layout::note(&mut elements, &words, y, width);
@@ -167,9 +186,20 @@ impl Waterfall {
         rows
     }
 
+    /// The probability at a row.
+    fn probability_words(&self, kind: Kind) -> Option<String> {
+        let [start, end] = self.probability?;
+        let share = match kind {
+            Kind::Base => start,
+            Kind::Prediction => end,
+            Kind::Term(_) | Kind::Rest(_) => return None,
+        };
+        (0.0..=1.0).contains(&share).then(|| probability(share))
+    }
+
     /// The numbers at the ends of the rows, rounded so that base and steps as printed add up to the prediction as printed;
-    /// with the probability at the first and the last.
-    fn labels(&self, rows: &[Step]) -> Vec<String> {
+    /// with the probability at the first and the last where wanted.
+    fn labels(&self, rows: &[Step], with_probability: bool) -> Vec<String> {
         let amounts: Vec<f64> = rows.iter().map(|row| self.amount(row)).collect();
         let precision = Precision::for_amounts(amounts.iter().copied()).finer();
         let (prediction, parts) = match amounts.split_last() {
@@ -190,14 +220,9 @@ impl Waterfall {
             }
             let number = text::with_minus(&format!("{}{scale}", precision.show(units)));
             let number = if row.is_level() { number.trim_start_matches('+').to_owned() } else { number };
-            let share = match row.kind {
-                Kind::Base => self.probability.map(|[start, _]| start),
-                Kind::Prediction => self.probability.map(|[_, end]| end),
-                _ => None,
-            };
-            match share {
-                Some(share) if (0.0..=1.0).contains(&share) => format!("{number} ({})", probability(share)),
-                _ => number,
+            match self.probability_words(row.kind).filter(|_| with_probability) {
+                Some(words) => format!("{number} ({words})"),
+                None => number,
             }
         };
         rows.iter().zip(units.into_iter().chain([total])).map(label).collect()
@@ -212,8 +237,8 @@ impl Waterfall {
         }
     }
 
-    fn bar(&self, row: &Step, scale: &Scale, y: f64) -> Vec<Element> {
-        let (y, height) = (y + 3.0, HEIGHT - 6.0);
+    fn bar(&self, row: &Step, scale: &Scale, y: f64, row_height: f64) -> Vec<Element> {
+        let (y, height) = (y + 3.0, row_height - 6.0);
         let mut words = format!("{}\n", text::one_line(&row.name));
         let mut elements = Vec::new();
         let end = scale.at(row.to);
@@ -245,7 +270,7 @@ impl Waterfall {
         let (low, high) = (end.min(scale.at(row.from)), end.max(scale.at(row.from)));
         let low = if row.is_level() { end } else { low };
         let high = if row.is_level() { end } else { high };
-        let field = Element::rectangle(low - 4.0, y - 3.0, high - low + 8.0, HEIGHT, Colour::Surface);
+        let field = Element::rectangle(low - 4.0, y - 3.0, high - low + 8.0, row_height, Colour::Surface);
         elements.push(field.opacity(0.0).tooltip(words));
         elements
     }

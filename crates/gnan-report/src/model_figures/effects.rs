@@ -85,6 +85,6 @@ impl ModelFigures<'_> {
             false => format!("{} ({})", feature.name, feature.anchor),
         };
         let unit = feature.unit.clone().unwrap_or_default();
-        ShapeFunction { name, unit, counts: feature.counts(), form }
+        ShapeFunction { name, unit, counts: feature.counts(), whole: feature.whole, form }
     }
 }

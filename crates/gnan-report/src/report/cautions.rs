@@ -5,7 +5,7 @@ use gnan::evaluate::{JudgedPart, Judgement};
 use gnan::explain::{Canonical, Overview};
 use gnan::model::LITTLE_SUPPORT;
 use gnan::numbers::{count, percent};
-use gnan::{Dataset, Model};
+use gnan::{Dataset, Metric, Model};
 
 use super::performance::{part_remark, part_words};
 use crate::words;
@@ -32,7 +32,7 @@ pub(super) fn cautions(
     sentences.extend(zero_rho(model, overview));
     sentences.extend(rare_distances(canonical));
     sentences.extend(disconnected(data));
-    sentences.extend(imbalance(model, data));
+    sentences.extend(imbalance(model, data, judged));
     sentences.push(
         "Contributions describe how the model computed its predictions, not what would happen if a value were changed: \
          correlated features share what either could explain."
@@ -136,19 +136,23 @@ fn disconnected(data: &Dataset) -> Option<String> {
     }
 }
 
-fn imbalance(model: &Model, data: &Dataset) -> Option<String> {
+fn imbalance(model: &Model, data: &Dataset, judged: &Judgement) -> Option<String> {
     if !matches!(model.definition().learned.outcome, Outcome::Binary | Outcome::Multiclass) {
         return None;
     }
     let target = model.align_targets(data).ok()?.into_iter().next()?;
     let rare = target.rare_classes(data.items()).into_iter();
     let rare: Vec<String> = rare.map(|(class, share)| format!("{class} ({})", percent(share, 1))).collect();
+    let better = |metric: &Metric| matches!(metric, Metric::AveragePrecision | Metric::BalancedAccuracy | Metric::F1);
+    let shown = judged.shown().into_iter().map(|(metric, _)| metric).filter(better);
+    let mut shown: Vec<&str> = shown.take(2).map(Metric::long_name).collect();
+    shown.extend(judged.confusion().map(|_| "the confusion matrix"));
+    let instead = shown.split_last().map(|(last, others)| match others {
+        [] => format!("; see {last}"),
+        others => format!("; see {} and {last}", others.join(", ")),
+    });
     (!rare.is_empty()).then(|| {
-        format!(
-            "Rare classes: {}. Accuracy says little about them; see average precision, balanced accuracy and the confusion \
-             matrix.",
-            listed(&rare)
-        )
+        format!("Rare classes: {}. Accuracy says little about them{}.", listed(&rare), instead.unwrap_or_default())
     })
 }
 

@@ -80,10 +80,13 @@ impl Report<'_> {
         let model_figures = ModelFigures::new(explainer.canonical(), &overview, self.bands);
         let mut figures = Figures::new(self.palette);
         let examples = examples::Examples::choose(self, &judged, &explainer)?;
+        let definition = self.model.definition();
+        let strongest = effects::Strongest::new(definition, model_figures.order(), &overview, self.bands, STRONGEST);
         let glance = html! {
             (performance::sentence(&judged))
-            p { (effects::lead(self.model.definition())) }
-            (list(&effects::strongest(&model_figures, &overview, self.bands, STRONGEST)))
+            @if let Some(words) = words::shown_class(definition, judged.rare_class().as_deref()) { p { (words) } }
+            p { (strongest.lead) }
+            (list(&strongest.sentences))
             @if let Some(example) = examples.first() {
                 p { "For example, " (example.lead(self)) }
                 (example.figures(self, &mut figures))
@@ -105,7 +108,6 @@ impl Report<'_> {
             ("model", "What the model is", self.model_html()),
             ("reproduce", "How to reproduce this page", reproduce::html(self)),
         ];
-        let definition = self.model.definition();
         let title = format!("gnan report: {}", one_line(&definition.record.data));
         let body = html! {
             header {

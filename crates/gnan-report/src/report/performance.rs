@@ -3,6 +3,7 @@
 use gnan::baseline;
 use gnan::dataset::Outcome;
 use gnan::evaluate::{JudgedPart, Judgement};
+use gnan::metric::Metric;
 use gnan::numbers;
 use maud::{Markup, html};
 
@@ -10,6 +11,7 @@ use super::html::{TableCell, table};
 use crate::figure::scatter::{Scatter, ScatterPoint};
 use crate::model_figures::Figure;
 use crate::text;
+use crate::words;
 
 /// Points of a scatter plot.
 const MOST_POINTS: usize = 1500;
@@ -54,19 +56,20 @@ pub(super) fn sentence(judged: &Judgement) -> Markup {
         return html!();
     }
     let rare = judged.rare_class();
-    let words = judged.shown().into_iter().take(IN_SENTENCE).map(|(name, value)| {
+    let metrics = judged.shown().into_iter().take(IN_SENTENCE).map(|(name, value)| {
         let interval = judged
             .confidence
             .get(&name)
-            .map(|[low, high]| format!("95 % interval {} to {}", metric(*low), metric(*high)));
-        let constant = judged.baseline.get(name).map(|value| format!("a constant prediction: {}", metric(value)));
+            .map(|[low, high]| format!("95 % interval {} to {}", metric(name, *low), metric(name, *high)));
+        let constant = judged.baseline.get(name).map(|value| format!("a constant prediction: {}", metric(name, value)));
         let remarks: Vec<String> = interval.into_iter().chain(constant).collect();
         let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join("; ")) };
-        format!("its {}{} is {}{remarks}", name.long_name(), name.class_words(rare.as_deref()), metric(value))
+        format!("its {}{} is {}{remarks}", name.long_name(), name.class_words(rare.as_deref()), metric(name, value))
     });
-    let words: Vec<String> = words.collect();
+    let metrics: Vec<String> = metrics.collect();
     html! {
-        p { "On " (part_words(judged)) ", " (words.join(", ")) ". " (part_remark(judged)) }
+        p { "On " (part_words(judged)) ", " (metrics.join(", ")) ". " (part_remark(judged)) }
+        @if let Some(reason) = words::only_class(judged.only_class()) { p { (reason) } }
         @if judged.beats_baseline() == Some(false) {
             p { strong { "This is not clearly better than a constant prediction: read the curves as hypotheses at most." } }
         }
@@ -83,18 +86,22 @@ pub(super) fn html(judged: &Judgement) -> Markup {
     }
     let rare = judged.rare_class();
     let rows = judged.shown().into_iter().map(|(name, value)| {
-        let interval = judged.confidence.get(&name).map(|[low, high]| format!("{} to {}", metric(*low), metric(*high)));
+        let interval = judged
+            .confidence
+            .get(&name)
+            .map(|[low, high]| format!("{} to {}", metric(name, *low), metric(name, *high)));
         vec![
             TableCell::Text(name.long_name().to_owned() + &name.class_words(rare.as_deref())),
-            TableCell::Number(metric(value)),
+            TableCell::Number(metric(name, value)),
             TableCell::Number(interval.unwrap_or_default()),
-            TableCell::Number(judged.baseline.get(name).map(metric).unwrap_or_default()),
+            TableCell::Number(judged.baseline.get(name).map(|value| metric(name, value)).unwrap_or_default()),
         ]
     });
     let rows: Vec<Vec<TableCell>> = rows.collect();
     let reference = format!("baseline (always the {})", baseline::words(judged.outcome));
     html! {
         p { "Metrics on " (part_words(judged)) ". " (part_remark(judged)) }
+        @if let Some(reason) = words::only_class(judged.only_class()) { p { (reason) } }
         (table(&["metric", "this model", "95 % confidence interval", &reference], &rows, &[]))
         (confusion(judged))
     }
@@ -137,6 +144,6 @@ fn confusion(judged: &Judgement) -> Markup {
 }
 
 /// A metric with a minus sign.
-pub(super) fn metric(value: f64) -> String {
-    text::with_minus(&numbers::metric(value))
+fn metric(name: Metric, value: f64) -> String {
+    text::with_minus(&name.words(value))
 }

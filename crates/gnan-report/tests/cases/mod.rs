@@ -156,7 +156,7 @@ pub fn shapes(features: usize, outputs: usize) -> Shapes {
             2 => ("log₁₀ mol/L", curve(k, outputs)),
             _ => ("", Form::Binary(level("1", k, outputs))),
         };
-        ShapeFunction { name, unit: unit.into(), counts: false, form }
+        ShapeFunction { name, unit: unit.into(), counts: false, whole: false, form }
     };
     Shapes {
         title: "Effects of features".into(),
@@ -172,8 +172,13 @@ pub fn shapes(features: usize, outputs: usize) -> Shapes {
 pub fn atoms(levels: usize, outputs: usize) -> Shapes {
     let name = |k: usize| ATOMS.get(k).map_or(format!("level {k}"), |name| name.to_string());
     let levels = (0..levels).map(|k| level(&name(k), k, outputs)).collect();
-    let feature =
-        ShapeFunction { name: "atom".into(), unit: "element".into(), counts: false, form: Form::Levels(levels) };
+    let feature = ShapeFunction {
+        name: "atom".into(),
+        unit: "element".into(),
+        counts: false,
+        whole: false,
+        form: Form::Levels(levels),
+    };
     Shapes { features: vec![feature], ..shapes(1, outputs) }
 }
 
@@ -183,6 +188,7 @@ pub fn binary(features: usize, outputs: usize) -> Shapes {
         name,
         unit: String::new(),
         counts: false,
+        whole: false,
         form: Form::Binary(level("1", k, outputs)),
     };
     Shapes { features: names(features).into_iter().enumerate().map(feature).collect(), ..shapes(1, outputs) }
@@ -315,6 +321,12 @@ pub fn all() -> Vec<Case> {
             &["structure", "prediction", "probability 41.3 %", "2 others (sum)"],
         );
     }
+    for width in [360.0, 760.0, 860.0] {
+        long_names(
+            &mut |name: &str, scene: Scene, words: &[&'static str]| case(&format!("{name}-{width}"), scene, words),
+            width,
+        );
+    }
     for count in [1, 500] {
         case(&format!("influence-panels-{count}"), influence(count, 5, true).scene(760.0), &["feature 1"]);
         case(&format!("shapes-{count}"), shapes(count, 1).scene(760.0), &["feature 1"]);
@@ -325,6 +337,46 @@ pub fn all() -> Vec<Case> {
     }
     odd(&mut case);
     cases
+}
+
+/// Several lenses, several classes, and names that are longer than their places.
+fn long_names(case: &mut impl FnMut(&str, Scene, &[&'static str]), width: f64) {
+    let lenses = ["double+single", "d+s", "along"];
+    let distances = |lens: &str| -> Vec<String> {
+        let numbers = (0..14).map(|l| format!("{lens} {l}"));
+        numbers.chain([format!("{lens} unreachable")]).collect()
+    };
+    for lens in 1..=3 {
+        for panels in [1, 3] {
+            let mut figure = heatmap(6, 15 * lens - 1, panels);
+            figure.columns = lenses.iter().take(lens).flat_map(|lens| distances(lens)).collect();
+            figure.last_apart = false;
+            let words: &[&str] =
+                if lens == 1 { &["double+single ∞", "∞: unreachable"] } else { &["∞: unreachable"] };
+            case(&format!("long-heatmap-of-{lens}-lenses-{panels}"), figure.scene(width), words);
+        }
+    }
+    let mut figure = heatmap(6, 14, 1);
+    figure.columns[14] = "unreachable".into();
+    case("long-heatmap-unreachable", figure.scene(width), &[">∞<", "∞: unreachable (no path)."]);
+    let mut figure = heatmap(6, 2, 1);
+    figure.columns[2] = "unreachable".into();
+    let words: &[&str] = if width > 700.0 { &["∞: unreachable (no path)."] } else { &[">∞<"] };
+    case("long-heatmap-few-columns", figure.scene(width), words);
+
+    let mut figure = importance(6);
+    figure.unit = "mean |contribution| (log-odds of Probabilistic Methods)".into();
+    figure.blocks[0].rows[1].name = "structure term (graph shape alone)".into();
+    for (k, row) in figure.blocks[1].rows.iter_mut().enumerate() {
+        row.name = format!("double+single, distances {} to {}", k, k + 1);
+    }
+    case("long-importance", figure.scene(width), &["structure term (graph shape", "Probabilistic Methods)<"]);
+
+    let mut figure = waterfall(9);
+    figure.unit = "logit of Reinforcement Learning, above the mean of the classes".into();
+    figure.terms[3].name = "topological polar surface area = 12.5 to 14.0".into();
+    let shares = ["probability 41.3 %", "the mean of the classes<"];
+    case("long-waterfall", figure.scene(width), &shares);
 }
 
 /// What has little support reaches far beyond the rest: it is cut off and marked. Counts and dates have axes of their own.
@@ -373,6 +425,7 @@ fn weak_ends(case: &mut impl FnMut(&str, Scene, &[&'static str]), width: f64) {
         name: name.into(),
         unit: unit.into(),
         counts,
+        whole: counts,
         form,
     };
     let features =

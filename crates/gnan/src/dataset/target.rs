@@ -147,6 +147,11 @@ impl Target {
         }
     }
 
+    /// Whether one of several classes has more than four fifths of the items, so that always predicting it looks good.
+    pub fn has_uneven_classes(&self) -> bool {
+        self.base_rates.len() > 2 && self.base_rates.iter().any(|share| *share > 1.0 - IMBALANCED)
+    }
+
     /// The class of two whose precision and recall are looked at: the rarer one where it is rare, else the second.
     pub(crate) fn positive_class(&self) -> usize {
         self.rare_class().unwrap_or(1)

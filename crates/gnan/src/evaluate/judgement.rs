@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::metric::{Metric, Metrics};
 use crate::model::{Model, RememberedSplit};
 use crate::predict::Outputs;
-use crate::score::{Scored, margin, predicted_class, score, shown_metrics};
+use crate::score::{Scored, margin, only_class, predicted_class, score, shown_metrics};
 
 /// Which items a model is judged on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +196,11 @@ impl Judgement {
     /// The class whose precision and recall are measured, where it is rare.
     pub fn rare_class(&self) -> Option<String> {
         rare_class(&self.targets)
+    }
+
+    /// The class that all these items have, where it is one: metrics that compare classes are left out.
+    pub fn only_class(&self) -> Option<&str> {
+        only_class(&self.targets, self.data.items())
     }
 
     /// The metric by which the model is judged.

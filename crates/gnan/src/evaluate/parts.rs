@@ -10,7 +10,7 @@ use crate::dataset::{Dataset, Split, Target};
 use crate::error::Result;
 use crate::metric::{Metric, Metrics};
 use crate::model::{Model, RememberedSplit};
-use crate::score::{Scored, score, shown_metrics};
+use crate::score::{Scored, only_class, score, shown_metrics};
 
 /// What the parts are called in documents, in the order in which they are shown.
 const PARTS: [&str; 5] = ["training", "validation", "test", "doubtful", "new"];
@@ -51,6 +51,9 @@ pub struct PartMetrics {
     /// The class whose precision and recall are measured, where it is rare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rare_class: Option<String>,
+    /// The class that all items of the best part have, where it is one: metrics that compare classes are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only_class: Option<String>,
     /// Which metrics are shown, the chief one first.
     #[serde(skip)]
     pub shown: Vec<Metric>,
@@ -104,6 +107,7 @@ impl PartMetrics {
             let scored = Scored { outcome, width, outputs: &outputs };
             metrics[place] = Some(score(&scored, &targets, part.items()));
             if Some(place) == best {
+                found.only_class = only_class(&targets, part.items()).map(str::to_owned);
                 found.intervals = intervals(&scored, &targets, part.items(), model.record().resolved.fit.seed);
                 found.baseline = same_classes(reference, &targets).then(|| baseline(reference, part)).transpose()?;
             }

@@ -268,7 +268,8 @@ impl Global<'_> {
         let mut rows = level_rows(&feature.levels, task, self.nouns(), choose);
         if let Some(curve) = &feature.curve {
             // The missing level of a curve comes last.
-            rows.splice(0..0, curve_rows(curve, feature.unit.as_deref(), full, task, self.nouns(), choose));
+            let unit = feature.unit.as_deref();
+            rows.splice(0..0, curve_rows(curve, unit, feature.whole, full, task, self.nouns(), choose));
         }
         rows
     }

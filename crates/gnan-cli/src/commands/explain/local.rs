@@ -29,12 +29,16 @@ pub struct Ledgers<'a> {
 }
 
 impl Ledgers<'_> {
-    /// One prediction with its ledgers, and what its data hold that training had not seen; by functional group as well, where
-    /// it is a molecule and nothing else was requested.
+    /// One prediction with its ledgers, and what training had not seen of it: its own values, and `novelty` of its graph; by
+    /// functional group as well, where it is a molecule and nothing else was requested.
     pub fn text(&self, why: &Explanation, novelty: &[String], groups: &[FunctionalGroup]) -> String {
         let title = heading(shorten(&why.id, NAME_WIDTH));
         let mut text = format!("{title}  {}\n", self.prediction(why));
-        for sentence in novelty {
+        let of_item = match (self.definition.learned.task, why.unseen.is_empty()) {
+            (Task::Node, false) => Some(format!("{} (contributes 0)", why.unseen.join(", "))),
+            _ => None,
+        };
+        for sentence in of_item.iter().chain(novelty) {
             text.push_str(&format!("  {}: {}\n", warning("not seen in training"), escape_control(sentence)));
         }
         let outputs = self.outputs.clone().unwrap_or_else(|| Output::foremost(self.definition, why));

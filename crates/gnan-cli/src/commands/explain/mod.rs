@@ -283,6 +283,7 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
     if format == Format::Text && !args.all && !args.verify {
         let wanted = local::Ledgers { definition, outputs: chosen, by, top: args.top };
         let mut text = String::new();
+        let mut notes = Vec::new();
         for position in &positions {
             let outputs = model.outputs_on(&data.subset(&[*position]))?;
             let why = explainer.explain_predicted(*position, &outputs.values)?;
@@ -292,9 +293,19 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
                 Task::Node => None,
             };
             let groups = molecule.map(|molecule| molecule.functional_groups()).unwrap_or_default();
-            text.push_str(&wanted.text(&why, &outputs.novelty, &groups));
+            // The nodes of a node task share a graph, of which is said once what is new in it.
+            let of_item = match data.task() {
+                Task::Graph => outputs.novelty,
+                Task::Node => {
+                    let new: Vec<String> = outputs.novelty.into_iter().filter(|note| !notes.contains(note)).collect();
+                    notes.extend(new);
+                    Vec::new()
+                }
+            };
+            text.push_str(&wanted.text(&why, &of_item, &groups));
         }
         write_text(args, &text, &counted(positions.len(), "explanation"))?;
+        note_novelty(&notes);
         return Ok(Completion::Done);
     }
     let outputs = working("predicting", || model.outputs_on(&data.subset(&positions)))?;
@@ -330,10 +341,15 @@ fn explain_predictions(args: &ExplainArgs, model: &Model, data: &Dataset, format
         most_nodes: (args.all && data.task() == Task::Node).then_some(MOST_NODES),
     };
     write_predictions(args, &explainer, &positions, &outputs, &writer, format)?;
-    for sentence in &outputs.novelty {
+    note_novelty(&outputs.novelty);
+    Ok(Completion::Done)
+}
+
+/// Says what the data hold that training had not seen.
+fn note_novelty(sentences: &[String]) {
+    for sentence in sentences {
         eprint_line(format!("{}: {}", warning("note"), escape_control(sentence)));
     }
-    Ok(Completion::Done)
 }
 
 /// Writes explanations as they come: a document, JSON lines, or rows of a table.
