@@ -113,7 +113,7 @@ mod tests {
     fn one_item_has_no_interval() {
         let target = Target::new("y", None, vec![1.0, f64::NAN]);
         let scored = Scored { outcome: Outcome::Regression, width: 1, outputs: &[0.5, 0.5] };
-        assert!(intervals(&scored, &[target.clone()], &[0, 1], 0).is_empty());
+        assert!(intervals(&scored, std::slice::from_ref(&target), &[0, 1], 0).is_empty());
         assert!(intervals(&Scored { outputs: &[], ..scored }, &[target], &[], 0).is_empty());
     }
 }

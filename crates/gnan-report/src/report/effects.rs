@@ -299,6 +299,7 @@ mod tests {
             own_value: true,
             levels: Vec::new(),
             curve: Some(curve),
+            effects_by_distance: Vec::new(),
         }
     }
 
