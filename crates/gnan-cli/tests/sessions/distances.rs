@@ -50,11 +50,18 @@ fn association_rules_are_certified_and_certificates_are_checked_again() {
 #[test]
 fn a_report_has_a_verdict_on_the_rho_of_all_features_beside_rules() {
     let desk = town();
-    desk.works(&format!("train town --target risk --rho shared --own-only faith {QUICK}"));
-    desk.works("bootstrap model.gnan town --resamples 2");
-    desk.works("report model.gnan town");
-    let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
-    assert!(page.contains("Influence of all features by distance") && page.contains("Influence of faith"));
+    // Of the difference of two logits there is no influence, but effects by distance.
+    for (logits, what) in [("one", "Influence"), ("two", "Effect")] {
+        desk.works(&format!(
+            "train town --target risk --rho shared --logits {logits} --own-only faith {QUICK} --force"
+        ));
+        desk.works("bootstrap model.gnan town --resamples 2 --restart");
+        desk.works("report model.gnan town --force");
+        let page = String::from_utf8(desk.read("report.html")).expect("UTF-8");
+        for rho in ["all features", "faith"] {
+            assert!(page.contains(&format!("{what} of {rho}")), "{logits}: {what} of {rho}");
+        }
+    }
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_bootstrap_is_kept_beside_the_model_and_goes_on_where_it_stopped() {
     let desk = Desk::new();
     desk.molecules("chains");
     desk.works("train chains -o model.gnan --epochs 30");
-    desk.works("bootstrap model.gnan chains --resamples 4").shows("4 bootstrap replicates").shows("rho");
+    desk.works("bootstrap model.gnan chains --resamples 4").shows("4 bootstrap replicates").shows("by distance");
     let first = desk.read("model.bootstrap");
     let document = desk.json("bootstrap model.gnan chains --resamples 20");
     assert_eq!((&document["resamples"], &document["complete"]), (&20.into(), &true.into()));
