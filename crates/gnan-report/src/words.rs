@@ -6,7 +6,7 @@ use gnan::model::{Definition, PairRank, Rho, SelectionStep};
 use gnan::model_file::parameter_count;
 use gnan::numbers::{count, counted, metric, number, percent};
 use gnan::spec::ShapeKind;
-use gnan::spec::{EdgeDirection, OPTIONS, Spec, SpecOption, Stage};
+use gnan::spec::{EdgeDirection, FitMethod, OPTIONS, Spec, SpecOption, Stage};
 use gnan::{Lens, Pool};
 
 use crate::text::one_line;
@@ -176,8 +176,9 @@ fn shapes(definition: &Definition) -> String {
 /// How it was fitted, every option that differs from its default: "learning rate 0.001, weight decay 0.005, seed 0".
 pub fn settings(definition: &Definition) -> String {
     let (resolved, usual) = (&definition.record.resolved, Spec::default());
+    let unused: Vec<&str> = resolved.without_effect().into_iter().map(|(name, _)| name).collect();
     let shown = |option: &&SpecOption| {
-        let differs = resolved.get(option.name) != usual.get(option.name);
+        let differs = resolved.get(option.name) != usual.get(option.name) && !unused.contains(&option.name);
         option.name == "seed" || (differs && matches!(option.stage, Stage::Statistics | Stage::Fit))
     };
     let words = OPTIONS.iter().filter(shown).map(|option| {
@@ -212,6 +213,9 @@ pub fn knots(definition: &Definition) -> Option<String> {
 /// How training went: "345 epochs, the best was 245: the validation loss stopped improving".
 pub fn ending(definition: &Definition) -> String {
     let record = &definition.record;
+    if definition.spec.fit.method == FitMethod::Penalised {
+        return format!("{}: {}", counted(record.epochs, "Newton step"), record.ending());
+    }
     let epochs = counted(record.epochs, "epoch");
     format!("{epochs}, the best was {}: {}", count(record.best_epoch), record.ending())
 }

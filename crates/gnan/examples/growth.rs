@@ -147,6 +147,7 @@ fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
         _ => data.given_split(0, 0)?.train,
     };
     let wanted = |sample: Option<u32>| StatisticsRequest {
+        in_cells: false,
         weighting: ShellWeighting::Mean,
         lenses: Lens::plain(),
         channels: Some(ChannelPlan::shared(data.features().len())),

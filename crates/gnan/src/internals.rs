@@ -33,6 +33,7 @@ mirror! {
     dataset: crate::dataset::pair;
     distance: crate::distance;
     lens: crate::lens;
+    likelihood: crate::likelihood;
     model: crate::model, crate::model::bank_specs, crate::model::engine, crate::model::parameters, crate::model::schema;
     random: crate::random;
     shape: crate::shape;

@@ -22,7 +22,7 @@
 //!
 //! ```text
 //! spec (one table of options, read by all)
-//! files -> graph -> dataset -> distance -> lens -> statistics -> shape -> model -> predict, explain -> certificate -> train, plan
+//! files -> graph -> dataset -> distance -> lens -> statistics -> shape, likelihood -> model -> predict, explain -> certificate -> train, plan
 //!       -> model file -> evaluate, bootstrap                              judged by: metric, score, confidence, baseline
 //! ```
 
@@ -49,6 +49,7 @@ mod distance;
 mod lens;
 mod statistics;
 mod shape;
+mod likelihood;
 pub mod model;
 pub mod score;
 pub mod confidence;

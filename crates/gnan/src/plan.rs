@@ -10,12 +10,13 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::lens::View;
 use crate::memory;
 use crate::model::Rho;
 use crate::numbers;
+use crate::remedy::Remedy;
 use crate::run::DistanceCache;
 use crate::spec::Spec;
 use crate::statistics::{DistanceStorage, Sample, ShellCounts, Shells, Statistics};
@@ -150,6 +151,10 @@ impl Common {
 impl Spec {
     /// What a fit on `train`, stopped by `valid`, would take.
     pub fn plan(&self, train: &Dataset, valid: &Dataset) -> Result<Plan> {
+        if self.is_penalised() {
+            return Err(Error::usage("only gradient descent can be planned, not a penalised fit")
+                .with_remedy(Remedy::LeaveOut(&["fit"])));
+        }
         let (train, valid) = (train.labelled(), valid.labelled());
         self.check_for(&train)?;
         let in_use = memory::anonymous();

@@ -7,11 +7,12 @@ use std::collections::HashMap;
 
 use common::{
     CaseShape, FeaturePlan, class_column, dataset, dataset_for, model_and_new_case, random_case, random_graph,
-    random_values,
+    random_plan, random_values,
 };
-use gnan::files::Values;
+use gnan::files::{Column, Values};
 use gnan::internals::random::Stream;
 use gnan::predict::Outputs;
+use gnan::spec::FitMethod;
 use gnan::{Model, Spec};
 use oracle::{Case, CaseFeature, FileLens, FileModel, Receiver, Value};
 use serde_json::Value as Json;
@@ -55,6 +56,8 @@ impl Curve {
 #[derive(Default)]
 struct Feature {
     curve: Option<(Curve, usize)>,
+    /// Places with a value and a rho each, between which products are lines.
+    knots: Vec<(f64, (Vec<f64>, usize))>,
     levels: HashMap<String, (Vec<f64>, usize)>,
     missing: Option<(Vec<f64>, usize)>,
     /// For every lens.
@@ -134,6 +137,10 @@ impl Tables {
                 let bends = [bend(0), bend(1)];
                 let knots = Curve { at: numbers(&curve["knots"]), values: rows(&curve["values"]), bends, slopes };
                 feature.curve = Some((knots, json["rho"].as_u64().unwrap() as usize));
+            }
+            for knot in json["knots"].as_array().into_iter().flatten() {
+                let found = (numbers(&knot["values"]), knot["rho"].as_u64().unwrap() as usize);
+                feature.knots.push((knot["at"].as_f64().unwrap(), found));
             }
             for level in json["levels"].as_array().unwrap() {
                 let found = (numbers(&level["values"]), level["rho"].as_u64().unwrap() as usize);
@@ -242,6 +249,7 @@ impl Tables {
                         "knot" => add(&mut feature.curve.get_or_insert_with(curve).0, at, values),
                         "bend p" => feature.curve.get_or_insert_with(curve).0.bends[0].push(values),
                         "bend q" => feature.curve.get_or_insert_with(curve).0.bends[1].push(values),
+                        "effect knot" => feature.knots.push((at.parse().unwrap(), (values, place.unwrap()))),
                         "level" => {
                             feature.levels.insert(level.to_owned(), (values, place.unwrap()));
                         }
@@ -316,16 +324,19 @@ impl Tables {
         checked
     }
 
-    fn value_of(&self, feature: &Feature, value: &Value) -> Option<(Vec<f64>, usize)> {
-        match value {
+    /// The products that a value stands for: their factors, and the rho of each.
+    fn terms_of(&self, feature: &Feature, value: &Value) -> Option<Vec<(Vec<f64>, usize)>> {
+        let one = match value {
             Value::Missing => feature.missing.clone(),
             Value::Category(name) => feature.levels.get(name).cloned(),
+            Value::Number(x) if !feature.knots.is_empty() => return Some(between(&feature.knots, *x)),
             Value::Number(x) => match &feature.curve {
                 Some((curve, rho)) => Some((curve.read(*x), *rho)),
                 // Of a binary feature only the 1 is listed.
                 None => feature.levels.get("1").filter(|_| *x == 1.0).cloned(),
             },
-        }
+        };
+        one.map(|term| vec![term])
     }
 
     /// Outputs of every item and the sum of the sizes of their terms.
@@ -375,28 +386,47 @@ impl Tables {
             let share = if self.normalise { 1.0 / counts[distance] } else { 1.0 };
             for column in &case.features {
                 let feature = &self.features[&column.name];
-                let Some((value, rho)) = self.value_of(feature, &column.values[receiver.first + source]) else {
-                    continue;
-                };
-                let over_distance = &self.rho[lens * rhos + rho];
-                let rho = self.at_distance(&over_distance.curve, over_distance.reach, *distance);
-                let centre = feature.centre.get(lens);
-                let centre = centre.map(|centre| self.at_distance(centre, over_distance.reach, *distance));
-                for c in 0..value.len() {
-                    let centre = centre.as_ref().map_or(0.0, |centre| centre[c]);
-                    add(c, (value[c] * rho[c] - centre) * share);
+                let Some(terms) = self.terms_of(feature, &column.values[receiver.first + source]) else { continue };
+                // What centring takes out is taken out once.
+                for (place, (value, rho)) in terms.into_iter().enumerate() {
+                    let over_distance = &self.rho[lens * rhos + rho];
+                    let rho = self.at_distance(&over_distance.curve, over_distance.reach, *distance);
+                    let centre = feature.centre.get(lens).filter(|_| place == 0);
+                    let centre = centre.map(|centre| self.at_distance(centre, over_distance.reach, *distance));
+                    for c in 0..value.len() {
+                        let centre = centre.as_ref().map_or(0.0, |centre| centre[c]);
+                        add(c, (value[c] * rho[c] - centre) * share);
+                    }
                 }
             }
         }
     }
 }
 
+/// The knots around a number, each by its share.
+fn between(knots: &[(f64, (Vec<f64>, usize))], x: f64) -> Vec<(Vec<f64>, usize)> {
+    let after = knots.iter().position(|(at, _)| *at > x).unwrap_or(knots.len());
+    let term = |knot: usize, share: f64| {
+        let (values, rho) = &knots[knot].1;
+        (values.iter().map(|value| value * share).collect(), *rho)
+    };
+    if after == 0 || after == knots.len() {
+        return vec![term(after.saturating_sub(1), 1.0)];
+    }
+    let share = (x - knots[after - 1].0) / (knots[after].0 - knots[after - 1].0);
+    vec![term(after - 1, 1.0 - share), term(after, share)]
+}
+
 /// Compares what the tables give with what the engine says; returns how many numbers agreed.
 fn compare(model: &Model, tables: &Tables, case: &Case, engine: &Outputs) -> usize {
-    let mut compared = 0;
     // Which way every lens follows edges.
     let file = FileModel::read(&model.to_bytes().unwrap());
-    for (item, (found, size)) in tables.outputs(&file.with_pairs(case), &file.lenses).into_iter().enumerate() {
+    compare_by(&file.lenses, model, tables, &file.with_pairs(case), engine)
+}
+
+fn compare_by(lenses: &[FileLens], model: &Model, tables: &Tables, case: &Case, engine: &Outputs) -> usize {
+    let mut compared = 0;
+    for (item, (found, size)) in tables.outputs(case, lenses).into_iter().enumerate() {
         let row: Vec<f64> =
             engine.values[item * engine.width..][..engine.width].iter().map(|y| f64::from(*y)).collect();
         // A softmax is given up to a number common to all classes, which centring removes.
@@ -472,4 +502,44 @@ fn exported_tables_of_described_nodes_give_the_predictions_back() {
     for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
         compare(&model, &tables, &case, &engine);
     }
+}
+
+/// Fitted by penalised likelihood: every knot of a number has a distance function.
+#[test]
+fn exported_tables_of_penalised_models_give_the_predictions_back() {
+    let mut compared = 0;
+    for seed in 0..30 {
+        let mut random = Stream::named(seed, "export of penalised models", 0);
+        let graph_task = seed % 2 == 0;
+        let shape = match graph_task {
+            true => CaseShape { graph_task, graphs: 40, nodes: [2, 9] },
+            false => CaseShape { graph_task, graphs: 1, nodes: [60, 90] },
+        };
+        let plan = random_plan(&mut random);
+        let case = random_case(&mut random, shape, &plan);
+        let items = case.items();
+        if items < 10 {
+            continue;
+        }
+        let target = match seed % 3 {
+            0 => class_column("target", 2, &(0..items).map(|item| Some(item % 2)).collect::<Vec<_>>()),
+            1 => class_column("target", 3, &(0..items).map(|item| Some(item % 3)).collect::<Vec<_>>()),
+            _ => Column::new("target", Values::Numbers((0..items).map(|_| random.normal()).collect())),
+        };
+        let data = dataset(&case, vec![target]);
+        let model = Spec::default().method(FitMethod::Penalised).fit(&data).unwrap();
+        // The lenses of any model of the same options.
+        let other = Spec::default().hidden(16).epochs(1).fit(&data).unwrap();
+        let lenses = FileModel::read(&other.to_bytes().unwrap()).lenses;
+        let engine = model.outputs_on(&data).unwrap();
+        let exported = model.tables();
+        for tables in [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())] {
+            compared += compare_by(&lenses, &model, &tables, &case, &engine);
+        }
+        let why = model.explain(&data, 0).unwrap();
+        assert!(why.adds_up());
+        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(again.outputs_on(&data).unwrap().values, engine.values);
+    }
+    assert!(compared > 1000, "{compared}");
 }

@@ -137,6 +137,7 @@ const ROWS: &[Row] = &[
     row("smooth", &["0.5"], Graphs).with(&[("shape", "spline")]),
     row("dropout", &["0.3"], Graphs),
     row("epochs", &["9"], Graphs),
+    row("fit", &["penalised"], Graphs),
     row("patience", &["1"], Graphs).with(UNSTEADY),
     row("batch", &["7"], Graphs),
     row("resample", &["2"], Nodes).with(SAMPLED),

@@ -65,6 +65,7 @@ const ROWS: &[Row] = &[
     row("smooth", &["0.5"], "towns", "--shape spline"),
     row("dropout", &["0.3"], "towns", ""),
     row("epochs", &["7"], "towns", ""),
+    row("fit", &["penalised"], "towns", ""),
     row("patience", &["3"], "towns", ""),
     row("batch", &["7"], "towns", ""),
     row("resample", &["2"], "people", "--shell-sample 2"),

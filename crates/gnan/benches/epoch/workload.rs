@@ -80,8 +80,13 @@ impl Workload {
         let features: Vec<FeatureSchema> =
             data.features().iter().map(|feature| FeatureSchema::learn(feature, &nodes)).collect();
         let channels = (rho == Rho::Shared).then(|| ChannelPlan::shared(features.len()));
-        let statistics =
-            StatisticsRequest { weighting: ShellWeighting::Mean, lenses: Lens::plain(), channels, sample: None };
+        let statistics = StatisticsRequest {
+            weighting: ShellWeighting::Mean,
+            lenses: Lens::plain(),
+            channels,
+            in_cells: false,
+            sample: None,
+        };
         let statistics = Statistics::new(&train, data.features(), statistics).expect("statistics");
         let definition = Definition {
             spec: Spec::default(),

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::canonical::{Canonical, FeatureValue};
+use super::canonical::{Canonical, FeatureValue, RawTerm};
 use crate::files::Kind;
 use crate::lens::Pool;
 
@@ -98,16 +98,14 @@ impl Canonical {
 
     /// The sizes of the effects of a feature, slot by slot.
     fn effect_sizes(&self, k: usize) -> Vec<EffectSize> {
-        let values: Vec<(Vec<f64>, usize, f64)> = (self.looked_at(k).into_iter())
-            .filter_map(|(value, weight)| self.raw_shape(k, value).map(|(raw, rho)| (raw, rho, weight)))
+        let values: Vec<(Vec<RawTerm>, f64)> = (self.looked_at(k).into_iter())
+            .filter_map(|(value, weight)| self.raw_terms(k, value).map(|terms| (terms, weight)))
             .collect();
-        let all: f64 = values.iter().map(|(_, _, weight)| weight).sum();
+        let all: f64 = values.iter().map(|(_, weight)| weight).sum();
         let size = |slot: usize| {
             let mut size = EffectSize::default();
-            for (raw, rho, weight) in &values {
-                let (rho, centre) = self.factors(k, *rho, slot);
-                let product: Vec<f64> = (0..raw.len()).map(|c| raw[c] * rho[c] - centre[c]).collect();
-                for effect in self.definition().shown(&product) {
+            for (terms, weight) in &values {
+                for effect in self.definition().shown(&self.product_of(k, Some(terms), slot)) {
                     size.largest = size.largest.max(effect.abs());
                     size.mean += effect.abs() * weight / all.max(1.0);
                 }

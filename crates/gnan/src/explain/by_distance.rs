@@ -71,7 +71,7 @@ impl Canonical {
         let mut curves = Vec::new();
         for (name, value) in values {
             let effects = self.effects(k, value);
-            let rho = self.raw_shape(k, value).map_or(0, |(_, rho)| rho);
+            let rho = self.raw_terms(k, value).and_then(|terms| Some(terms.first()?.rho)).unwrap_or(0);
             for (c, output) in outputs.iter().enumerate() {
                 let of_output = if outputs.len() > 1 { format!(" ({output})") } else { String::new() };
                 let name = format!("{}: {name}{of_output}", feature.name);

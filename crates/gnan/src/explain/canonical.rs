@@ -100,6 +100,15 @@ pub struct Canonical {
     curves: Vec<OnceLock<Piecewise>>,
 }
 
+/// A part of raw `f_k` at a value, and the rho that weighs it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RawTerm {
+    /// Per output.
+    pub values: Vec<f64>,
+    /// The rho.
+    pub rho: usize,
+}
+
 /// A value of a feature at which its shape function is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FeatureValue<'a> {
@@ -277,6 +286,8 @@ impl Canonical {
         for feature in &definition.learned.features {
             if feature.has_level_rhos() {
                 names.extend(feature.levels.iter().map(|level| format!("{}: {}", feature.name, level.name)));
+                let knots = feature.effect_knots.iter().flat_map(|knots| &knots.at);
+                names.extend(knots.map(|knot| format!("{}: {knot}", feature.name)));
                 names.extend(feature.missing.map(|_| format!("{}: missing", feature.name)));
             } else {
                 names.push(feature.name.clone());
@@ -336,13 +347,20 @@ impl Canonical {
 
     /// The effect of a value at the anchor of its feature, per output of the model. `None`: unseen in training.
     pub fn shape(&self, k: usize, value: FeatureValue<'_>) -> Option<Vec<f64>> {
-        self.raw_shape(k, value)?;
-        Some(self.product(k, value, self.anchor(k)))
+        let terms = self.raw_terms(k, value)?;
+        Some(self.product_of(k, Some(&terms), self.anchor(k)))
     }
 
     /// The effects of a continuous or sparse feature at its anchor, knot by knot, per output of the model; `None` for the
     /// other kinds.
     pub fn shape_curve(&self, k: usize) -> Option<Piecewise> {
+        let feature = &self.definition().learned.features[k];
+        if let Some(knots) = feature.effect_knots.as_ref().filter(|_| feature.kind != Kind::Binary) {
+            let values = knots.at.iter().map(|x| self.product(k, FeatureValue::Number(*x), self.anchor(k))).collect();
+            let flat = vec![0.0; self.outputs()];
+            let (left_slope, right_slope) = (flat.clone(), flat);
+            return Some(Piecewise { knots: knots.at.clone(), values, bends: Vec::new(), left_slope, right_slope });
+        }
         let rho = &self.rho[self.layout.features[k].first_rho][self.anchor(k)];
         Some(self.raw_curve(k)?.clone().rescaled(&self.centred_by(k), rho))
     }
@@ -355,7 +373,7 @@ impl Canonical {
         value: FeatureValue<'_>,
         factor: impl Fn(usize) -> &'a [f64],
     ) -> Option<Vec<f64>> {
-        let (raw, rho) = self.raw_shape(k, value)?;
+        let RawTerm { values: raw, rho } = self.raw_terms(k, value)?.into_iter().next()?;
         let mean = self.centred_by(k);
         Some(raw.iter().zip(mean).zip(factor(rho)).map(|((raw, mean), a)| (raw - mean) * a).collect())
     }
@@ -402,13 +420,18 @@ impl Canonical {
     /// `rho(l) * f_k(value)`, centred: what one such source adds to a shell of its own, per output. A value unseen in
     /// training contributes 0.
     pub fn product(&self, k: usize, value: FeatureValue<'_>, slot: usize) -> Vec<f64> {
-        match self.raw_shape(k, value) {
-            None => vec![0.0; self.outputs()],
-            Some((raw, rho)) => {
-                let (rho, centre) = self.factors(k, rho, slot);
-                (0..self.outputs()).map(|c| raw[c] * rho[c] - centre[c]).collect()
-            }
+        self.product_of(k, self.raw_terms(k, value).as_deref(), slot)
+    }
+
+    /// The same from the terms of the value.
+    pub(super) fn product_of(&self, k: usize, terms: Option<&[RawTerm]>, slot: usize) -> Vec<f64> {
+        let Some(terms) = terms else { return vec![0.0; self.outputs()] };
+        let mut product: Vec<f64> = self.centre[k][slot].iter().map(|centre| -centre).collect();
+        for term in terms {
+            let rho = &self.rho[term.rho][slot];
+            product.iter_mut().zip(&term.values).zip(rho).for_each(|((sum, raw), rho)| *sum += raw * rho);
         }
+        product
     }
 
     /// The effect of a value at a distance, `E_k(value, l)`: the same per shown output.
@@ -418,14 +441,8 @@ impl Canonical {
 
     /// The effects of a value at every distance, `[slots][shown outputs]`.
     pub fn effects(&self, k: usize, value: FeatureValue<'_>) -> Vec<Vec<f64>> {
-        let raw = self.raw_shape(k, value);
-        let product = |slot: usize| match &raw {
-            None => vec![0.0; self.outputs()],
-            Some((raw, rho)) => {
-                let (rho, centre) = self.factors(k, *rho, slot);
-                (0..self.outputs()).map(|c| raw[c] * rho[c] - centre[c]).collect()
-            }
-        };
+        let terms = self.raw_terms(k, value);
+        let product = |slot: usize| self.product_of(k, terms.as_deref(), slot);
         (0..self.slots()).map(|slot| self.definition().shown(&product(slot))).collect()
     }
 
@@ -434,22 +451,42 @@ impl Canonical {
         &self.centre[k][slot]
     }
 
-    /// Raw rho and what centring takes out, per output: raw `f_k`, as [`raw_shape`](Self::raw_shape) gives it, times the
-    /// one and less the other is its product.
-    pub(super) fn factors(&self, k: usize, rho: usize, slot: usize) -> (&[f64], &[f64]) {
-        (&self.rho[rho][slot], &self.centre[k][slot])
+    /// Raw rho in a slot, per output.
+    pub(super) fn raw_rho(&self, rho: u32, slot: usize) -> &[f64] {
+        &self.rho[rho as usize][slot]
     }
 
-    /// Raw `f_k` and the rho that weighs it; `None`: unseen in training.
-    pub(super) fn raw_shape(&self, k: usize, value: FeatureValue<'_>) -> Option<(Vec<f64>, usize)> {
+    /// Raw `f_k` as the terms that it is made of, each with the rho that weighs it: one, or one for each of the knots around a
+    /// number. `None`: unseen in training.
+    pub(super) fn raw_terms(&self, k: usize, value: FeatureValue<'_>) -> Option<Vec<RawTerm>> {
+        let feature = &self.model.definition().learned.features[k];
+        let (FeatureValue::Number(x), Some(knots)) = (value, &feature.effect_knots) else {
+            return self.raw_shape(k, value).map(|(values, rho)| vec![RawTerm { values, rho }]);
+        };
+        if feature.kind != Kind::Continuous && x == 0.0 {
+            return Some(Vec::new());
+        }
+        let around = knots.around(x).into_iter().filter(|(_, share)| *share != 0.0);
+        let term = |(knot, share): (usize, f64)| {
+            let values = self.free_value(k, knot).into_iter().map(|value| value * share).collect();
+            RawTerm { values, rho: self.rho_of(k, knot) }
+        };
+        Some(around.map(term).collect())
+    }
+
+    /// A free value of a feature, per output.
+    pub(super) fn free_value(&self, k: usize, level: usize) -> Vec<f64> {
+        let (value, outputs) = (self.layout.features[k].first_value + level, self.outputs());
+        self.model.parameters().values[value * outputs..][..outputs].iter().map(|x| f64::from(*x)).collect()
+    }
+
+    /// Raw `f_k` and the one rho that weighs it; `None`: unseen in training, or a number between knots with a rho each.
+    fn raw_shape(&self, k: usize, value: FeatureValue<'_>) -> Option<(Vec<f64>, usize)> {
         let feature = &self.model.definition().learned.features[k];
         let place = &self.layout.features[k];
         let parameters = self.model.parameters();
         let outputs = self.outputs();
-        let free = |level: usize| {
-            let value = place.first_value + level;
-            parameters.values[value * outputs..][..outputs].iter().map(|x| f64::from(*x)).collect::<Vec<_>>()
-        };
+        let free = |level: usize| self.free_value(k, level);
         match value {
             FeatureValue::Level(name) => {
                 let level = feature.level(name)?;
@@ -457,7 +494,7 @@ impl Canonical {
             }
             FeatureValue::Missing => {
                 feature.missing?;
-                let level = feature.levels.len();
+                let level = feature.known_values();
                 Some((free(level), self.rho_of(k, level)))
             }
             FeatureValue::Number(x) => {

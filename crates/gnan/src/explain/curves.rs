@@ -133,10 +133,10 @@ impl Canonical {
 
     /// Which rho weighs the shape function of a feature at a point.
     pub fn rho_at(&self, k: usize, point: &Point) -> usize {
-        let levels = &self.definition().learned.features[k].levels;
+        let feature = &self.definition().learned.features[k];
         let level = match point {
-            Point::Level(name) => levels.iter().position(|level| level.name == *name).unwrap_or(0),
-            Point::Missing => levels.len(),
+            Point::Level(name) => feature.levels.iter().position(|level| level.name == *name).unwrap_or(0),
+            Point::Missing => feature.known_values(),
             Point::Number(_) => 0,
         };
         self.rho_of(k, level)

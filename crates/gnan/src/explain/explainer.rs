@@ -252,8 +252,8 @@ impl<'a> Explainer<'a> {
         let mut values = values.chunks_exact(self.canonical.outputs());
         self.each_source_terms(nodes.clone(), |some, terms| {
             for node in some {
-                for (term, values) in terms.of_node(node).iter().zip(&mut values) {
-                    parts.add(node - nodes.start, term.feature as usize, values);
+                for (terms, values) in terms.of_node(node).zip(&mut values) {
+                    parts.add(node - nodes.start, terms[0].feature as usize, values);
                 }
             }
         });

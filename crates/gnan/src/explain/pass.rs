@@ -166,6 +166,7 @@ impl<'p, 'a> Pass<'p, 'a> {
         let mut touched = Vec::new();
         let mut products = vec![0.0; slots * outputs];
         let mut own = vec![0.0; outputs];
+        let mut product = vec![0.0; outputs];
         let mut place = 0;
         self.explainer.each_source_terms(nodes, |some, terms| {
             if self.parts {
@@ -184,24 +185,29 @@ impl<'p, 'a> Pass<'p, 'a> {
                     }
                 }
                 touched.sort_unstable();
-                for term in terms.of_node(node) {
-                    let (k, values) = (term.feature as usize, terms.values(term, outputs));
+                for of_feature in terms.of_node(node) {
+                    let k = of_feature[0].feature as usize;
                     match sums.node_feature.get(place * outputs..(place + 1) * outputs) {
                         // Its contribution to other receivers.
                         Some(earlier) => own.copy_from_slice(earlier),
                         None => own.fill(0.0),
                     }
                     for slot in &touched {
-                        let (rho, centre) = self.canonical.factors(k, term.rho as usize, *slot);
+                        product.iter_mut().zip(self.canonical.centre_at(k, *slot)).for_each(|(to, mean)| *to = -mean);
+                        for term in of_feature {
+                            let (values, rho) = (terms.values(term, outputs), self.canonical.raw_rho(term.rho, *slot));
+                            for c in 0..outputs {
+                                product[c] += values[c] * rho[c];
+                            }
+                        }
                         let cell = &mut sums.feature_distance[(k * slots + slot) * outputs..][..outputs];
                         let products = &mut products[slot * outputs..][..outputs];
                         for c in 0..outputs {
-                            let product = values[c] * rho[c] - centre[c];
-                            let part = product * weights[*slot];
+                            let part = product[c] * weights[*slot];
                             cell[c] += part;
                             own[c] += part;
                             if of_graph {
-                                products[c] += product;
+                                products[c] += product[c];
                             }
                         }
                     }

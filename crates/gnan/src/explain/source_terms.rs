@@ -10,9 +10,9 @@ use crate::dataset::Feature;
 use crate::files::{MISSING, Values};
 use crate::groups::group_offsets;
 
-use super::canonical::{Canonical, FeatureValue};
+use super::canonical::{Canonical, FeatureValue, RawTerm};
 
-/// The terms of the source values of some nodes, one per feature.
+/// The terms of the source values of some nodes: one per feature, or one for each of the knots around a value.
 #[derive(Default)]
 pub(super) struct SourceTerms {
     /// The first of the nodes.
@@ -67,17 +67,19 @@ impl SourceTerms {
         feature: &Feature,
         nodes: &Range<usize>,
     ) -> Vec<(u32, SourceTerm)> {
-        let mut known: HashMap<u64, Option<SourceTerm>> = HashMap::new();
+        let mut known: HashMap<u64, Option<Vec<SourceTerm>>> = HashMap::new();
         let mut found = Vec::new();
         let mut add = |terms: &mut Self, node: usize, key: u64, value: FeatureValue<'_>| {
-            let term = *known.entry(key).or_insert_with(|| {
-                let (values, rho) = canonical.raw_shape(k, value)?;
-                let row = (terms.values.len() / values.len()) as u32;
-                terms.values.extend(values);
-                Some(SourceTerm { feature: k as u32, row, rho: rho as u32 })
+            let own = known.entry(key).or_insert_with(|| {
+                let made = canonical.raw_terms(k, value)?.into_iter().map(|RawTerm { values, rho }| {
+                    let row = (terms.values.len() / values.len()) as u32;
+                    terms.values.extend(values);
+                    SourceTerm { feature: k as u32, row, rho: rho as u32 }
+                });
+                Some(made.collect())
             });
-            match term {
-                Some(term) => found.push(((node - nodes.start) as u32, term)),
+            match own {
+                Some(own) => found.extend(own.iter().map(|term| ((node - nodes.start) as u32, *term))),
                 None => {
                     let word = match value {
                         FeatureValue::Level(name) => name.to_owned(),
@@ -109,9 +111,10 @@ impl SourceTerms {
         found
     }
 
-    /// The terms of a node, feature after feature.
-    pub(super) fn of_node(&self, node: usize) -> &[SourceTerm] {
-        &self.terms[self.from[node - self.first]..self.from[node - self.first + 1]]
+    /// The terms of a node, those of every feature together.
+    pub(super) fn of_node(&self, node: usize) -> impl Iterator<Item = &[SourceTerm]> {
+        let terms = &self.terms[self.from[node - self.first]..self.from[node - self.first + 1]];
+        terms.chunk_by(|one, next| one.feature == next.feature)
     }
 
     /// Raw `f_k` of a term, per output.

@@ -164,6 +164,10 @@ pub struct FeatureTable {
     pub anchor: AnchorTable,
     /// The curve of a continuous or sparse feature, a function of the value itself; its rho is that of the feature.
     pub curve: Option<Piecewise>,
+    /// The knots of a feature that has effects of its own at every distance: linear between them, constant beyond. The 0 of a
+    /// sparse feature is one of them, with value 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub knots: Vec<KnotTable>,
     /// Which rho of a lens weighs the curve.
     pub rho: usize,
     /// Its levels, the 1 of a binary feature, and `missing` where training had it.
@@ -173,6 +177,19 @@ pub struct FeatureTable {
     pub other: Option<String>,
     /// What is taken off every product at a distance, by every lens, where every level has a rho of its own.
     pub centre: Option<Vec<DistanceTable>>,
+}
+
+/// A knot of a feature.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KnotTable {
+    /// The value.
+    pub at: f64,
+    /// Which rho of a lens weighs it.
+    pub rho: usize,
+    /// What rho is multiplied by, per output.
+    pub values: Vec<f64>,
+    /// Its effect at the anchor of the feature, per shown output.
+    pub effect: Vec<f64>,
 }
 
 /// The distance at which the effects of a feature are shown.
@@ -271,13 +288,11 @@ impl Canonical {
         if !self.has_level_rhos(k) {
             return vec![(self.mean_effect(k), self.rho_of(k, 0))];
         }
-        let feature = &self.definition().learned.features[k];
-        let levels = feature.levels.iter().map(|level| FeatureValue::Level(&level.name)).chain([FeatureValue::Missing]);
-        let shares = levels.zip(feature.level_shares());
+        let shares = self.definition().learned.features[k].level_shares().into_iter().enumerate();
         shares
-            .filter_map(|(value, share)| {
-                let (raw, rho) = self.raw_shape(k, value)?;
-                Some((raw.into_iter().map(|raw| raw * share).collect(), rho))
+            .map(|(level, share)| {
+                let raw = self.free_value(k, level);
+                (raw.into_iter().map(|raw| raw * share).collect(), self.rho_of(k, level))
             })
             .collect()
     }
@@ -318,7 +333,7 @@ impl Canonical {
             self.level_values(feature).into_iter().enumerate().map(|(index, (name, value, support))| LevelTable {
                 name,
                 missing: value == FeatureValue::Missing,
-                rho: self.rho_of(k, index),
+                rho: self.rho_of(k, if value == FeatureValue::Missing { feature.known_values() } else { index }),
                 values: self.shape_times_scale(k, value).expect("a model has a value for each of its own levels"),
                 effect: self.effect(k, value, anchor),
                 support,
@@ -332,6 +347,7 @@ impl Canonical {
             range: feature.scale.map(|scale| [scale.min, scale.max]),
             anchor: AnchorTable { lens: self.axis().lens_of(anchor), distance: self.axis().distance(anchor) },
             curve: self.curve_times_scale(k),
+            knots: self.knot_tables(k),
             rho: self.rho_of(k, 0),
             levels: levels.collect(),
             other: feature.rare_level().map(|level| feature.levels[level].name.clone()),
@@ -339,6 +355,22 @@ impl Canonical {
                 .has_level_rhos(k)
                 .then(|| (0..self.axis().lenses()).map(|lens| self.sum_of_rhos(self.centre_terms(k), lens)).collect()),
         }
+    }
+}
+
+impl Canonical {
+    fn knot_tables(&self, k: usize) -> Vec<KnotTable> {
+        let feature = &self.definition().learned.features[k];
+        let Some(knots) = feature.effect_knots.as_ref().filter(|_| feature.kind != Kind::Binary) else {
+            return Vec::new();
+        };
+        let knot = |(level, at): (usize, &f64)| {
+            let rho = self.rho_of(k, level);
+            let scaled = self.free_value(k, level).into_iter().zip(self.rho_scale(rho));
+            let effect = self.effect(k, FeatureValue::Number(*at), self.anchor(k));
+            KnotTable { at: *at, rho, values: scaled.map(|(value, scale)| value * scale).collect(), effect }
+        };
+        knots.at.iter().enumerate().map(knot).collect()
     }
 }
 
@@ -408,6 +440,10 @@ impl ModelTables {
                     }
                 }
                 rows.values(&RowPlace { table: "right slope", ..place }, &curve.right_slope)?;
+            }
+            for knot in &feature.knots {
+                let place = RowPlace { rho: &self.rho[knot.rho].name, at: Some(knot.at), ..place };
+                rows.values(&RowPlace { table: "effect knot", ..place }, &knot.values)?;
             }
             for level in &feature.levels {
                 let table = if level.missing { "missing" } else { "level" };

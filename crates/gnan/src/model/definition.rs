@@ -219,6 +219,7 @@ impl Definition {
             weighting: ShellWeighting::of(&self.spec.statistics),
             lenses: self.learned.lenses.clone(),
             channels: channel_plan(self.learned.rho, features),
+            in_cells: self.learned.features.iter().any(|feature| feature.effect_knots.is_some()),
             sample: None,
         }
     }

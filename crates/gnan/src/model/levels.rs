@@ -31,6 +31,9 @@ impl Model {
         let knots: Vec<Option<Vec<f64>>> = (features, &self.definition.learned.features, &layout.features)
             .into_par_iter()
             .map(|(feature, schema, place)| {
+                if let Some(knots) = &schema.effect_knots {
+                    return Some(knots.at.clone());
+                }
                 let (scale, network) = (schema.scale?, place.network?);
                 let values = sorted_values(feature, |_| true)?;
                 let count = distinct(&values);

@@ -103,7 +103,7 @@ pub struct Parameters {
 /// Which network, values and rho belong to a feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureLayout {
-    /// Its network in the bank of shape functions; `None` for a categorical feature.
+    /// Its network in the bank of shape functions; `None` for a feature of free values.
     pub network: Option<usize>,
     /// The first of its free values: one per level, then one for missing where there is one.
     pub first_value: usize,
@@ -145,7 +145,7 @@ impl Layout {
             Layout { features: Vec::new(), networks: 0, values: 0, rhos: vec![bias], functions: 1, lenses };
         let mut groups: Vec<Option<&str>> = Vec::new();
         for feature in features {
-            let categorical = feature.kind == Kind::Categorical;
+            let has_values = feature.kind == Kind::Categorical || feature.effect_knots.is_some();
             let values = feature.value_count();
             let reach = feature.reach.map_or(reach, |own| own.and(reach));
             let first_rho = match rho {
@@ -169,11 +169,11 @@ impl Layout {
                 }
             };
             layout.features.push(FeatureLayout {
-                network: (!categorical).then_some(layout.networks),
+                network: (!has_values).then_some(layout.networks),
                 first_value: layout.values,
                 first_rho,
             });
-            layout.networks += usize::from(!categorical);
+            layout.networks += usize::from(!has_values);
             layout.values += values;
         }
         layout

@@ -23,11 +23,13 @@ pub enum Ended {
     Interrupted,
     /// The loss was no longer a finite number; the best model before that was kept.
     Diverged,
+    /// Nothing changed any more.
+    Converged,
 }
 
 impl Ended {
     /// Every reason there is.
-    pub const ALL: [Ended; 4] = [Ended::Epochs, Ended::Patience, Ended::Interrupted, Ended::Diverged];
+    pub const ALL: [Ended; 5] = [Ended::Epochs, Ended::Patience, Ended::Interrupted, Ended::Diverged, Ended::Converged];
 
     /// The reason in words.
     pub fn words(self) -> &'static str {
@@ -36,6 +38,7 @@ impl Ended {
             Ended::Patience => "the validation loss stopped improving",
             Ended::Interrupted => "it was interrupted",
             Ended::Diverged => "the loss was no longer finite",
+            Ended::Converged => "nothing changed any more",
         }
     }
 }
@@ -144,7 +147,7 @@ impl Record {
 
     /// Whether the last epoch was the best: more of them might have been better still.
     pub fn was_still_improving(&self) -> bool {
-        self.epochs > 0 && self.best_epoch + 1 >= self.epochs
+        self.ended != Ended::Converged && self.epochs > 0 && self.best_epoch + 1 >= self.epochs
     }
 }
 

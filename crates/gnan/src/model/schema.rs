@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::files::{DateOrder, Kind, MISSING, Values};
 use crate::lens::Reach;
 use crate::shape::Basis;
-use crate::spec::{LEAST_SUPPORT, NodeDescription, RARE, Rules};
+use crate::spec::{LEAST_SUPPORT, MOST_KNOTS, NodeDescription, RARE, Rules};
+use crate::statistics::knots::{between, quantile_knots, sorted_values};
 
 /// A level of a categorical feature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,9 @@ pub struct Level {
     /// Its support in training.
     pub support: Support,
 }
+
+/// Most knots of a numeric feature with effects of its own at every distance.
+const MOST_EFFECT_KNOTS: usize = 16;
 
 /// Scaled values beyond this are taken for this.
 pub(super) const FARTHEST: f64 = 1e18;
@@ -47,6 +51,39 @@ impl Scale {
     /// The value itself, or the farthest that the network tells apart from it.
     pub fn within(&self, value: f64) -> f64 {
         value.clamp(self.shift - FARTHEST * self.scale, self.shift + FARTHEST * self.scale)
+    }
+}
+
+/// The values of a numeric feature between which its effects are lines, each with effects of its own at every distance.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EffectKnots {
+    /// The values, ascending; beyond them effects stay as they are there. The 0 of a sparse feature, whose effects are 0, is one
+    /// of them; that of a binary feature is not.
+    pub at: Vec<f64>,
+    /// The share of every knot in the training nodes with a known value; a node between two of them counts for both.
+    pub shares: Vec<f64>,
+}
+
+impl EffectKnots {
+    /// Whether they can be those of a feature of this kind; a file may hold anything.
+    pub fn are_usable(&self, kind: Kind) -> bool {
+        let in_order = self.at.windows(2).all(|pair| pair[0] < pair[1]) && self.at.iter().all(|knot| knot.is_finite());
+        let fits = match kind {
+            Kind::Binary => self.at == [1.0],
+            Kind::Sparse => self.at.contains(&0.0),
+            Kind::Continuous => true,
+            Kind::Categorical => false,
+        };
+        let counted = self.shares.len() == self.at.len() && self.shares.iter().all(|share| share.is_finite());
+        fits && in_order && counted && (1..=MOST_KNOTS).contains(&self.at.len())
+    }
+
+    /// The knots around a value, and the share of each.
+    pub fn around(&self, value: f64) -> [(usize, f64); 2] {
+        let (knot, share) = between(&self.at, value);
+        let next = (knot + 1).min(self.at.len() - 1);
+        [(knot, 1.0 - f64::from(share)), (next, f64::from(share))]
     }
 }
 
@@ -101,6 +138,9 @@ pub struct FeatureSchema {
     /// The knots of its shape function, over scaled values, where that is a spline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spline: Option<Basis>,
+    /// The knots of a numeric feature that has an effect of its own at every distance; `None`: it has a shape function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_knots: Option<EffectKnots>,
     /// On how many knots at quantiles of its values it was trained, with lines between them; `None`: on every distinct value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knots: Option<usize>,
@@ -211,6 +251,7 @@ impl FeatureSchema {
             deciles: distribution.deciles,
             whole: distribution.whole,
             spline: None,
+            effect_knots: None,
             knots: None,
             rules: Rules::default(),
             date_order: feature.date_order,
@@ -233,6 +274,33 @@ impl FeatureSchema {
             values.push(scale.apply(0.0));
         }
         self.spline = Some(Basis::of_values(values, self.rules.bound.is_some()));
+    }
+
+    /// Gives a numeric feature an effect of its own at every distance, with knots at quantiles of the training values.
+    pub fn learn_effect_knots(&mut self, feature: &Feature, nodes: &TrainingNodes) {
+        let at = match self.kind {
+            Kind::Categorical => return,
+            Kind::Binary => vec![1.0],
+            Kind::Continuous | Kind::Sparse => {
+                let values = sorted_values(feature, |node| nodes.graph(node).is_some()).unwrap_or_default();
+                let mut knots = quantile_knots(&values, MOST_EFFECT_KNOTS);
+                if self.kind == Kind::Sparse || knots.is_empty() {
+                    knots.push(0.0);
+                    knots.sort_by(f64::total_cmp);
+                    knots.dedup();
+                }
+                knots
+            }
+        };
+        let mut knots = EffectKnots { shares: vec![0.0; at.len()], at };
+        let known = feature.values.numbers().filter(|(node, x)| nodes.graph(*node).is_some() && !x.is_nan());
+        let mut count = 0.0;
+        for (_, value) in known {
+            count += 1.0;
+            knots.around(value).into_iter().for_each(|(knot, share)| knots.shares[knot] += share);
+        }
+        knots.shares.iter_mut().for_each(|share| *share /= f64::max(count, 1.0));
+        self.effect_knots = Some(knots);
     }
 
     /// The column of new data that plays the part of this feature, with its kind; a described feature is computed. A pair
@@ -260,19 +328,34 @@ impl FeatureSchema {
         found.with_kind(self.kind)
     }
 
-    /// Whether each of its levels has a rho of its own where features have: a category's do, the cells of a pair share
+    /// Whether each of its levels or knots has a rho of its own where features have: a category's do, the cells of a pair share
     /// one.
     pub fn has_level_rhos(&self) -> bool {
-        self.kind == Kind::Categorical && self.pair.is_none()
+        (self.kind == Kind::Categorical && self.pair.is_none()) || self.effect_knots.is_some()
     }
 
-    /// Number of its free values: one per level, and one for missing values where there are any.
+    /// Number of its free values for known values: one per level or knot. That for missing values follows them.
+    pub fn known_values(&self) -> usize {
+        self.effect_knots.as_ref().map_or(self.levels.len(), |knots| knots.at.len())
+    }
+
+    /// Number of its free values: one per level or knot, and one for missing values where there are any.
     pub fn value_count(&self) -> usize {
-        self.levels.len() + usize::from(self.missing.is_some())
+        self.known_values() + usize::from(self.missing.is_some())
     }
 
-    /// The share of training nodes in each level of a categorical feature, the missing level last where there is one.
+    /// The share of training nodes in each level, or at each knot, the missing level last where there is one; 0 for features of
+    /// which no mean is taken out.
     pub fn level_shares(&self) -> Vec<f64> {
+        if let Some(knots) = &self.effect_knots {
+            if self.kind != Kind::Continuous {
+                return vec![0.0; self.value_count()];
+            }
+            let missing = self.missing.map_or(0, |support| support.nodes) as f64;
+            let known = self.support.nodes as f64 / (self.support.nodes as f64 + missing).max(1.0);
+            let shares = knots.shares.iter().map(|share| share * known);
+            return shares.chain(self.missing.map(|_| 1.0 - known)).collect();
+        }
         let levels = self.levels.iter().map(|level| level.support).chain(self.missing);
         let total = levels.clone().map(|support| support.nodes).sum::<u64>().max(1) as f64;
         levels.map(|support| support.nodes as f64 / total).collect()

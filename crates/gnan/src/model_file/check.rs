@@ -7,7 +7,7 @@ use crate::dataset::pair::MOST_LEVELS;
 use crate::dataset::{FeatureBins, FeaturePair, LinkSchema, Outcome};
 use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, Lens, Pool};
-use crate::model::{Definition, FeatureSchema, Learned, Record, RhoScale, TargetSchema, output_count};
+use crate::model::{Definition, FeatureSchema, Learned, Record, Rho, RhoScale, TargetSchema, output_count};
 use crate::shape::{Architecture, ShapeKind};
 use crate::spec::{FEWEST_KNOTS, MOST_KNOTS};
 
@@ -167,7 +167,15 @@ impl Learned {
         {
             return broken(what);
         }
-        let spline = numeric && self.shape == ShapeKind::Spline;
+        if let Some(knots) = &feature.effect_knots
+            && !(numeric
+                && self.rho == Rho::PerFeature
+                && self.shape == ShapeKind::Spline
+                && knots.are_usable(feature.kind))
+        {
+            return broken("has knots of effects that do not fit");
+        }
+        let spline = numeric && self.shape == ShapeKind::Spline && feature.effect_knots.is_none();
         if feature.spline.is_some() != spline || feature.spline.as_ref().is_some_and(|basis| !basis.is_usable()) {
             return broken("has knots that do not fit");
         }

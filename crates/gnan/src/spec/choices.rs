@@ -54,6 +54,16 @@ choices! {
         Link = "link",
     }
 
+    /// How a model is fitted.
+    #[derive(Default)]
+    FitMethod {
+        /// Shape and distance functions by gradient descent, stopped by validation items.
+        #[default]
+        Gradient = "gradient",
+        /// Effects by penalised likelihood: Newton steps, smoothness by the marginal likelihood.
+        Penalised = "penalised",
+    }
+
     /// Which way edges are followed from a source to a receiver.
     #[derive(Default)]
     EdgeDirection {

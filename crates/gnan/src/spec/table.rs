@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::bin_choice::{BinChoice, MANY_VALUES};
-use super::choices::{EdgeDirection, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice};
+use super::choices::{
+    EdgeDirection, FitMethod, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
+};
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
 use super::option::{Form, SpecOption, Stage};
@@ -58,8 +60,8 @@ macro_rules! options {
         $(
             $(#[$stage_meta])*
             #[derive(Clone, Debug, Serialize, Deserialize)]
-            #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-            pub struct $Stage { $( $(#[doc = $help])+ pub $field: $type, )* }
+            #[serde(deny_unknown_fields, default)]
+            pub struct $Stage { $( $(#[doc = $help])+ #[serde(rename = $name)] pub $field: $type, )* }
 
             impl Default for $Stage {
                 fn default() -> $Stage {
@@ -276,6 +278,9 @@ options! {
 
     /// How the model is fitted.
     Fit fit FitSpec {
+        /// How the model is fitted: shape and distance functions by gradient descent, stopped by validation items; or an effect of
+        /// its own for every value and distance by penalised likelihood, which has no seed and no step size
+        "fit" method: FitMethod = FitMethod::Gradient, Form::One, "gradient|penalised" => tried;
         /// Step size
         "learning-rate" learning_rate: Option<f64> = None, Form::One, "X",
             usual format!("{GRAPH_LEARNING_RATE} for graphs, {LEARNING_RATE} for nodes"),

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::bin_choice::BinChoice;
-use super::choices::{EdgeDirection, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice};
+use super::choices::{
+    EdgeDirection, FitMethod, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
+};
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
 use super::rules::FeatureRules;
@@ -119,6 +121,7 @@ fn own<T: FromStr<Err = Error> + Display>(name: &str, text: &str) -> Result<T> {
 own_texts!(
     BinChoice,
     EdgeDirection,
+    FitMethod,
     EdgeTypes,
     FeatureHopCap,
     FeaturePairName,
@@ -155,7 +158,7 @@ macro_rules! single {
     )* };
 }
 
-single!(usize, u64, f64, bool, BinChoice, PoolChoice);
+single!(usize, u64, f64, bool, BinChoice, FitMethod, PoolChoice);
 
 impl<T: Scalar> OptionValue for Option<T> {
     type Given = T;

@@ -72,7 +72,7 @@ pub(crate) fn quantile_knots(sorted: &[f64], count: usize) -> Vec<f64> {
 
 /// Where a value lies between knots: the knot before it, and the share of the knot after that; beyond the outer knots
 /// the nearest of them alone.
-pub(super) fn between(knots: &[f64], value: f64) -> (usize, f32) {
+pub(crate) fn between(knots: &[f64], value: f64) -> (usize, f32) {
     let after = knots.partition_point(|knot| *knot <= value);
     if after == 0 || after == knots.len() {
         return (after.saturating_sub(1), 0.0);

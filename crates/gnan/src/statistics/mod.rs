@@ -86,7 +86,7 @@ impl Statistics {
 
     /// The same with every unit in cells, whatever that takes: every part of every contribution can be distinguished.
     pub fn in_cells(data: &Dataset, levels: Arc<Levels>, request: StatisticsRequest) -> Result<Statistics> {
-        let request = StatisticsRequest { channels: None, ..request };
+        let request = StatisticsRequest { channels: None, in_cells: true, ..request };
         let channels = vec![None; levels.features.len()];
         match data.task() {
             Task::Graph => Self::of_graphs(data, levels, request),
@@ -291,6 +291,9 @@ fn choose_channels(
 ) -> Vec<Option<usize>> {
     if let Some(plan) = &request.channels {
         return plan.features.iter().map(|channel| Some(*channel)).collect();
+    }
+    if request.in_cells {
+        return vec![None; features.len()];
     }
     // Distances are not known yet; a dozen is the order of magnitude on real graphs.
     const USUAL_SLOTS: usize = 12;

@@ -15,6 +15,8 @@ pub struct StatisticsRequest {
     pub lenses: Vec<Lens>,
     /// Which features share a rho; `None`: every feature has a rho of its own.
     pub channels: Option<ChannelPlan>,
+    /// Whether every feature is in cells, because its levels or knots have a rho each.
+    pub in_cells: bool,
     /// A sample of every shell in place of the whole.
     pub sample: Option<Sample>,
 }

@@ -8,7 +8,10 @@ use crate::model::model_reach;
 use crate::numbers::counted;
 use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
-use crate::spec::{BinChoice, FeatureRules, LogitChoice, OPTIONS, Spec, TaskChoice};
+use crate::spec::{BinChoice, FeatureRules, FitMethod, LogitChoice, Loss, OPTIONS, RhoChoice, Spec, TaskChoice};
+
+/// Why options of gradient descent change nothing about a penalised fit.
+const NO_STEPS: &str = "a penalised fit takes no steps along gradients";
 
 /// Refuses what was requested.
 pub(super) fn refuse<T>(what: impl Into<String>, remedy: impl Into<Remedy>) -> Result<T> {
@@ -38,7 +41,49 @@ impl Spec {
         }
         Lens::check(&self.lenses())?;
         self.check_hop_caps()?;
+        self.check_penalised()?;
         self.check_links()
+    }
+
+    /// Refuses what a penalised fit does not have.
+    fn check_penalised(&self) -> Result<()> {
+        if !self.is_penalised() {
+            return Ok(());
+        }
+        let (model, usual) = (&self.model, Spec::default());
+        let absent = [
+            (
+                "rho",
+                matches!(model.rho, Some(RhoChoice::Shared | RhoChoice::Auto)),
+                "a distance function for all features",
+            ),
+            ("rho-group", !self.distances.rho_group.is_empty(), "distance functions of groups of features"),
+            ("logits", !matches!(model.logits, None | Some(LogitChoice::One)), "a second logit"),
+            ("constrain", !model.constrain.is_empty(), "rules for features"),
+            ("rho-monotone", model.rho_monotone, "rules for distance functions"),
+            ("readout", model.readout, "readout functions"),
+            ("feature-pairs", model.feature_pairs > 0, "feature pairs"),
+            ("feature-pair", !model.feature_pair.is_empty(), "feature pairs"),
+            ("scale-shells", model.scale_shells, "scaled shells"),
+            ("select", model.select.is_some(), "a path of fewer and fewer features"),
+            ("shape", model.shape == Some(ShapeKind::Network), "networks"),
+            ("rho-shape", model.rho_shape == Some(ShapeKind::Network), "networks"),
+            ("shell-sample", self.statistics.shell_sample.is_some(), "samples of shells"),
+            (
+                "loss",
+                self.fit.loss.is_some() && self.fit.loss != Some(Loss::Squared),
+                "another loss than its likelihood",
+            ),
+            ("batch", self.fit.batch != usual.fit.batch, "mini-batches"),
+            ("task", self.data.task == Some(TaskChoice::Link), "links"),
+        ];
+        match absent.into_iter().find(|(_, chosen, _)| *chosen) {
+            None => Ok(()),
+            Some((_, _, what)) => refuse(
+                format!("a penalised fit has no {}", what.trim_start_matches("a ").trim_start_matches("another ")),
+                Remedy::Set("fit", FitMethod::Gradient.to_string()),
+            ),
+        }
     }
 
     /// Options that were chosen and change nothing beside the others, each with the reason.
@@ -49,6 +94,12 @@ impl Spec {
             ("smooth", !shapes.contains(&ShapeKind::Spline), "it is for splines, and there are none"),
             ("layers", !networks, "it is for networks, and there are none"),
             ("hidden", !networks, "it is for networks, and there are none"),
+            ("learning-rate", self.is_penalised(), NO_STEPS),
+            ("weight-decay", self.is_penalised(), NO_STEPS),
+            ("smooth", self.is_penalised(), "the marginal likelihood chooses it"),
+            ("epochs", self.is_penalised(), NO_STEPS),
+            ("patience", self.is_penalised(), NO_STEPS),
+            ("bins", self.is_penalised(), "effects have knots of their own"),
             ("resample", self.statistics.shell_sample.is_none(), "no shells are sampled"),
             ("pieces-above", self.statistics.bins != BinChoice::Off, "bins are not off"),
         ];

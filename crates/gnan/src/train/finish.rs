@@ -81,36 +81,8 @@ impl TrainingLoop<'_> {
             means.into_iter().zip(gains).map(|(mean, gain)| mean * gain).collect()
         });
         let structure = self.engine.statistics().mean_structure(&self.train.positions);
-        let own = self.own_contributions();
+        let own = own_contributions(&self.engine, &self.train.data, &setup.gains);
         Some(AverageItem { bias: parts.next()?, features: parts.collect(), own, structure })
-    }
-
-    /// What a receiver's own value of every feature contributes to its own output, on average over the training items of a
-    /// node task, `[features][outputs]`; 0 for a graph task.
-    fn own_contributions(&self) -> Vec<Vec<f64>> {
-        let (engine, data) = (&self.engine, &self.train.data);
-        let (levels, axis) = (&engine.statistics().levels, &engine.statistics().axis);
-        let outputs = self.setup.gains.len();
-        let mut means = vec![vec![0.0; outputs]; levels.features.len()];
-        if data.task() == Task::Graph || data.links().is_some() {
-            return means;
-        }
-        let rho = |unit: u32, c: usize| -> f64 {
-            let first = engine.rho_of_unit()[unit as usize] as usize * axis.slots();
-            let itself = (0..axis.lenses()).map(|lens| axis.range(lens).start);
-            itself.map(|slot| f64::from(engine.rho_table()[(first + slot) * outputs + c])).sum()
-        };
-        let share = 1.0 / data.len().max(1) as f64;
-        for node in data.items() {
-            levels.of_node(*node as usize).each(|unit, weight| {
-                let Some(feature) = levels.feature_of(unit) else { return };
-                for (c, value) in engine.unit(unit).enumerate() {
-                    let gain = f64::from(self.setup.gains[c]);
-                    means[feature][c] += share * gain * weight * f64::from(value) * rho(unit, c);
-                }
-            });
-        }
-        means
     }
 
     /// Brings the readout into its canonical form. The output bias stays on the scale of training.
@@ -160,6 +132,33 @@ impl TrainingLoop<'_> {
         let moved: f64 = exact.iter().zip(&sampled).map(|(exact, sampled)| square(exact - sampled)).sum();
         (spread > 0.0).then(|| (moved / spread).sqrt())
     }
+}
+
+/// What a receiver's own value of every feature contributes to its own output, on average over the training items of a
+/// node task, `[features][outputs]`; 0 for a graph task.
+pub(super) fn own_contributions(engine: &Engine, data: &Dataset, gains: &[f32]) -> Vec<Vec<f64>> {
+    let (levels, axis) = (&engine.statistics().levels, &engine.statistics().axis);
+    let outputs = gains.len();
+    let mut means = vec![vec![0.0; outputs]; levels.features.len()];
+    if data.task() == Task::Graph || data.links().is_some() {
+        return means;
+    }
+    let rho = |unit: u32, c: usize| -> f64 {
+        let first = engine.rho_of_unit()[unit as usize] as usize * axis.slots();
+        let itself = (0..axis.lenses()).map(|lens| axis.range(lens).start);
+        itself.map(|slot| f64::from(engine.rho_table()[(first + slot) * outputs + c])).sum()
+    };
+    let share = 1.0 / data.len().max(1) as f64;
+    for node in data.items() {
+        levels.of_node(*node as usize).each(|unit, weight| {
+            let Some(feature) = levels.feature_of(unit) else { return };
+            for (c, value) in engine.unit(unit).enumerate() {
+                let gain = f64::from(gains[c]);
+                means[feature][c] += share * gain * weight * f64::from(value) * rho(unit, c);
+            }
+        });
+    }
+    means
 }
 
 /// The mean of every continuous shape function over the training nodes, `[features][lanes]`, from the engine's tables

@@ -58,10 +58,13 @@ impl Spec {
         self.check_for(&train)?;
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
+            // Nothing stops a penalised fit but itself.
+            None if self.is_penalised() => (train.clone(), train.subset(&[])),
             None => train.hold_out(self.fit.seed)?,
         };
         let items = FitItems { cache, train: &train, valid: &valid };
         train.run().install(|| match () {
+            _ if self.is_penalised() => self.fit_penalised(items, monitor),
             _ if self.model.select.is_some() => self.fit_selected(items, monitor),
             _ if self.wants_pairs() => self.fit_with_pairs(items, monitor),
             _ => self.fit_plain(items, monitor),

@@ -2,12 +2,13 @@
 //!
 //! A specification is checked (`check`) and resolved (`resolve`); what the data decide before the first step is the
 //! `setup`; one `training_loop` trains one or several models of it side by side, and `finish` makes models of their best
-//! weights. `fit` puts stages together: a plain fit, the removal of features, feature pairs. `retraining` runs the loop
-//! on resamples.
+//! weights. `fit` puts stages together: a plain fit, the removal of features, feature pairs. `penalised` fits models that are linear
+//! in their effects by penalised likelihood instead. `retraining` runs the loop on resamples.
 
 mod check;
 mod finish;
 mod fit;
+mod group_penalty;
 pub(crate) mod loss;
 mod pairs;
 mod penalised;

@@ -7,9 +7,9 @@ use crate::lens::Lens;
 use crate::model::{Definition, Rho, StepSettings, TargetSchema, output_count};
 use crate::shape::{Adam, ShapeKind};
 use crate::spec::{
-    EPOCHS, FEW_LABELS_WEIGHT_DECAY, GRAPH_LEARNING_RATE, GRAPH_PATIENCE_FACTOR, GRAPH_WEIGHT_DECAY, LEARNING_RATE,
-    LogitChoice, Loss, MOST_PAIRS_PER_FEATURE, NODE_WEIGHT_DECAY, OPTIONS, PATIENCE, RhoChoice, SMOOTH, Spec, Stage,
-    WELL_LABELLED,
+    EPOCHS, FEW_LABELS_WEIGHT_DECAY, FitMethod, GRAPH_LEARNING_RATE, GRAPH_PATIENCE_FACTOR, GRAPH_WEIGHT_DECAY,
+    LEARNING_RATE, LogitChoice, Loss, MOST_PAIRS_PER_FEATURE, NODE_WEIGHT_DECAY, OPTIONS, PATIENCE, RhoChoice, SMOOTH,
+    Spec, Stage, WELL_LABELLED,
 };
 
 /// A specification that was checked against data, with the values of all options that were left to them.
@@ -175,6 +175,7 @@ impl Spec {
             Task::Node => Rho::Shared,
         };
         match self.model.rho {
+            _ if self.is_penalised() => vec![Rho::PerFeature],
             _ if !self.distances.rho_group.is_empty() => vec![Rho::Grouped],
             Some(RhoChoice::Shared) => vec![Rho::Shared],
             Some(RhoChoice::PerFeature) => vec![Rho::PerFeature],
@@ -186,12 +187,18 @@ impl Spec {
     /// The numbers of logits to try (true: two).
     fn logit_candidates(&self, outcome: Outcome, rho: Rho) -> Vec<bool> {
         match (outcome, self.model.logits) {
+            _ if self.is_penalised() => vec![false],
             (Outcome::Binary, Some(LogitChoice::Auto)) => vec![false, true],
             (Outcome::Binary, Some(LogitChoice::Two)) => vec![true],
             // Of the difference of two logits nothing can be promised.
             (Outcome::Binary, None) => vec![rho == Rho::Shared && !self.promises()],
             _ => vec![false],
         }
+    }
+
+    /// Whether the model is fitted by penalised likelihood.
+    pub(crate) fn is_penalised(&self) -> bool {
+        self.fit.method == FitMethod::Penalised
     }
 
     /// Whether anything is promised of a shape function.
@@ -201,13 +208,14 @@ impl Spec {
 
     /// What shape functions are made of: rules need splines.
     pub(super) fn resolved_shape(&self) -> ShapeKind {
-        let by_rules = if self.model.constrain.is_empty() { ShapeKind::Network } else { ShapeKind::Spline };
+        let networks = self.model.constrain.is_empty() && !self.is_penalised();
+        let by_rules = if networks { ShapeKind::Network } else { ShapeKind::Spline };
         self.model.shape.unwrap_or(by_rules)
     }
 
     /// What distance functions are made of: those that serve a promise, or keep one, are splines.
     pub(super) fn resolved_rho_shape(&self) -> ShapeKind {
-        let ruled = self.model.rho_monotone || self.promises();
+        let ruled = self.model.rho_monotone || self.promises() || self.is_penalised();
         self.model.rho_shape.unwrap_or(if ruled { ShapeKind::Spline } else { ShapeKind::Network })
     }
 

@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::remedy::Remedy;
 use crate::shape::{Basis, ShapeKind};
-use crate::spec::{BinChoice, Spec};
+use crate::spec::{BinChoice, FitMethod, Spec};
 use crate::statistics::{self, Statistics};
 
 /// What helps where the shells of a node task do not fit in memory.
@@ -52,14 +52,16 @@ impl Setup {
         let axis = &statistics.axis;
         let mut features = learn_features(spec, resolved.shape, train);
         for (feature, levels) in features.iter_mut().zip(&statistics.levels.features) {
-            feature.knots = levels.interpolated.then_some(levels.units.len());
+            feature.knots = (levels.interpolated && feature.effect_knots.is_none()).then_some(levels.units.len());
         }
         let (receivers, items_at) = counted_receivers(&statistics, train)?;
         let reach = model_reach(spec, train.links().is_some());
         let rho_spline = (resolved.rho_shape == ShapeKind::Spline).then(|| {
             let counts = |slot: &usize| receivers[*slot] > 0.0 && reach.includes(axis.distance(*slot));
             let seen = (0..receivers.len()).filter(counts).map(|slot| axis.argument(slot));
-            Basis::hats(seen.chain([0.0, 1.0]).collect())
+            // Beyond the longest distance a penalised effect stays what it is there.
+            let farthest = spec.is_penalised().then_some(1.0 / f64::from(u16::MAX));
+            Basis::hats(seen.chain([0.0, 1.0]).chain(farthest).collect())
         });
         let shell_scale = match spec.model.scale_shells {
             true => statistics::shell_scale(train, axis.slots())?,
@@ -120,6 +122,11 @@ impl Setup {
         if found.ne(definition.learned.targets.iter().map(|target| (&target.name, &target.classes))) {
             return Err(Error::input("the targets of the data are not those that the model was trained on")
                 .with_remedy("give the data that the model was trained on"));
+        }
+        if definition.spec.is_penalised() {
+            return Err(Error::usage("a penalised fit cannot be repeated on resamples").with_remedy(
+                Remedy::Set("fit", FitMethod::Gradient.to_string()).to("train a model that can have intervals"),
+            ));
         }
         if definition.spec.model.readout {
             return Err(Error::usage("a model with a readout cannot be trained again on resamples")
@@ -206,7 +213,9 @@ pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> 
         schema.rules = rules.map(|rules| rules.rules).unwrap_or_default();
         schema.rho_group = spec.distances.group_of(&feature.name).map(str::to_owned);
         schema.reach = spec.distances.reach_of(&feature.name);
-        if shape == ShapeKind::Spline {
+        if spec.is_penalised() {
+            schema.learn_effect_knots(feature, &nodes);
+        } else if shape == ShapeKind::Spline {
             schema.learn_spline(feature, &nodes);
         }
         schema

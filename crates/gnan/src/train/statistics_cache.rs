@@ -67,6 +67,7 @@ impl StatisticsRequest {
             weighting: ShellWeighting::of(&spec.statistics),
             lenses: spec.lenses(),
             channels: channel_plan(rho, features.map(|name| (distances.group_of(name), distances.reach_of(name)))),
+            in_cells: false,
             sample: sample.map(|size| Sample { size, seed: spec.fit.seed, draw: 0 }),
         }
     }

@@ -129,8 +129,14 @@ impl Binding {
                 }
             }
         }
+        // The levels of such a feature are its knots: see `Model::levels`.
+        if let Some(knots) = &bound.feature.effect_knots {
+            for (level, unit) in (0..knots.at.len()).zip(bound.known_units()) {
+                self.bind_value(unit, bound, level);
+            }
+        }
         if let (Some(unit), Some(_)) = (bound.levels.missing, bound.feature.missing) {
-            self.bind_value(unit as usize, bound, bound.feature.levels.len());
+            self.bind_value(unit as usize, bound, bound.feature.known_values());
         }
     }
 
@@ -171,6 +177,11 @@ impl BoundFeature<'_> {
         self.levels.units.start as usize..end as usize
     }
 
+    /// The units of its known values.
+    fn known_units(&self) -> std::ops::Range<usize> {
+        self.levels.units.start as usize..self.levels.units.end as usize
+    }
+
     fn has_network(&self, unit: usize) -> bool {
         self.place.network.is_some() && (unit as u32) < self.levels.units.end
     }
@@ -188,7 +199,7 @@ impl BoundFeature<'_> {
 
     /// What a category that training had not seen is the average of; nothing for a numeric feature.
     fn shares(&self) -> Vec<Share> {
-        let averaged = self.is_categorical() && !self.uncentred;
+        let averaged = self.place.network.is_none() && !self.uncentred;
         let shares = if averaged { self.feature.level_shares() } else { Vec::new() };
         let share = |(level, share)| Share { value: self.value(level), rho: self.rho(level), share };
         shares.into_iter().enumerate().map(share).collect()

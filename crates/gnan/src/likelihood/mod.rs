@@ -1,0 +1,23 @@
+//! Penalised likelihood: generalised additive models fitted by Newton steps, their smoothness chosen by the marginal likelihood.
+//!
+//! ```text
+//! maximise over b        loglik(X b) - 1/2 sum_j lambda_j b' S_j b
+//! and over the lambdas   LAML = loglik - 1/2 b' S b + 1/2 log |S|_+ - 1/2 log |X' W X + S| + M/2 log 2 pi
+//! ```
+//!
+//! [`Design`] is `X`, a [`Block`] says which coefficients have which penalties `S_j`, a [`Family`] is the likelihood, and
+//! [`fit`] alternates Newton steps in `b` with generalised Fellner-Schall updates of the lambdas (Wood and Fasiolo 2017). The
+//! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot). Nothing here
+//! knows what the coefficients mean.
+
+mod design;
+mod family;
+mod matrix;
+mod newton;
+mod penalty;
+
+pub use design::Design;
+pub use family::Family;
+pub use matrix::InverseRoot;
+pub use newton::{PenalisedEstimate, PenalisedProblem, fit};
+pub use penalty::Block;

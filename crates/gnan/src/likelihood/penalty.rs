@@ -1,0 +1,205 @@
+//! Penalties: which coefficients are tied to which, and how strongly.
+//!
+//! A block of coefficients has several penalties `S_j`, each with a strength `lambda_j` of its own. All penalties of a block
+//! have the same eigenvectors, so that `log |S|_+` and the traces of the Fellner-Schall update follow from their eigenvalues
+//! alone.
+
+use faer::{Mat, Side};
+
+/// Eigenvalues of the sum of the penalties of a block smaller than this share of the largest are 0.
+const NULL: f64 = 1e-10;
+
+/// Coefficients that share penalties: `repeats` groups of them, one after the other, each penalised by the same matrices.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The first coefficient.
+    pub first: usize,
+    /// Number of groups.
+    pub repeats: usize,
+    /// Coefficients of a group.
+    pub size: usize,
+    /// `S_j`, `[size, size]`.
+    penalties: Vec<Vec<f64>>,
+    /// The eigenvalues of every `S_j`, in the order of the common eigenvectors.
+    spectra: Vec<Vec<f64>>,
+}
+
+/// `D' D` for differences of an order between so many neighbours.
+fn differences(count: usize, order: usize) -> Vec<f64> {
+    let steps: &[f64] = if order == 1 { &[-1.0, 1.0] } else { &[1.0, -2.0, 1.0] };
+    let mut product = vec![0.0; count * count];
+    for first in 0..(count + 1).saturating_sub(steps.len()) {
+        for (i, a) in steps.iter().enumerate() {
+            for (j, b) in steps.iter().enumerate() {
+                product[(first + i) * count + first + j] += a * b;
+            }
+        }
+    }
+    product
+}
+
+/// The same over the first of some slots; the others are tied to nothing.
+fn slot_differences(slots: usize, linked: usize) -> Vec<f64> {
+    let inner = differences(linked, 1);
+    let mut product = vec![0.0; slots * slots];
+    (0..linked).for_each(|i| product[i * slots..][..linked].copy_from_slice(&inner[i * linked..][..linked]));
+    product
+}
+
+/// The eigenvalues of a symmetric matrix, ascending; values below 0 by rounding are 0.
+fn eigenvalues(matrix: &[f64], order: usize) -> Vec<f64> {
+    let matrix = Mat::from_fn(order, order, |i, j| matrix[i * order + j]);
+    let found = matrix.self_adjoint_eigenvalues(Side::Lower).expect("small matrices of differences have eigenvalues");
+    let largest = found.iter().copied().fold(0.0, f64::max);
+    found.into_iter().map(|value| if value < NULL * largest { 0.0 } else { value }).collect()
+}
+
+impl Block {
+    /// Curves over distance: neighbouring distances are alike (the first `linked` slots), and all are near 0.
+    pub fn curves(first: usize, repeats: usize, slots: usize, linked: usize) -> Block {
+        let smooth = slot_differences(slots, linked);
+        let spectrum = eigenvalues(&smooth, slots);
+        Block {
+            first,
+            repeats,
+            size: slots,
+            penalties: vec![smooth, identity(slots)],
+            spectra: vec![spectrum, vec![1.0; slots]],
+        }
+    }
+
+    /// A table over value and distance, coefficient `knot * slots + slot`: straight over values, alike at neighbouring
+    /// distances, and near 0.
+    pub fn table(first: usize, knots: usize, slots: usize, linked: usize) -> Block {
+        let (over_values, over_slots) = (differences(knots, 2), slot_differences(slots, linked));
+        let size = knots * slots;
+        let (mut values, mut distances) = (vec![0.0; size * size], vec![0.0; size * size]);
+        for knot in 0..knots {
+            for slot in 0..slots {
+                let row = (knot * slots + slot) * size;
+                (0..knots).for_each(|other| values[row + other * slots + slot] = over_values[knot * knots + other]);
+                (0..slots).for_each(|other| distances[row + knot * slots + other] = over_slots[slot * slots + other]);
+            }
+        }
+        let [of_values, of_slots] =
+            [(over_values, knots), (over_slots, slots)].map(|(matrix, order)| eigenvalues(&matrix, order));
+        let each = |value: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+            (0..knots)
+                .flat_map(|knot| (0..slots).map(move |slot| (knot, slot)))
+                .map(|(knot, slot)| value(knot, slot))
+                .collect()
+        };
+        let spectra = vec![each(&|knot, _| of_values[knot]), each(&|_, slot| of_slots[slot]), vec![1.0; size]];
+        Block { first, repeats: 1, size, penalties: vec![values, distances, identity(size)], spectra }
+    }
+
+    /// Number of penalties.
+    pub fn penalties(&self) -> usize {
+        self.penalties.len()
+    }
+
+    /// The coefficients of every group.
+    pub fn groups(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.repeats).map(|group| self.first + group * self.size)
+    }
+
+    /// `sum_j lambda_j S_j`, `[size, size]`.
+    pub fn matrix(&self, lambdas: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.size * self.size];
+        for (lambda, penalty) in lambdas.iter().zip(&self.penalties) {
+            sum.iter_mut().zip(penalty).for_each(|(sum, entry)| *sum += lambda * entry);
+        }
+        sum
+    }
+
+    /// `tr(S^- S_j)` of one group for every penalty, and `log |S|_+` and the rank of `S`.
+    pub fn spectrum(&self, lambdas: &[f64]) -> (Vec<f64>, f64, usize) {
+        let sum =
+            |at: usize| lambdas.iter().zip(&self.spectra).map(|(lambda, values)| lambda * values[at]).sum::<f64>();
+        let sums: Vec<f64> = (0..self.size).map(sum).collect();
+        let least = NULL * sums.iter().copied().fold(0.0, f64::max);
+        let positive = || sums.iter().enumerate().filter(|(_, value)| **value > least);
+        let trace = |values: &Vec<f64>| positive().map(|(at, sum)| values[at] / sum).sum();
+        (self.spectra.iter().map(trace).collect(), positive().map(|(_, sum)| sum.ln()).sum(), positive().count())
+    }
+
+    /// `sum over groups of tr(M S_j)` for every penalty, given the entries of `M` in a group.
+    pub fn traces(&self, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+        let mut traces = vec![0.0; self.penalties.len()];
+        for start in self.groups() {
+            for i in 0..self.size {
+                for j in 0..self.size {
+                    if self.penalties.iter().all(|penalty| penalty[i * self.size + j] == 0.0) {
+                        continue;
+                    }
+                    let entry = entry(start + i, start + j);
+                    for (trace, penalty) in traces.iter_mut().zip(&self.penalties) {
+                        *trace += entry * penalty[i * self.size + j];
+                    }
+                }
+            }
+        }
+        traces
+    }
+}
+
+fn identity(order: usize) -> Vec<f64> {
+    (0..order * order).map(|place| f64::from(u8::from(place / order == place % order))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Traces and determinants from spectra are those of the matrices themselves, by a dense inverse.
+    #[test]
+    fn spectra_are_those_of_the_matrices() {
+        for (block, lambdas) in [
+            (Block::curves(0, 2, 6, 5), vec![3.0, 0.2]),
+            (Block::curves(1, 1, 4, 4), vec![0.5, 2.0]),
+            (Block::table(2, 5, 3, 2), vec![2.0, 0.7, 0.1]),
+        ] {
+            let size = block.size;
+            let matrix = block.matrix(&lambdas);
+            // Gauss-Jordan.
+            let mut left: Vec<Vec<f64>> = (0..size)
+                .map(|i| {
+                    let unit = (0..size).map(|j| f64::from(u8::from(i == j)));
+                    matrix[i * size..][..size].iter().copied().chain(unit).collect()
+                })
+                .collect();
+            let mut log = 0.0;
+            for k in 0..size {
+                log += left[k][k].ln();
+                let pivot = left[k][k];
+                left[k].iter_mut().for_each(|x| *x /= pivot);
+                for i in (0..size).filter(|i| *i != k) {
+                    let share = left[i][k];
+                    for j in 0..2 * size {
+                        left[i][j] -= share * left[k][j];
+                    }
+                }
+            }
+            let (traces, log_determinant, rank) = block.spectrum(&lambdas);
+            assert!((log_determinant - log).abs() < 1e-9, "{log_determinant} {log}");
+            assert_eq!(rank, size);
+            let first = block.first;
+            let one = Block { repeats: 1, ..block };
+            let expected = one.traces(|i, j| left[i - first][size + j - first]);
+            for (found, expected) in traces.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn straight_lines_and_constants_are_free() {
+        let line: Vec<f64> = (0..6).map(|i| 3.0 - 2.0 * f64::from(i)).collect();
+        let form = |matrix: &[f64], at: &[f64]| -> f64 {
+            (0..6).flat_map(|i| (0..6).map(move |j| (i, j))).map(|(i, j)| at[i] * matrix[i * 6 + j] * at[j]).sum()
+        };
+        assert!(form(&differences(6, 2), &line).abs() < 1e-12);
+        assert!((form(&differences(6, 1), &line) - 20.0).abs() < 1e-12);
+        assert!(form(&slot_differences(6, 5), &[1.0, 1.0, 1.0, 1.0, 1.0, 9.0]).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,264 @@
+//! Penalised fits against the same mathematics written densely and slowly here: the gradient of the penalised likelihood is zero
+//! at the estimate, the marginal likelihood is its formula, smoothing parameters are a fixed point of their update and a maximum
+//! of the marginal likelihood.
+
+use std::ops::ControlFlow;
+
+use gnan::internals::likelihood::{Block, Design, Family, PenalisedEstimate, PenalisedProblem, fit};
+use gnan::internals::random::Stream;
+
+/// A dense matrix.
+type Matrix = Vec<Vec<f64>>;
+
+/// The determinant's logarithm and the inverse of a positive definite matrix, by elimination.
+fn inverse(matrix: &Matrix) -> (f64, Matrix) {
+    let order = matrix.len();
+    let mut left = matrix.clone();
+    let mut right: Matrix = (0..order).map(|i| (0..order).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+    let mut log = 0.0;
+    for k in 0..order {
+        let pivot = left[k][k];
+        log += pivot.ln();
+        for j in 0..order {
+            left[k][j] /= pivot;
+            right[k][j] /= pivot;
+        }
+        for i in (0..order).filter(|i| *i != k) {
+            let share = left[i][k];
+            for j in 0..order {
+                left[i][j] -= share * left[k][j];
+                right[i][j] -= share * right[k][j];
+            }
+        }
+    }
+    (log, right)
+}
+
+/// Random data: an intercept, two curves over five distances of which the last is not linked, and a table of four knots by three
+/// distances.
+struct World {
+    rows: Matrix,
+    family: Family,
+    targets: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+const COLUMNS: usize = 1 + 2 * 5 + 4 * 3;
+
+impl World {
+    fn new(seed: u64, family: Family, items: usize) -> World {
+        let mut random = Stream::named(seed, "penalised world", 0);
+        let outputs = family.outputs();
+        let truth: Matrix = (0..outputs).map(|_| (0..COLUMNS).map(|_| 0.8 * random.normal()).collect()).collect();
+        let mut world = World { rows: Vec::new(), family, targets: Vec::new(), weights: Vec::new() };
+        for item in 0..items {
+            let mut row: Vec<f64> =
+                (0..COLUMNS).map(|_| if random.uniform() < 0.4 { random.normal() } else { 0.0 }).collect();
+            row[0] = 1.0;
+            let scores: Vec<f64> =
+                truth.iter().map(|truth| truth.iter().zip(&row).map(|(b, x)| b * x).sum::<f64>()).collect();
+            world.targets.push(match family {
+                Family::Gaussian => scores[0] + 0.7 * random.normal(),
+                Family::Binomial => f64::from(u8::from(random.uniform() < 1.0 / (1.0 + (-scores[0]).exp()))),
+                Family::Multinomial(_) => {
+                    let noisy = scores.iter().map(|score| score - (-random.uniform().max(1e-12).ln()).ln());
+                    noisy.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0 as f64
+                }
+            });
+            world.weights.push(if item % 9 == 4 { 0.0 } else { 1.0 + (item % 3) as f64 / 2.0 });
+            world.rows.push(row);
+        }
+        world
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        vec![Block::curves(1, 2, 5, 4), Block::table(11, 4, 3, 3)]
+    }
+
+    fn fit(&self) -> PenalisedEstimate {
+        let mut design = Design::new(COLUMNS);
+        for row in &self.rows {
+            design.push(row.iter().copied().enumerate().filter(|(_, value)| *value != 0.0));
+        }
+        let blocks = self.blocks();
+        let problem = PenalisedProblem {
+            design: &design,
+            blocks: &blocks,
+            family: self.family,
+            targets: &self.targets,
+            weights: &self.weights,
+        };
+        fit(problem, None, &mut |_| ControlFlow::Continue(())).expect("an estimate")
+    }
+
+    /// `S_j` of every block over all coefficients of all outputs, by the definitions of differences.
+    fn penalties(&self) -> Vec<Vec<Matrix>> {
+        let outputs = self.family.outputs();
+        let zero = || vec![vec![0.0; outputs * COLUMNS]; outputs * COLUMNS];
+        let (mut curves, mut table) = ([zero(), zero()], [zero(), zero(), zero()]);
+        let add = |matrix: &mut Matrix, terms: &[(usize, f64)]| {
+            for (i, a) in terms {
+                for (j, b) in terms {
+                    matrix[*i][*j] += a * b;
+                }
+            }
+        };
+        for output in 0..outputs {
+            let first = output * COLUMNS;
+            for start in [1, 6] {
+                (0..3).for_each(|l| add(&mut curves[0], &[(first + start + l, -1.0), (first + start + l + 1, 1.0)]));
+                (0..5).for_each(|l| add(&mut curves[1], &[(first + start + l, 1.0)]));
+            }
+            let at = |knot: usize, slot: usize| first + 11 + knot * 3 + slot;
+            for slot in 0..3 {
+                for knot in 0..2 {
+                    add(&mut table[0], &[(at(knot, slot), 1.0), (at(knot + 1, slot), -2.0), (at(knot + 2, slot), 1.0)]);
+                }
+            }
+            for knot in 0..4 {
+                (0..2).for_each(|slot| add(&mut table[1], &[(at(knot, slot), -1.0), (at(knot, slot + 1), 1.0)]));
+                (0..3).for_each(|slot| add(&mut table[2], &[(at(knot, slot), 1.0)]));
+            }
+        }
+        vec![curves.to_vec(), table.to_vec()]
+    }
+
+    fn scores(&self, coefficients: &[f64], item: usize) -> Vec<f64> {
+        let own = coefficients.chunks_exact(COLUMNS);
+        own.map(|own| own.iter().zip(&self.rows[item]).map(|(b, x)| b * x).sum()).collect()
+    }
+
+    /// Log-likelihood, its gradient by the scores, and second derivatives with their sign changed.
+    fn likelihood(&self, scores: &[f64], item: usize, variance: f64) -> (f64, Vec<f64>, Matrix) {
+        let target = self.targets[item];
+        match self.family {
+            Family::Gaussian => {
+                let residual = target - scores[0];
+                let log = -0.5 * residual * residual / variance - 0.5 * (2.0 * std::f64::consts::PI * variance).ln();
+                (log, vec![residual / variance], vec![vec![1.0 / variance]])
+            }
+            Family::Binomial => {
+                let p = 1.0 / (1.0 + (-scores[0]).exp());
+                let log = if target > 0.5 { p.ln() } else { (1.0 - p).ln() };
+                (log, vec![target - p], vec![vec![p * (1.0 - p)]])
+            }
+            Family::Multinomial(classes) => {
+                let sum: f64 = scores.iter().map(|score| score.exp()).sum();
+                let p: Vec<f64> = scores.iter().map(|score| score.exp() / sum).collect();
+                let is = |c: usize| f64::from(u8::from(c == target as usize));
+                let second = (0..classes)
+                    .map(|c| (0..classes).map(|d| p[c] * (f64::from(u8::from(c == d)) - p[d])).collect())
+                    .collect();
+                (p[target as usize].ln(), (0..classes).map(|c| is(c) - p[c]).collect(), second)
+            }
+        }
+    }
+
+    /// The gradient of the penalised likelihood, the marginal likelihood, and for every penalty what the Fellner-Schall update
+    /// would multiply its strength by.
+    fn judge(&self, found: &PenalisedEstimate) -> (Vec<f64>, f64, Vec<Vec<f64>>) {
+        let b = &found.coefficients;
+        let order = b.len();
+        let mut gradient = vec![0.0; order];
+        let mut matrix = vec![vec![0.0; order]; order];
+        let mut log = 0.0;
+        for item in 0..self.rows.len() {
+            let weight = self.weights[item];
+            if weight == 0.0 {
+                continue;
+            }
+            let (value, first, second) = self.likelihood(&self.scores(b, item), item, found.variance);
+            // The constant of a density counts once for an item, whatever its weight.
+            let constant = match self.family {
+                Family::Gaussian => -0.5 * (2.0 * std::f64::consts::PI * found.variance).ln(),
+                _ => 0.0,
+            };
+            log += weight * (value - constant) + constant;
+            for c in 0..first.len() {
+                for i in 0..COLUMNS {
+                    gradient[c * COLUMNS + i] += weight * first[c] * self.rows[item][i];
+                    for d in 0..first.len() {
+                        for j in 0..COLUMNS {
+                            matrix[c * COLUMNS + i][d * COLUMNS + j] +=
+                                weight * second[c][d] * self.rows[item][i] * self.rows[item][j];
+                        }
+                    }
+                }
+            }
+        }
+        let penalties = self.penalties();
+        let mut sum = vec![vec![0.0; order]; order];
+        for (lambdas, own) in found.lambdas.iter().zip(&penalties) {
+            for (lambda, penalty) in lambdas.iter().zip(own) {
+                (0..order).for_each(|i| (0..order).for_each(|j| sum[i][j] += lambda * penalty[i][j]));
+            }
+        }
+        let mut form = 0.0;
+        for i in 0..order {
+            let row: f64 = (0..order).map(|j| sum[i][j] * b[j]).sum();
+            gradient[i] -= row;
+            form += row * b[i];
+            (0..order).for_each(|j| matrix[i][j] += sum[i][j]);
+            if self.family.outputs() > 1 && i % COLUMNS == 0 {
+                // Only differences of intercepts matter: their sum is kept at 0.
+                (0..order).step_by(COLUMNS).for_each(|j| matrix[i][j] += 1.0);
+            }
+        }
+        let (log_determinant, covariance) = inverse(&matrix);
+        // Only intercepts are not penalised.
+        let penalised: Vec<usize> = (0..order).filter(|i| i % COLUMNS != 0).collect();
+        let inner: Matrix = penalised.iter().map(|i| penalised.iter().map(|j| sum[*i][*j]).collect()).collect();
+        let (log_penalty, penalty_inverse) = inverse(&inner);
+        let free = (order - penalised.len()) as f64;
+        let marginal = log - 0.5 * form + 0.5 * log_penalty - 0.5 * log_determinant
+            + 0.5 * free * (2.0 * std::f64::consts::PI).ln();
+        let updates = penalties
+            .iter()
+            .map(|own| {
+                own.iter()
+                    .map(|penalty| {
+                        let mut prior = 0.0;
+                        for (a, i) in penalised.iter().enumerate() {
+                            for (c, j) in penalised.iter().enumerate() {
+                                prior += penalty_inverse[a][c] * penalty[*j][*i];
+                            }
+                        }
+                        let (mut posterior, mut form) = (0.0, 0.0);
+                        for i in 0..order {
+                            for j in 0..order {
+                                posterior += covariance[i][j] * penalty[j][i];
+                                form += b[i] * penalty[i][j] * b[j];
+                            }
+                        }
+                        (prior - posterior) / form
+                    })
+                    .collect()
+            })
+            .collect();
+        (gradient, marginal, updates)
+    }
+}
+
+#[test]
+fn estimates_are_those_of_the_dense_formulas() {
+    for (seed, family, items) in [
+        (1, Family::Gaussian, 200),
+        (2, Family::Gaussian, 60),
+        (3, Family::Binomial, 400),
+        (4, Family::Multinomial(3), 300),
+    ] {
+        let world = World::new(seed, family, items);
+        let found = world.fit();
+        assert!(found.converged, "{family:?}: {} iterations", found.iterations);
+        let (gradient, marginal, updates) = world.judge(&found);
+        let largest = gradient.iter().fold(0.0f64, |largest, g| largest.max(g.abs()));
+        assert!(largest < 1e-8, "{family:?}: {largest}");
+        assert!((found.marginal - marginal).abs() < 1e-5 * marginal.abs(), "{family:?}: {} {marginal}", found.marginal);
+        for (factor, lambda) in updates.iter().flatten().zip(found.lambdas.iter().flatten()) {
+            // Near 0 a penalty has no effect, however much smaller it would become.
+            assert!(*lambda < 1e-2 || factor.ln().abs() < 0.06, "{family:?}: {factor} at {lambda}");
+        }
+        // Freedom lies between that of the intercepts and all coefficients.
+        assert!(found.freedom > 1.0 && found.freedom < (COLUMNS * family.outputs()) as f64);
+    }
+}
