@@ -64,6 +64,59 @@ fn predictions_are_right_on_average() {
     }
 }
 
+/// The same for several targets at once, some of them missing, with weights of items.
+#[test]
+fn several_targets_are_right_on_average_by_weight() {
+    for (seed, classes) in [(1, false), (2, true), (3, false), (4, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut random = Stream::named(seed, "several targets", 0);
+        let (mut nodes, mut edges) = ("graph_id,node_id,kind,size\n".to_owned(), "graph_id,source,target\n".to_owned());
+        let mut graphs = "graph_id,one,two,times\n".to_owned();
+        for graph in 0..80 {
+            let count = 3 + random.below(5);
+            for node in 0..count {
+                let (kind, size) = (["a", "b"][random.below(2)], random.normal());
+                nodes.push_str(&format!("g{graph},n{node},{kind},{size}\n"));
+                edges.push_str(&format!("g{graph},n{node},n{}\n", (node + 1) % count));
+            }
+            let mut target = |missing: bool| match (missing, classes) {
+                (true, _) => String::new(),
+                (false, true) => ["no", "yes"][random.below(2)].to_owned(),
+                (false, false) => format!("{}", 2.0 + random.normal()),
+            };
+            let (one, two) = (target(graph % 7 == 3), target(graph % 5 == 2));
+            graphs.push_str(&format!("g{graph},{one},{two},{}\n", 1 + graph % 3));
+        }
+        for (name, text) in [("nodes.csv", nodes), ("edges.csv", edges), ("graphs.csv", graphs)] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let options = DatasetOptions {
+            targets: vec!["one".to_owned(), "two".to_owned()],
+            weight: Some("times".to_owned()),
+            ..DatasetOptions::default()
+        };
+        let data = Dataset::open_with(folder.path(), &options).unwrap();
+        let model = penalised().fit(&data).unwrap();
+        let outputs = model.outputs_on(&data).unwrap();
+        assert_eq!(outputs.width, 2);
+        for (k, target) in data.targets().iter().enumerate() {
+            let (mut sum, mut weights) = (0.0, 0.0);
+            for (place, item) in data.items().iter().enumerate() {
+                let value = target.values[*item as usize];
+                if value.is_nan() {
+                    continue;
+                }
+                let output = f64::from(outputs.values[place * 2 + k]);
+                let mean = if classes { 1.0 / (1.0 + (-output).exp()) } else { output };
+                let weight = f64::from(data.weight(*item));
+                sum += weight * (mean - value);
+                weights += weight;
+            }
+            assert!((sum / weights).abs() < 1e-4, "{seed} {}: {}", target.name, sum / weights);
+        }
+    }
+}
+
 /// Graphs of a ring with a tail; the target is a sum over nodes of their own value and half of that of every neighbour.
 fn planted(folder: &std::path::Path) -> Dataset {
     let mut random = Stream::named(5, "planted effects", 0);
