@@ -331,7 +331,7 @@ mod tests {
         assert_eq!((output, words.as_str()), (1, "goes from +2.6 at −0.8 down to 0 at 0 and up to +2.6 at 0.8"));
     }
 
-    /// Nobody has a value around 0: what the curve does there is no effect.
+    /// No node has a value around 0: what the curve does there is no effect.
     #[test]
     fn a_turn_without_data_is_not_described() {
         let mut feature = feature(&[|x| 1.0 / (0.1 + x * x)]);
