@@ -145,7 +145,7 @@ pub fn architecture(definition: &Definition) -> String {
         None => String::new(),
     };
     let normalise =
-        if definition.spec.statistics.normalise { "" } else { ", sums instead of means over nodes at one distance" };
+        if definition.spec.statistics.normalises() { "" } else { ", sums instead of means over nodes at one distance" };
     let readout = if definition.spec.model.readout { ", readout" } else { "" };
     format!(
         "distance function (rho) {}{}{logits}, {}{cap}{normalise}{readout}, {} parameters",

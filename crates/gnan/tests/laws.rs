@@ -90,7 +90,7 @@ proptest! {
             feature.values.push(value);
         }
         let file = file_of(&model);
-        let normalise = model.definition().spec.statistics.normalise;
+        let normalise = model.definition().spec.statistics.normalises();
         let values: Vec<Vec<Term>> = (0..=nodes).map(|node| file.terms_of_source(&larger, node)).collect();
         let mut change = vec![vec![0.0; file.outputs]; nodes];
         for receiver in case.receivers().into_iter().enumerate().map(|(node, mut receiver)| { receiver.item = node; receiver }) {

@@ -242,7 +242,7 @@ pub fn fit(
     }
     let progress = TrainingProgress::new();
     let start = Instant::now();
-    let fitted = spec.fit_watched(&split.train, Some(&split.valid), &mut |report| progress.epoch(report));
+    let fitted = spec.fit_split(split, &mut |report| progress.epoch(report));
     progress.finish();
     warn_of_cache(split.train.run().cache.as_ref());
     let mut fitted = fitted?;
@@ -261,6 +261,9 @@ fn summary(data: &Dataset, origin: &SplitOrigin, test: &Dataset, outcome: &Outco
     let mut facts = Table::facts();
     facts.fact("predicts", words::prediction(definition));
     let mut sizes = format!("{origin}: {} to train", count(record.train_items));
+    if record.joined_items > 0 {
+        sizes.push_str(&format!(" ({} set aside to validate, which nothing needed)", count(record.joined_items)));
+    }
     if record.valid_items > 0 {
         sizes.push_str(&format!(", {} to validate", count(record.valid_items)));
     }

@@ -128,7 +128,7 @@ impl Report<'_> {
         let record = &definition.record;
         let items = words::items(definition);
         let source = if definition.learned.links.is_some() { "edge" } else { "node" };
-        let combined = if definition.spec.statistics.normalise { "averaged" } else { "added up" };
+        let combined = if definition.spec.statistics.normalises() { "averaged" } else { "added up" };
         let mut trained_on = format!(
             "{}: {} training {items}, {} validation {items}, {} source {source}s",
             record.data,

@@ -257,7 +257,14 @@ impl<'a> Runs<'a> {
             was_interrupted |= flow.is_break();
             flow
         };
-        let fitted = spec.fit_cached(cache, &train, Some(&valid), &mut watch)?;
+        let fitted = match run.tested {
+            true => {
+                let split = Split { train: train.clone(), valid: valid.clone(), test: test.clone() };
+                spec.fit_split_cached(cache, &split, &mut watch)?
+            }
+            // What chooses is the validation items.
+            false => spec.fit_cached(cache, &train, Some(&valid), &mut watch)?,
+        };
         if was_interrupted {
             return Err(interrupted());
         }
@@ -269,7 +276,7 @@ impl<'a> Runs<'a> {
             test: if run.tested { Some(judged(&test)?) } else { None },
             epochs: record.epochs,
             best_epoch: record.best_epoch,
-            chosen: (fitted.tried.len() > 1).then(|| fitted.chosen()),
+            chosen: (fitted.tried.len() > 1).then(|| fitted.chosen.clone()),
         })
     }
 

@@ -586,7 +586,7 @@ impl Canonical {
     pub fn folds_structure(&self, lens: usize) -> bool {
         let definition = self.model.definition();
         let ruled = definition.reach() != Reach::ALL || definition.learned.features.iter().any(|k| k.reach.is_some());
-        let averaged = definition.learned.lenses[lens].pool == Pool::Mean && definition.spec.statistics.normalise;
+        let averaged = definition.learned.lenses[lens].pool == Pool::Mean && definition.spec.statistics.normalises();
         (definition.learned.task == Task::Node || averaged) && (definition.learned.rho != Rho::Shared || ruled)
     }
 

@@ -231,7 +231,7 @@ impl Canonical {
             shown_outputs: definition.shown_names(),
             targets: definition.learned.targets.clone(),
             directed: definition.learned.directed,
-            normalise: definition.spec.statistics.normalise,
+            normalise: definition.spec.statistics.normalises(),
             lenses: definition.learned.lenses.clone(),
             shell_scale: definition.learned.shell_scale.iter().map(|factor| f64::from(*factor as f32)).collect(),
             base: self.output_bias().to_vec(),

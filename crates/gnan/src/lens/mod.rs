@@ -106,7 +106,7 @@ impl Lens {
     pub fn of(spec: &DistanceSpec) -> Vec<Lens> {
         let or_default = |count: usize| count.max(1);
         let pools: &[Pool] = match spec.pool {
-            PoolChoice::Sum => &[Pool::Sum],
+            PoolChoice::Auto | PoolChoice::Sum => &[Pool::Sum],
             PoolChoice::Mean => &[Pool::Mean],
             PoolChoice::Both => &[Pool::Sum, Pool::Mean],
         };

@@ -130,6 +130,49 @@ impl Factor {
         2.0 * (0..self.0.order).map(|place| self.0.get(place, place).ln()).sum::<f64>()
     }
 
+    /// `A^-1 b`, by substitution.
+    pub fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let Tiles { order, tiles } = &self.0;
+        let count = tile_count(*order);
+        let part = |tile: usize| tile * TILE..tile * TILE + tile_size(*order, tile);
+        let mut found = right.to_vec();
+        for column in 0..count {
+            let diagonal = &tiles[place(column, column)];
+            let own = &mut found[part(column)];
+            for j in 0..own.len() {
+                own[j] /= diagonal[(j, j)];
+                let (value, below) = (own[j], &diagonal.col_as_slice(j)[j + 1..]);
+                own[j + 1..].iter_mut().zip(below).for_each(|(x, entry)| *x -= entry * value);
+            }
+            for row in column + 1..count {
+                let tile = &tiles[place(row, column)];
+                let (known, rest) = found.split_at_mut(row * TILE);
+                let rest = &mut rest[..tile.nrows()];
+                for (j, value) in known[part(column)].iter().enumerate() {
+                    rest.iter_mut().zip(tile.col_as_slice(j)).for_each(|(x, entry)| *x -= entry * value);
+                }
+            }
+        }
+        for column in (0..count).rev() {
+            for row in column + 1..count {
+                let tile = &tiles[place(row, column)];
+                let (own, known) = found.split_at_mut(row * TILE);
+                for (j, x) in own[part(column)].iter_mut().enumerate() {
+                    let pairs = tile.col_as_slice(j).iter().zip(&*known);
+                    *x -= pairs.map(|(entry, value)| entry * value).sum::<f64>();
+                }
+            }
+            let diagonal = &tiles[place(column, column)];
+            let own = &mut found[part(column)];
+            for j in (0..own.len()).rev() {
+                let below = diagonal.col_as_slice(j)[j + 1..].iter().zip(&own[j + 1..]);
+                let sum: f64 = below.map(|(entry, value)| entry * value).sum();
+                own[j] = (own[j] - sum) / diagonal[(j, j)];
+            }
+        }
+        found
+    }
+
     /// `L^-1`, whose columns give every quadratic form of the inverse: `g' A^-1 g = |L^-1 g|^2`.
     pub fn inverse_root(&self) -> InverseRoot {
         let Tiles { order, tiles } = &self.0;
@@ -232,6 +275,9 @@ mod tests {
             let root = factor.inverse_root();
             let right: Vec<f64> = (0..order).map(|i| (i % 7) as f64 - 2.0).collect();
             let solved = root.solve(&right);
+            for (a, b) in factor.solve(&right).iter().zip(&solved) {
+                assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{order}: {a} {b}");
+            }
             for i in 0..order {
                 let back: f64 = dense[i].iter().zip(&solved).map(|(a, x)| a * x).sum();
                 assert!((back - right[i]).abs() < 1e-8 * order as f64, "{order} {i}: {back}");

@@ -11,13 +11,17 @@
 //! knows what the coefficients mean.
 
 mod design;
+mod dual;
 mod family;
+mod left_out;
 mod matrix;
 mod newton;
 mod penalty;
 
 pub use design::Design;
+pub use dual::{DualEstimate, DualProblem, dual_bytes, fit_dual, fit_shared_curve};
 pub use family::Family;
+pub use left_out::left_out_losses;
 pub use matrix::InverseRoot;
-pub use newton::{PenalisedEstimate, PenalisedProblem, fit};
+pub use newton::{Iteration, PenalisedEstimate, PenalisedProblem, fit};
 pub use penalty::Block;

@@ -77,8 +77,8 @@ pub struct Iteration {
     pub value: f64,
 }
 
-/// Finds the coefficients and smoothing parameters of a problem; `monitor` may break off, which gives the estimate of the time.
-/// `None` where the likelihood is not finite or its second derivatives are not usable.
+/// Finds the coefficients and smoothing parameters of a problem, starting with the smoothing parameters that are known of the first
+/// blocks; `monitor` may break off, which gives the estimate of the time. `None` where the likelihood is not finite or its second derivatives are not usable.
 pub fn fit(
     problem: PenalisedProblem<'_>,
     start: Option<&[Vec<f64>]>,
@@ -90,7 +90,7 @@ pub fn fit(
     while iterations < MOST_ITERATIONS && !converged {
         iterations += 1;
         let root = state.curvature()?.factor()?.inverse_root();
-        let (before, after) = state.step(&root)?;
+        let (before, after) = state.step(&root.solve(&state.gradient()))?;
         let change = state.update(&root);
         let still = (after - before).abs() < STILL[0] * before.abs() + STILL[1];
         converged = still && change < SETTLED;
@@ -121,10 +121,12 @@ impl<'a> NewtonState<'a> {
         let variance = if quantity { half_variance(problem.targets, problem.weights) } else { 1.0 };
         // From the smooth side: a quantity is never interpolated at the start, however many coefficients there are.
         let strength = if quantity { (problem.design.columns() as f64 / variance).max(1.0) } else { 1.0 };
-        let lambdas = match start {
-            Some(lambdas) => lambdas.to_vec(),
-            None => problem.blocks.iter().map(|block| vec![strength; block.penalties()]).collect(),
-        };
+        let known = start.unwrap_or_default();
+        let lambdas = problem.blocks.iter().enumerate().map(|(place, block)| match known.get(place) {
+            Some(lambdas) if lambdas.len() == block.penalties() => lambdas.clone(),
+            _ => vec![strength; block.penalties()],
+        });
+        let lambdas: Vec<Vec<f64>> = lambdas.collect();
         NewtonState {
             outputs,
             coefficients: vec![0.0; outputs * problem.design.columns()],
@@ -261,12 +263,11 @@ impl<'a> NewtonState<'a> {
     }
 
     /// A Newton step, halved until the penalised likelihood does not fall; its values before and after.
-    fn step(&mut self, root: &InverseRoot) -> Option<(f64, f64)> {
-        let step = root.solve(&self.gradient());
+    fn step(&mut self, step: &[f64]) -> Option<(f64, f64)> {
         let before = self.log_likelihood(&self.predicted) - 0.5 * self.penalty_gradient(&self.coefficients).1;
         let mut length = 1.0;
         for _ in 0..=MOST_HALVINGS {
-            let moved: Vec<f64> = self.coefficients.iter().zip(&step).map(|(b, step)| b + length * step).collect();
+            let moved: Vec<f64> = self.coefficients.iter().zip(step).map(|(b, step)| b + length * step).collect();
             let predicted = self.predict(&moved);
             let after = self.log_likelihood(&predicted) - 0.5 * self.penalty_gradient(&moved).1;
             if after.is_finite() && after >= before - 1e-9 * before.abs() {
@@ -342,9 +343,9 @@ impl<'a> NewtonState<'a> {
         let mut factor = self.curvature()?.factor()?;
         for _ in 0..MOST_SETTLING {
             let gradient = self.gradient();
-            let root = factor.inverse_root();
-            let gain: f64 = root.solve(&gradient).iter().zip(&gradient).map(|(step, slope)| step * slope).sum();
-            let (before, _) = self.step(&root)?;
+            let step = factor.solve(&gradient);
+            let gain: f64 = step.iter().zip(&gradient).map(|(step, slope)| step * slope).sum();
+            let (before, _) = self.step(&step)?;
             factor = self.curvature()?.factor()?;
             if gain < NO_GAIN * (1.0 + before.abs()) {
                 break;
@@ -393,7 +394,7 @@ impl<'a> NewtonState<'a> {
 }
 
 /// Half the variance of the targets: where the variance around outputs starts.
-fn half_variance(targets: &[f64], weights: &[f64]) -> f64 {
+pub(super) fn half_variance(targets: &[f64], weights: &[f64]) -> f64 {
     let known = || targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0).map(|(target, _)| *target);
     let count = (known().count() as f64).max(1.0);
     let mean = known().sum::<f64>() / count;

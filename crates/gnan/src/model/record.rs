@@ -71,6 +71,9 @@ pub struct Record {
     pub train_items: usize,
     /// Validation items.
     pub valid_items: usize,
+    /// How many of the items fitted on were set aside for validation, which nothing needed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub joined_items: usize,
     /// Nodes of the training graphs.
     pub nodes: usize,
     /// Where the parts of the data come from; `None` where that is not known.
@@ -135,6 +138,11 @@ impl Record {
 
     /// Whether a split has the very items that the model was fitted on and validated by, as far as is recorded.
     pub fn is_of(&self, split: &Split) -> bool {
+        if self.joined_items > 0 && !split.valid.is_empty() {
+            let nothing = split.valid.subset(&[]);
+            let train = split.train.union(&split.valid);
+            return self.is_of(&Split { train, valid: nothing, test: split.test.clone() });
+        }
         split.train.len() == self.train_items
             && split.valid.len() == self.valid_items
             && (self.items_checksum.is_empty() || self.items_checksum == split.train.items_checksum())

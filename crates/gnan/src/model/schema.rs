@@ -23,8 +23,10 @@ pub struct Level {
     pub support: Support,
 }
 
-/// Most knots of a numeric feature with effects of its own at every distance.
+/// Most knots of a numeric feature with effects of its own at every distance, and from how many features on effects are straight
+/// lines: so many curves could not be estimated, nor read.
 const MOST_EFFECT_KNOTS: usize = 16;
+const MANY_NUMBERS: usize = 64;
 
 /// Scaled values beyond this are taken for this.
 pub(super) const FARTHEST: f64 = 1e18;
@@ -276,14 +278,20 @@ impl FeatureSchema {
         self.spline = Some(Basis::of_values(values, self.rules.bound.is_some()));
     }
 
-    /// Gives a numeric feature an effect of its own at every distance, with knots at quantiles of the training values.
-    pub fn learn_effect_knots(&mut self, feature: &Feature, nodes: &TrainingNodes) {
+    /// Gives a numeric feature, one of so many, an effect of its own at every distance, with knots at quantiles of the training
+    /// values.
+    pub fn learn_effect_knots(&mut self, feature: &Feature, nodes: &TrainingNodes, numbers: usize) {
+        let most = match (numbers > MANY_NUMBERS, self.kind) {
+            (false, _) => MOST_EFFECT_KNOTS,
+            (true, Kind::Sparse) => 1,
+            (true, _) => 2,
+        };
         let at = match self.kind {
             Kind::Categorical => return,
             Kind::Binary => vec![1.0],
             Kind::Continuous | Kind::Sparse => {
                 let values = sorted_values(feature, |node| nodes.graph(node).is_some()).unwrap_or_default();
-                let mut knots = quantile_knots(&values, MOST_EFFECT_KNOTS);
+                let mut knots = quantile_knots(&values, most);
                 if self.kind == Kind::Sparse || knots.is_empty() {
                     knots.push(0.0);
                     knots.sort_by(f64::total_cmp);

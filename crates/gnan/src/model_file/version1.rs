@@ -137,6 +137,7 @@ pub(super) fn definition(json: &str) -> Result<Definition> {
             data: record.data,
             train_items: record.train_items,
             valid_items: record.valid_items,
+            joined_items: 0,
             nodes: record.nodes,
             items_checksum: record.items_checksum,
             resolved: spec.clone(),
@@ -175,7 +176,7 @@ impl Description {
         spec.distances.ignore_unreachable = self.silent_unreachable;
         self.fill_lenses(&mut spec);
         self.fill_rules(&mut spec);
-        spec.statistics.normalise = self.normalise;
+        spec.statistics.normalise = Some(self.normalise);
         spec.statistics.shell_sample = Some(record.shell_sample).filter(|size| *size > 0);
         let model = &mut spec.model;
         (model.layers, model.hidden) = (self.architecture.layers, self.architecture.hidden);

@@ -57,8 +57,10 @@ choices! {
     /// How a model is fitted.
     #[derive(Default)]
     FitMethod {
-        /// Shape and distance functions by gradient descent, stopped by validation items.
+        /// By penalised likelihood wherever that has all that is requested and is not too large, else by gradient descent.
         #[default]
+        Auto = "auto",
+        /// Shape and distance functions by gradient descent, stopped by validation items.
         Gradient = "gradient",
         /// Effects by penalised likelihood: Newton steps, smoothness by the marginal likelihood.
         Penalised = "penalised",
@@ -79,8 +81,10 @@ choices! {
     /// How the outputs of the nodes of a graph become one number.
     #[derive(Default)]
     PoolChoice {
-        /// Their sum.
+        /// What training items choose in a penalised fit; else their sum.
         #[default]
+        Auto = "auto",
+        /// Their sum.
         Sum = "sum",
         /// Their mean.
         Mean = "mean",

@@ -88,6 +88,13 @@ impl Spec {
     }
 }
 
+impl StatisticsSpec {
+    /// Whether the sources of a shell are averaged; where nothing else was chosen, they are.
+    pub fn normalises(&self) -> bool {
+        self.normalise.unwrap_or(true)
+    }
+}
+
 /// Bytes in hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

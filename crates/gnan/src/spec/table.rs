@@ -193,8 +193,9 @@ options! {
             must |far| far.is_none_or(|far| (1..=1000).contains(&far)), "give a number of edges from 1 to 1000" => tried;
         /// Nodes without a path do not count: their distance function is 0
         "ignore-unreachable" ignore_unreachable: bool = false, Form::Switch, "true|false" => tried;
-        /// How the nodes of a graph are pooled: sum, mean, or both with a distance function each
-        "pool" pool: PoolChoice = PoolChoice::Sum, Form::One, "sum|mean|both" => tried;
+        /// How the nodes of a graph are pooled: sum, mean, or both with a distance function each; auto: what training items choose
+        /// in a penalised fit, else sum
+        "pool" pool: PoolChoice = PoolChoice::Auto, Form::One, "sum|mean|both|auto" => tried;
         /// Ways to follow directed edges, each with a distance function of its own: along,against,ignoring
         "direction" direction: Vec<EdgeDirection> = Vec::new(), Form::List, "WAYS", usual EdgeDirection::Along => tried;
         /// Edge types that a distance is counted over, joined by +; several sets give a distance function each:
@@ -215,7 +216,8 @@ options! {
     /// What is counted and summed up before training.
     Statistics statistics StatisticsSpec {
         /// Divide by the number of nodes at each distance
-        "normalise" normalise: bool = true, Form::One, "true|false" => tried;
+        "normalise" normalise: Option<bool> = None, Form::One, "true|false",
+            usual "true, or what training items choose in a penalised fit of graphs" => tried;
         /// Numbers with more distinct values than this are trained on so many knots at quantiles, with lines between them:
         /// fast, an approximation that the model names; predictions are exact. auto: 256 above 10,000 values; off: every
         /// value
@@ -279,8 +281,12 @@ options! {
     /// How the model is fitted.
     Fit fit FitSpec {
         /// How the model is fitted: shape and distance functions by gradient descent, stopped by validation items; or an effect of
-        /// its own for every value and distance by penalised likelihood, which has no seed and no step size
-        "fit" method: FitMethod = FitMethod::Gradient, Form::One, "gradient|penalised" => tried;
+        /// its own for every value and distance by penalised likelihood, which has no seed and no step size; auto: penalised
+        /// wherever it has all that is requested and is not too large
+        "fit" method: FitMethod = FitMethod::Auto, Form::One, "auto|gradient|penalised" => tried;
+        /// In a penalised fit, let the training items choose what is not given: pooling, means or sums over shells, the hop cap
+        /// and descriptions of nodes
+        "choose" choose: bool = true, Form::One, "true|false" => tried;
         /// Step size
         "learning-rate" learning_rate: Option<f64> = None, Form::One, "X",
             usual format!("{GRAPH_LEARNING_RATE} for graphs, {LEARNING_RATE} for nodes"),

@@ -33,7 +33,7 @@ pub enum ShellWeighting {
 impl ShellWeighting {
     /// The weighting that a specification requests.
     pub fn of(spec: &StatisticsSpec) -> ShellWeighting {
-        if spec.normalise { ShellWeighting::Mean } else { ShellWeighting::Sum }
+        if spec.normalises() { ShellWeighting::Mean } else { ShellWeighting::Sum }
     }
 
     /// What each of `count` sources counts.

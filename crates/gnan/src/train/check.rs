@@ -223,7 +223,7 @@ impl Spec {
                 Remedy::LeaveOut(&["logits"]),
             );
         }
-        let plain = train.task() == Task::Node && self.statistics.normalise && self.fit.batch.is_none();
+        let plain = train.task() == Task::Node && self.statistics.normalises() && self.fit.batch.is_none();
         if self.model.scale_shells && !(plain && Lens::is_plain(&self.lenses())) {
             return refuse(
                 "shells are scaled where nodes are predicted by plain distances, normalised, in one batch",

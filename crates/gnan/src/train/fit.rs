@@ -10,7 +10,7 @@ use super::resolve::ResolvedSpec;
 use super::setup::Setup;
 use super::statistics_cache::StatisticsCache;
 use super::training_loop::TrainingLoop;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Split};
 use crate::error::{Error, Result};
 use crate::metric::Metric;
 use crate::model::{Ended, ItemSplit, Model};
@@ -55,20 +55,47 @@ impl Spec {
         monitor: &mut Monitor<'_>,
     ) -> Result<Fitted> {
         let train = train.labelled();
-        self.check_for(&train)?;
+        self.check()?;
+        let spec = self.with_method(&train)?;
+        spec.check_for(&train)?;
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
             // Nothing stops a penalised fit but itself.
-            None if self.is_penalised() => (train.clone(), train.subset(&[])),
-            None => train.hold_out(self.fit.seed)?,
+            None if spec.is_penalised() => (train.clone(), train.subset(&[])),
+            None => train.hold_out(spec.fit.seed)?,
         };
         let items = FitItems { cache, train: &train, valid: &valid };
         train.run().install(|| match () {
-            _ if self.is_penalised() => self.fit_penalised(items, monitor),
-            _ if self.model.select.is_some() => self.fit_selected(items, monitor),
-            _ if self.wants_pairs() => self.fit_with_pairs(items, monitor),
-            _ => self.fit_plain(items, monitor),
+            _ if spec.is_penalised() => spec.fit_penalised(items, monitor),
+            _ if spec.model.select.is_some() => spec.fit_selected(items, monitor),
+            _ if spec.wants_pairs() => spec.fit_with_pairs(items, monitor),
+            _ => spec.fit_plain(items, monitor),
         })
+    }
+
+    /// Fits on the training items of a split. Nothing but itself stops a penalised fit: where test items judge the model, it is
+    /// fitted on the validation items, too, and its record says so.
+    pub fn fit_split(&self, split: &Split, monitor: &mut Monitor<'_>) -> Result<Fitted> {
+        self.fit_split_cached(&StatisticsCache::new(&split.train.union(&split.valid)), split, monitor)
+    }
+
+    /// The same on items whose statistics are shared with other fits.
+    pub fn fit_split_cached(
+        &self,
+        cache: &StatisticsCache,
+        split: &Split,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Fitted> {
+        self.check()?;
+        let spec = self.with_method(&split.train.labelled())?;
+        let joined = split.valid.labelled().len();
+        if !spec.is_penalised() || split.test.is_empty() || joined == 0 {
+            return spec.fit_cached(cache, &split.train, Some(&split.valid), monitor);
+        }
+        let all = split.train.union(&split.valid);
+        let mut fitted = spec.fit_cached(cache, &all, Some(&all.subset(&[])), monitor)?;
+        fitted.model = fitted.model.with_record(|record| record.joined_items = joined);
+        Ok(fitted)
     }
 
     /// Fits every resolution of the specification, without selection and feature pairs, and keeps the one with the lowest
@@ -81,8 +108,9 @@ impl Spec {
         for resolved in resolutions {
             let name = resolved.name();
             let fitted = self.fit_resolved(resolved, items, if several { &name } else { "" }, monitor)?;
-            tried.push((name, fitted.valid_loss));
+            tried.push((name.clone(), fitted.valid_loss));
             let interrupted = fitted.ended == Ended::Interrupted;
+            let fitted = Fitted { chosen: name, ..fitted };
             if best.as_ref().is_none_or(|best| fitted.valid_loss < best.valid_loss) {
                 best = Some(fitted);
             }
@@ -133,6 +161,7 @@ impl Spec {
             train: train.clone(),
             valid: valid.clone(),
             tried: Vec::new(),
+            chosen: String::new(),
         })
     }
 }

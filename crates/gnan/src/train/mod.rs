@@ -10,6 +10,7 @@ mod finish;
 mod fit;
 mod group_penalty;
 pub(crate) mod loss;
+mod method;
 mod pairs;
 mod penalised;
 mod probe;

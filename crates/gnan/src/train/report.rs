@@ -44,14 +44,8 @@ pub struct Fitted {
     pub valid: Dataset,
     /// What was tried where there was a choice: (name, validation loss).
     pub tried: Vec<(String, f64)>,
-}
-
-impl Fitted {
     /// The name of what was kept among what was tried.
-    pub fn chosen(&self) -> String {
-        let best = self.tried.iter().min_by(|a, b| a.1.total_cmp(&b.1));
-        best.map(|(name, _)| name.clone()).unwrap_or_default()
-    }
+    pub chosen: String,
 }
 
 impl Spec {

@@ -8,8 +8,8 @@ use crate::model::{Definition, Rho, StepSettings, TargetSchema, output_count};
 use crate::shape::{Adam, ShapeKind};
 use crate::spec::{
     EPOCHS, FEW_LABELS_WEIGHT_DECAY, FitMethod, GRAPH_LEARNING_RATE, GRAPH_PATIENCE_FACTOR, GRAPH_WEIGHT_DECAY,
-    LEARNING_RATE, LogitChoice, Loss, MOST_PAIRS_PER_FEATURE, NODE_WEIGHT_DECAY, OPTIONS, PATIENCE, RhoChoice, SMOOTH,
-    Spec, Stage, WELL_LABELLED,
+    LEARNING_RATE, LogitChoice, Loss, MOST_PAIRS_PER_FEATURE, NODE_WEIGHT_DECAY, OPTIONS, PATIENCE, PoolChoice,
+    RhoChoice, SMOOTH, Spec, Stage, WELL_LABELLED,
 };
 
 /// A specification that was checked against data, with the values of all options that were left to them.
@@ -148,6 +148,10 @@ impl Spec {
         spec.model.rho = rho.choice();
         spec.model.logits =
             (outcome == Outcome::Binary).then_some(if two_logits { LogitChoice::Two } else { LogitChoice::One });
+        if spec.distances.pool == PoolChoice::Auto {
+            spec.distances.pool = PoolChoice::Sum;
+        }
+        spec.statistics.normalise = Some(self.statistics.normalises());
         (spec.model.shape, spec.model.rho_shape) = (Some(shape), Some(rho_shape));
         spec.model.output_bias.get_or_insert(regression || graphs || self.model.scale_shells);
         spec.fit.smooth = splines.then(smooth);

@@ -8,7 +8,7 @@ use super::target_scale::TargetScale;
 use super::weights::class_weights;
 use crate::dataset::{Dataset, Feature};
 use crate::error::{Error, Result};
-use crate::files::Task;
+use crate::files::{Kind, Task};
 use crate::model::{
     Definition, Engine, EngineModel, FeatureSchema, Layout, Learned, Model, Parameters, Record, RhoScale, TargetSchema,
     TrainingNodes, model_reach,
@@ -207,6 +207,8 @@ impl Setup {
 /// What there is to know of the features of training items.
 pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> Vec<FeatureSchema> {
     let nodes = TrainingNodes::of(train);
+    let is_number = |feature: &&Feature| matches!(feature.kind, Kind::Continuous | Kind::Sparse);
+    let numbers = train.features().iter().filter(is_number).count();
     let learn = |feature: &Feature| {
         let mut schema = FeatureSchema::learn(feature, &nodes);
         let rules = spec.model.constrain.iter().find(|rules| rules.feature == feature.name);
@@ -214,7 +216,7 @@ pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> 
         schema.rho_group = spec.distances.group_of(&feature.name).map(str::to_owned);
         schema.reach = spec.distances.reach_of(&feature.name);
         if spec.is_penalised() {
-            schema.learn_effect_knots(feature, &nodes);
+            schema.learn_effect_knots(feature, &nodes, numbers);
         } else if shape == ShapeKind::Spline {
             schema.learn_spline(feature, &nodes);
         }

@@ -41,7 +41,13 @@ impl StatisticsCache {
 
     /// Computes everything that fits of a specification on `train` will need.
     pub fn prepare(&self, spec: &Spec, train: &Dataset) -> Result<()> {
-        spec.resolutions(&train.labelled())?.iter().try_for_each(|resolved| self.statistics(resolved).map(|_| ()))
+        let train = train.labelled();
+        let spec = spec.with_method(&train)?;
+        if spec.is_penalised() {
+            // Its knots are those of the items that are fitted on.
+            return Ok(());
+        }
+        spec.resolutions(&train)?.iter().try_for_each(|resolved| self.statistics(resolved).map(|_| ()))
     }
 
     /// The statistics that a fit needs.

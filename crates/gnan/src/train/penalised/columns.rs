@@ -14,7 +14,7 @@ use crate::model::{Definition, FeatureSchema};
 use crate::statistics::{BIAS_UNIT, FeatureLevels, LevelValues, Statistics};
 
 /// Finite distances from this one on share a coefficient.
-const FAR: usize = 11;
+pub(super) const FAR: usize = 11;
 
 /// The coefficients of a curve over the distances of a lens.
 #[derive(Clone, Debug, Default)]
@@ -87,8 +87,13 @@ impl Columns {
         }
         for feature in &definition.learned.features {
             let reach = feature.reach.map_or(definition.reach(), |own| own.and(definition.reach()));
+            let own_only = feature.reach == Some(Reach::OWN);
             let by_lens = (0..axis.lenses()).map(|lens| {
-                let slots = CurveSlots::new(axis, lens, reach, receivers);
+                // A node is at distance 0 of itself by every lens: one of them is enough for its own values.
+                let slots = match own_only && lens > 0 {
+                    true => CurveSlots { place_of_slot: vec![None; axis.slots()], ..CurveSlots::default() },
+                    false => CurveSlots::new(axis, lens, reach, receivers),
+                };
                 columns.feature(feature, slots)
             });
             let by_lens = by_lens.collect();
@@ -150,6 +155,38 @@ impl Columns {
     pub(super) fn effect(&self, feature: usize, value: usize, lens: usize, slot: usize) -> Option<usize> {
         let curves = &self.features[feature][lens];
         Some(curves.first[value]? + curves.slots.place(slot)?)
+    }
+
+    /// The columns by what they are at which distance, the intercept first: the structure, then all effects at every distance of
+    /// every lens.
+    pub(super) fn distance_groups(&self) -> Vec<Vec<usize>> {
+        let mut groups = vec![vec![0]];
+        for (slots, first) in &self.structure {
+            groups.push((*first..first + slots.size).collect());
+        }
+        for lens in 0..self.structure.len() {
+            let most = self.features.iter().map(|by_lens| by_lens[lens].slots.size).max().unwrap_or(0);
+            for place in 0..most {
+                let of_feature = |by_lens: &Vec<FeatureCurves>| {
+                    let curves = &by_lens[lens];
+                    let firsts = curves.first.iter().flatten().filter(|_| place < curves.slots.size);
+                    firsts.map(|first| first + place).collect::<Vec<usize>>()
+                };
+                groups.push(self.features.iter().flat_map(of_feature).collect());
+            }
+        }
+        groups.retain(|group| !group.is_empty());
+        groups
+    }
+
+    /// Number of distances at which every effect has a column, where that is so for all of them by one lens; else 0. The last so many
+    /// of the [groups](Self::distance_groups) then hold the same effects in the same order.
+    pub(super) fn places(&self) -> usize {
+        let mut sizes = self.features.iter().flatten().map(|curves| curves.slots.size);
+        match (sizes.next(), self.structure.len()) {
+            (Some(size), 1) if sizes.all(|other| other == size) => size,
+            _ => 0,
+        }
     }
 
     /// What some items have of every column.

@@ -1,0 +1,637 @@
+//! The dual form: where coefficients outnumber items by far, items are weighed in place of coefficients.
+//!
+//! ```text
+//! outputs   f_c = K a_c,   K = sum_g strength_g X_g X_g'
+//! ```
+//!
+//! The coefficients of group `g` have the prior `N(0, strength_g)`, so they are `strength_g X_g' a_c`, and nothing is ever as large as
+//! their number. Newton steps are those of Rasmussen and Williams (2006), section 3.3 and 3.5 (Laplace's approximation), strengths
+//! are updated as in [`newton`](super::newton): generalised Fellner-Schall, here `strength_g = |b_g|^2 / freedom_g`, in part where all
+//! of an update would lower the marginal likelihood: with few items the second derivatives change much with the strengths.
+
+use std::ops::ControlFlow;
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::Llt;
+use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Accum, Mat, Par, Side};
+use rayon::prelude::*;
+
+use super::family::{Derivatives, Family};
+use super::left_out::left_out_loss;
+use super::newton::{Iteration, half_variance};
+
+/// Most updates of the strengths, and most Newton steps between two of them.
+const MOST_ITERATIONS: usize = 40;
+const MOST_SETTLING: usize = 25;
+/// Most halvings of a step that lowers the penalised likelihood.
+const MOST_HALVINGS: usize = 12;
+/// Bounds of strengths as shares of where they start, and of the logarithm of the factor of an update.
+const STRENGTHS: [f64; 2] = [1e-9, 1e9];
+const MOST_STEP: f64 = 3.0;
+/// An update is taken in part where all of it would lower the marginal likelihood, and further where that rises: bounds of the share.
+const MOST_SHARE: f64 = 4.0;
+const LEAST_SHARE: f64 = 0.02;
+/// A gain of the marginal likelihood that is not worth another update.
+const LEAST_GAIN: f64 = 0.02;
+/// By what strengths are multiplied or divided in the end, and how often at most.
+const SEARCHED: [f64; 2] = [4.0, 2.0];
+const MOST_MOVES: usize = 6;
+/// Gains of the penalised likelihood, as shares of its size, that are not worth another step: between updates and in the end.
+const CLOSE: f64 = 1e-6;
+const NO_GAIN: f64 = 1e-9;
+/// The spread of outputs that strengths start with, all groups together, and that of the intercept.
+const FIRST_SPREAD: f64 = 4.0;
+const INTERCEPT: f64 = 10.0;
+/// Added to the diagonal of a kernel, as a share of its mean.
+const RIDGE: f64 = 1e-8;
+
+/// What is to be estimated from what.
+#[derive(Clone, Copy)]
+pub struct DualProblem<'a> {
+    /// `X_g X_g'` of every group of coefficients, `[items, items]`.
+    pub kernels: &'a [Mat<f64>],
+    /// What targets are, given outputs.
+    pub family: Family,
+    /// The target of every item: a number, or that of a class.
+    pub targets: &'a [f64],
+    /// How much every item counts; above 0.
+    pub weights: &'a [f64],
+}
+
+/// An estimate.
+pub struct DualEstimate {
+    /// The weight of every item, `[outputs][items]`.
+    pub item_weights: Vec<Vec<f64>>,
+    /// The prior variance of the coefficients of every group.
+    pub strengths: Vec<f64>,
+    /// The variance of a quantity around its output; 1 where there is none.
+    pub variance: f64,
+    /// The logarithm of the marginal likelihood, by Laplace's approximation.
+    pub marginal: f64,
+    /// Effective degrees of freedom of every group, all outputs together.
+    pub freedoms: Vec<f64>,
+    /// The loss of every item by the outputs of a fit without it: see [`left_out`](super::left_out).
+    pub left_out: Vec<f64>,
+    /// Number of iterations.
+    pub iterations: usize,
+    /// Whether they ended because nothing changed any more.
+    pub converged: bool,
+}
+
+/// The memory that an estimate takes, in bytes, besides the kernels.
+pub fn dual_bytes(items: usize, outputs: usize) -> u64 {
+    (3 * outputs as u64 + 40) * (items as u64).pow(2) * 8
+}
+
+/// Finds item weights and strengths; `monitor` may break off, which gives the estimate of the time. `None` where the likelihood is
+/// not finite.
+pub fn fit_dual(
+    problem: DualProblem<'_>,
+    monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+) -> Option<DualEstimate> {
+    let mut state = DualState::new(problem);
+    state.settle(CLOSE)?;
+    let mut curvature = state.curvature()?;
+    let mut best = state.marginal(&curvature);
+    let (mut number, mut converged, mut share) = (0, false, 1.0);
+    while number < MOST_ITERATIONS && !converged {
+        number += 1;
+        let before = state.point();
+        let steps = state.strength_steps(&curvature);
+        state.move_strengths(&steps, share);
+        state.settle(CLOSE)?;
+        let found = state.curvature()?;
+        let marginal = state.marginal(&found);
+        if marginal > best {
+            let gained = marginal - best;
+            (best, curvature) = (marginal, found);
+            share = f64::min(2.0 * share, MOST_SHARE);
+            converged = gained < LEAST_GAIN;
+        } else {
+            state.go_to(before);
+            share *= 0.4;
+            converged = share < LEAST_SHARE;
+        }
+        if monitor(&Iteration { number, most: MOST_ITERATIONS, value: best }).is_break() {
+            break;
+        }
+    }
+    if !problem.family.has_variance() {
+        state.search()?;
+    }
+    state.settle(NO_GAIN)?;
+    state.finish(number, converged)
+}
+
+/// The same with one curve over distance for all coefficients: `X_g` of group `g` counts `r_g` times, and `b` is shared.
+///
+/// ```text
+/// f_c = K a_c,   K = K_0 + (sum_g r_g X_g) (sum_g r_g X_g)'
+/// ```
+///
+/// The curve `r` climbs the marginal likelihood along its gradient, which is that of the kernel: `1/2 (a a' - (K + W^-1)^-1)`.
+pub fn fit_shared_curve(
+    problem: DualProblem<'_>,
+    cross: &[Vec<Mat<f64>>],
+    strengths: &[f64],
+    start: &[f64],
+    monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+) -> Option<(DualEstimate, Vec<f64>)> {
+    let mut curve = start.to_vec();
+    let mut kernels = problem.kernels.to_vec();
+    kernels.push(curve_kernel(cross, &curve));
+    let with = |kernels: &[Mat<f64>], curve: &[f64], weights: Option<Vec<Vec<f64>>>| {
+        let problem = DualProblem { kernels, ..problem };
+        let mut state = DualState::new(problem);
+        state.strengths = strengths.iter().copied().chain([1.0]).collect();
+        state.start = state.strengths.clone();
+        if let Some(weights) = weights {
+            state.item_weights = weights;
+        }
+        state.sum_kernels();
+        state.settle(CLOSE)?;
+        let curvature = state.curvature()?;
+        let marginal = state.marginal(&curvature);
+        Some((marginal, curve_gradient(&state, &curvature, cross, curve), state.finish(0, true)?))
+    };
+    let length = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+    // Along its gradient a curve grows or shrinks as a whole, too.
+    let (mut best, mut slope, mut estimate) = with(&kernels, &curve, None)?;
+    let mut step = FIRST_STEP;
+    for number in 1..=MOST_CURVES {
+        let (size, steep) = (length(&curve), length(&slope));
+        if step < LAST_STEP || steep == 0.0 {
+            break;
+        }
+        let moved: Vec<f64> = curve.iter().zip(&slope).map(|(r, s)| r + step * size * s / steep).collect();
+        *kernels.last_mut()? = curve_kernel(cross, &moved);
+        let tried = with(&kernels, &moved, Some(estimate.item_weights.clone()));
+        match tried.filter(|(marginal, ..)| *marginal > best) {
+            Some((marginal, gradient, found)) => {
+                let gained = marginal - best;
+                (best, slope, estimate, curve) = (marginal, gradient, found, moved);
+                step *= 1.5;
+                if gained < LEAST_GAIN {
+                    break;
+                }
+            }
+            None => step *= 0.4,
+        }
+        if monitor(&Iteration { number, most: MOST_CURVES, value: best }).is_break() {
+            break;
+        }
+    }
+    Some((estimate, curve))
+}
+
+/// The first step of a curve as a share of its length, the last, and the most of them.
+const FIRST_STEP: f64 = 0.3;
+const LAST_STEP: f64 = 0.01;
+const MOST_CURVES: usize = 40;
+
+/// `sum_gh r_g r_h X_g X_h'`, from the products with `g >= h`.
+fn curve_kernel(cross: &[Vec<Mat<f64>>], curve: &[f64]) -> Mat<f64> {
+    let items = cross[0][0].nrows();
+    Mat::from_fn(items, items, |i, j| {
+        let mut sum = 0.0;
+        for (g, of_group) in cross.iter().enumerate() {
+            for (h, product) in of_group.iter().enumerate() {
+                let both = if g == h { product[(i, j)] } else { product[(i, j)] + product[(j, i)] };
+                sum += curve[g] * curve[h] * both;
+            }
+        }
+        sum
+    })
+}
+
+/// The gradient of the marginal likelihood by the curve whose kernel comes last, up to a factor.
+fn curve_gradient(
+    state: &DualState<'_>,
+    curvature: &DualCurvature,
+    cross: &[Vec<Mat<f64>>],
+    curve: &[f64],
+) -> Vec<f64> {
+    let items = state.items();
+    let mut slope: Mat<f64> = Mat::zeros(items, items);
+    for block in state.blocks(curvature) {
+        slope -= block;
+    }
+    for own in &state.item_weights {
+        for j in 0..items {
+            let column = slope.col_as_slice_mut(j);
+            column.iter_mut().zip(own).for_each(|(entry, a)| *entry += a * own[j]);
+        }
+    }
+    let product = |matrix: &Mat<f64>| -> f64 {
+        let column =
+            |j: usize| matrix.col_as_slice(j).iter().zip(slope.col_as_slice(j)).map(|(a, b)| a * b).sum::<f64>();
+        (0..items).map(column).sum()
+    };
+    let mut gradient = vec![0.0; cross.len()];
+    for (g, of_group) in cross.iter().enumerate() {
+        for (h, matrix) in of_group.iter().enumerate() {
+            let value = product(matrix);
+            gradient[g] += curve[h] * value;
+            if g != h {
+                gradient[h] += curve[g] * value;
+            }
+        }
+    }
+    gradient
+}
+
+/// Strengths and what belongs to them.
+#[derive(Clone)]
+struct DualPoint {
+    strengths: Vec<f64>,
+    item_weights: Vec<Vec<f64>>,
+    variance: f64,
+}
+
+struct DualState<'a> {
+    problem: DualProblem<'a>,
+    outputs: usize,
+    kernel: Mat<f64>,
+    strengths: Vec<f64>,
+    start: Vec<f64>,
+    /// `[outputs][items]`
+    item_weights: Vec<Vec<f64>>,
+    predicted: Vec<Vec<f64>>,
+    variance: f64,
+}
+
+/// The second derivatives at some outputs.
+struct DualCurvature {
+    /// `(K + W_c^-1)^-1` of every output, of its own weights `W_c` alone.
+    own: Vec<Mat<f64>>,
+    /// The factor of their sum, where outputs are those of one softmax.
+    sum: Option<Llt<f64>>,
+    /// Half the logarithm of `|I + K W|`.
+    half_log: f64,
+}
+
+impl<'a> DualState<'a> {
+    fn new(problem: DualProblem<'a>) -> DualState<'a> {
+        let items = problem.targets.len();
+        let outputs = problem.family.outputs();
+        let quantity = problem.family.has_variance();
+        let variance = if quantity { half_variance(problem.targets, problem.weights) } else { 1.0 };
+        // Every group starts with the same share of the outputs' spread.
+        let spread = if quantity { variance } else { FIRST_SPREAD };
+        let start = |(g, kernel): (usize, &Mat<f64>)| {
+            let mean = (0..items).map(|i| kernel[(i, i)]).sum::<f64>() / items.max(1) as f64;
+            let share = if g == 0 { INTERCEPT } else { spread / problem.kernels.len() as f64 };
+            if mean > 0.0 { share / mean } else { 1.0 }
+        };
+        let strengths: Vec<f64> = problem.kernels.iter().enumerate().map(start).collect();
+        let mut state = DualState {
+            outputs,
+            kernel: Mat::new(),
+            start: strengths.clone(),
+            strengths,
+            item_weights: vec![vec![0.0; items]; outputs],
+            predicted: vec![vec![0.0; items]; outputs],
+            variance,
+            problem,
+        };
+        state.sum_kernels();
+        state
+    }
+
+    fn items(&self) -> usize {
+        self.problem.targets.len()
+    }
+
+    fn sum_kernels(&mut self) {
+        let items = self.items();
+        let mut sum: Mat<f64> = Mat::zeros(items, items);
+        for (kernel, strength) in self.problem.kernels.iter().zip(&self.strengths) {
+            for column in 0..items {
+                let own = kernel.col_as_slice(column);
+                sum.col_as_slice_mut(column).iter_mut().zip(own).for_each(|(sum, own)| *sum += strength * own);
+            }
+        }
+        let ridge = RIDGE * (0..items).map(|i| sum[(i, i)]).sum::<f64>() / items.max(1) as f64;
+        (0..items).for_each(|i| sum[(i, i)] += ridge);
+        self.kernel = sum;
+        self.predicted = self.item_weights.iter().map(|own| self.times_kernel(own)).collect();
+    }
+
+    /// `K v`.
+    fn times_kernel(&self, vector: &[f64]) -> Vec<f64> {
+        times(&self.kernel, vector)
+    }
+
+    /// The derivatives of the log-likelihood of every item at the present outputs.
+    fn derivatives(&self) -> Vec<Derivatives> {
+        let DualProblem { family, targets, weights, .. } = self.problem;
+        let mut own = vec![0.0; self.outputs];
+        (0..self.items())
+            .map(|item| {
+                own.iter_mut().zip(&self.predicted).for_each(|(own, all)| *own = all[item]);
+                let mut found = Derivatives::default();
+                family.derivatives(&own, targets[item], self.variance, &mut found);
+                found.first.iter_mut().chain(&mut found.second).for_each(|entry| *entry *= weights[item]);
+                found
+            })
+            .collect()
+    }
+
+    /// The penalised log-likelihood.
+    fn value(&self) -> f64 {
+        self.value_at(&self.item_weights, &self.predicted)
+    }
+
+    fn value_at(&self, item_weights: &[Vec<f64>], predicted: &[Vec<f64>]) -> f64 {
+        let DualProblem { family, targets, weights, .. } = self.problem;
+        let mut own = vec![0.0; self.outputs];
+        let likelihood: f64 = (0..self.items())
+            .map(|item| {
+                own.iter_mut().zip(predicted).for_each(|(own, all)| *own = all[item]);
+                weights[item] * family.value(&own, targets[item], self.variance)
+            })
+            .sum();
+        let pairs = item_weights.iter().zip(predicted);
+        let form: f64 = pairs.map(|(a, f)| a.iter().zip(f).map(|(a, f)| a * f).sum::<f64>()).sum();
+        likelihood - 0.5 * form
+    }
+
+    fn curvature(&self) -> Option<DualCurvature> {
+        let items = self.items();
+        let found = self.derivatives();
+        let softmax = self.outputs > 1;
+        // Of a softmax the weights of a class alone are its probability.
+        let own_weight = |item: usize, c: usize| match softmax {
+            true => self.problem.weights[item] * probability(&self.predicted, item, c),
+            false => found[item].second[0],
+        };
+        let one = |c: usize| {
+            let roots: Vec<f64> = (0..items).map(|item| own_weight(item, c).max(0.0).sqrt()).collect();
+            let matrix = Mat::from_fn(items, items, |i, j| {
+                roots[i] * self.kernel[(i, j)] * roots[j] + f64::from(u8::from(i == j))
+            });
+            let factor = matrix.llt(Side::Lower).ok()?;
+            let lower = factor.L();
+            let half_log: f64 = (0..items).map(|i| lower[(i, i)].ln()).sum();
+            let mut inverse: Mat<f64> = Mat::zeros(items, items);
+            invert_lower_triangular(inverse.as_mut(), lower, Par::Seq);
+            for column in 0..items {
+                inverse.col_as_slice_mut(column).iter_mut().for_each(|entry| *entry *= roots[column]);
+            }
+            let mut own: Mat<f64> = Mat::zeros(items, items);
+            matmul(own.as_mut(), Accum::Replace, inverse.transpose(), inverse.as_ref(), 1.0, Par::Seq);
+            Some((own, half_log))
+        };
+        let all: Vec<Option<(Mat<f64>, f64)>> = (0..self.outputs).into_par_iter().map(one).collect();
+        let mut half_log = 0.0;
+        let mut own = Vec::new();
+        for found in all {
+            let (matrix, log) = found?;
+            half_log += log;
+            own.push(matrix);
+        }
+        if !softmax {
+            return Some(DualCurvature { own, sum: None, half_log });
+        }
+        let mut sum = own[0].clone();
+        own[1..].iter().for_each(|matrix| sum += matrix);
+        let factor = sum.llt(Side::Lower).ok()?;
+        half_log += (0..items).map(|i| factor.L()[(i, i)].ln()).sum::<f64>();
+        half_log -= 0.5 * self.problem.weights.iter().map(|weight| weight.ln()).sum::<f64>();
+        Some(DualCurvature { own, sum: Some(factor), half_log })
+    }
+
+    /// A Newton step, halved until the penalised likelihood does not fall; how much it gained.
+    fn step(&mut self, curvature: &DualCurvature) -> Option<f64> {
+        let items = self.items();
+        let found = self.derivatives();
+        // W f + gradient.
+        let right: Vec<Vec<f64>> = (0..self.outputs)
+            .map(|c| {
+                let of_item = |item: usize| {
+                    let row = &found[item].second[c * self.outputs..][..self.outputs];
+                    let weighted: f64 = row.iter().zip(&self.predicted).map(|(w, all)| w * all[item]).sum();
+                    weighted + found[item].first[c]
+                };
+                (0..items).map(of_item).collect()
+            })
+            .collect();
+        let inner: Vec<Vec<f64>> =
+            right.iter().zip(&curvature.own).map(|(b, own)| times(own, &self.times_kernel(b))).collect();
+        let shared = curvature.sum.as_ref().map(|factor| {
+            let sum = Mat::from_fn(items, 1, |i, _| inner.iter().map(|own| own[i]).sum::<f64>());
+            let solved = faer::linalg::solvers::Solve::solve(factor, sum);
+            (0..items).map(|i| solved[(i, 0)]).collect::<Vec<f64>>()
+        });
+        let target: Vec<Vec<f64>> = (0..self.outputs)
+            .map(|c| {
+                let more = shared.as_ref().map(|shared| times(&curvature.own[c], shared));
+                (0..items).map(|i| right[c][i] - inner[c][i] + more.as_ref().map_or(0.0, |more| more[i])).collect()
+            })
+            .collect();
+        let before = self.value();
+        let mut length = 1.0;
+        for _ in 0..=MOST_HALVINGS {
+            let moved: Vec<Vec<f64>> = (self.item_weights.iter().zip(&target))
+                .map(|(now, then)| now.iter().zip(then).map(|(now, then)| now + length * (then - now)).collect())
+                .collect();
+            let predicted: Vec<Vec<f64>> = moved.iter().map(|own| self.times_kernel(own)).collect();
+            let after = self.value_at(&moved, &predicted);
+            if after.is_finite() && after >= before - 1e-9 * (1.0 + before.abs()) {
+                (self.item_weights, self.predicted) = (moved, predicted);
+                return Some((after - before).abs());
+            }
+            length /= 2.0;
+        }
+        before.is_finite().then_some(0.0)
+    }
+
+    /// Newton steps with fixed strengths until they gain nothing.
+    fn settle(&mut self, no_gain: f64) -> Option<()> {
+        for _ in 0..MOST_SETTLING {
+            let curvature = self.curvature()?;
+            if self.step(&curvature)? < no_gain * (1.0 + self.value().abs()) {
+                break;
+            }
+        }
+        Some(())
+    }
+
+    fn point(&self) -> DualPoint {
+        let DualState { strengths, item_weights, variance, .. } = self;
+        DualPoint { strengths: strengths.clone(), item_weights: item_weights.clone(), variance: *variance }
+    }
+
+    fn go_to(&mut self, point: DualPoint) {
+        (self.strengths, self.item_weights, self.variance) = (point.strengths, point.item_weights, point.variance);
+        self.sum_kernels();
+    }
+
+    /// The logarithm of the marginal likelihood.
+    fn marginal(&self, curvature: &DualCurvature) -> f64 {
+        self.value() + self.items() as f64 * self.problem.family.constant(self.variance) - curvature.half_log
+    }
+
+    /// Multiplies strengths, all of them and each, by a number or divides them by it while that lowers the loss of items that are left
+    /// out: with few items the marginal likelihood by Laplace's approximation is not certain enough.
+    fn search(&mut self) -> Option<()> {
+        let loss = |state: &Self| Some(state.left_out(&state.curvature()?).iter().sum::<f64>());
+        let mut best = loss(self)?;
+        let groups = self.strengths.len();
+        let directions: Vec<Vec<usize>> =
+            [(1..groups).collect()].into_iter().chain((1..groups).map(|group| vec![group])).collect();
+        for factor in SEARCHED {
+            for direction in &directions {
+                for times in [factor, 1.0 / factor] {
+                    let mut moves = 0;
+                    while moves < MOST_MOVES {
+                        let before = self.point();
+                        direction.iter().for_each(|group| self.strengths[*group] *= times);
+                        self.sum_kernels();
+                        self.settle(CLOSE)?;
+                        let found = loss(self)?;
+                        if found.is_nan() || found > best - LEAST_GAIN {
+                            self.go_to(before);
+                            break;
+                        }
+                        best = found;
+                        moves += 1;
+                    }
+                    if moves > 0 {
+                        break;
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The blocks on the diagonal of `(K + W^-1)^-1`, one per output.
+    fn blocks(&self, curvature: &DualCurvature) -> Vec<Mat<f64>> {
+        let block = |own: &Mat<f64>| match &curvature.sum {
+            None => own.clone(),
+            Some(factor) => {
+                let solved = faer::linalg::solvers::Solve::solve(factor, own);
+                let mut block = own.clone();
+                matmul(block.as_mut(), Accum::Add, own.as_ref(), solved.as_ref(), -1.0, Par::Seq);
+                block
+            }
+        };
+        curvature.own.par_iter().map(block).collect()
+    }
+
+    /// Effective degrees of freedom of every group.
+    fn freedoms(&self, curvature: &DualCurvature) -> Vec<f64> {
+        let items = self.items();
+        let traces = |block: &Mat<f64>| {
+            let trace = |kernel: &Mat<f64>| -> f64 {
+                let column = |j: usize| {
+                    let pairs = block.col_as_slice(j).iter().zip(kernel.col_as_slice(j));
+                    pairs.map(|(a, b)| a * b).sum::<f64>()
+                };
+                (0..items).map(column).sum()
+            };
+            self.problem.kernels.iter().map(trace).collect::<Vec<f64>>()
+        };
+        let traces: Vec<Vec<f64>> = self.blocks(curvature).par_iter().map(traces).collect();
+        let group = |g: usize| self.strengths[g] * traces.iter().map(|of_output| of_output[g]).sum::<f64>();
+        (0..self.strengths.len()).map(group).collect()
+    }
+
+    /// The logarithm of what a Fellner-Schall update multiplies every strength by, but that of the intercept, which stays; and the
+    /// variance that the present outputs have.
+    fn strength_steps(&self, curvature: &DualCurvature) -> (Vec<f64>, f64) {
+        let freedoms = self.freedoms(curvature);
+        let step = |g: usize| {
+            let kernel = &self.problem.kernels[g];
+            let form = |own: &Vec<f64>| times(kernel, own).iter().zip(own).map(|(k, a)| k * a).sum::<f64>();
+            let squares = self.strengths[g].powi(2) * self.item_weights.iter().map(form).sum::<f64>();
+            let step = (squares.max(1e-300) / freedoms[g].max(1e-300) / self.strengths[g]).ln();
+            if g == 0 { 0.0 } else { step.clamp(-MOST_STEP, MOST_STEP) }
+        };
+        let steps = (0..self.strengths.len()).map(step).collect();
+        if !self.problem.family.has_variance() {
+            return (steps, self.variance);
+        }
+        let DualProblem { targets, weights, .. } = self.problem;
+        let pairs = targets.iter().zip(&self.predicted[0]).zip(weights);
+        let squares: f64 = pairs.map(|((target, output), weight)| weight * (target - output).powi(2)).sum();
+        let left = (self.items() as f64 - freedoms.iter().sum::<f64>()).max(1.0);
+        (steps, (squares / left).max(1e-9 * half_variance(targets, weights)).max(f64::MIN_POSITIVE))
+    }
+
+    /// Takes a share of the steps.
+    fn move_strengths(&mut self, (steps, variance): &(Vec<f64>, f64), share: f64) {
+        for (g, step) in steps.iter().enumerate() {
+            let [least, most] = STRENGTHS.map(|bound| bound * self.start[g]);
+            self.strengths[g] = (self.strengths[g] * (share * step).exp()).clamp(least, most);
+        }
+        self.variance *= (variance / self.variance).powf(share.min(1.0));
+        self.sum_kernels();
+    }
+
+    /// The loss of every item by the outputs of a fit without it.
+    fn left_out(&self, curvature: &DualCurvature) -> Vec<f64> {
+        let (items, outputs) = (self.items(), self.outputs);
+        // E_c K, and the same divided by the root of the sum of all E_c.
+        let halves = |own: &Mat<f64>| {
+            let mut inner: Mat<f64> = Mat::zeros(items, items);
+            matmul(inner.as_mut(), Accum::Replace, own.as_ref(), self.kernel.as_ref(), 1.0, Par::Seq);
+            let shared = curvature.sum.as_ref().map(|factor| {
+                let mut shared = inner.clone();
+                solve_lower_triangular_in_place(factor.L(), shared.as_mut(), Par::Seq);
+                shared
+            });
+            (inner, shared)
+        };
+        let halves: Vec<(Mat<f64>, Option<Mat<f64>>)> = curvature.own.par_iter().map(halves).collect();
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let found = self.derivatives();
+        let loss = |item: usize| {
+            let mut spread = vec![0.0; outputs * outputs];
+            for (c, (inner, shared)) in halves.iter().enumerate() {
+                let explained = product(self.kernel.col_as_slice(item), inner.col_as_slice(item));
+                spread[c * outputs + c] += self.kernel[(item, item)] - explained;
+                for (d, (_, other)) in halves.iter().enumerate() {
+                    if let (Some(shared), Some(other)) = (shared, other) {
+                        spread[c * outputs + d] += product(shared.col_as_slice(item), other.col_as_slice(item));
+                    }
+                }
+            }
+            let at: Vec<f64> = self.predicted.iter().map(|own| own[item]).collect();
+            left_out_loss(self.problem.family, self.problem.targets[item], at, &spread, &found[item])
+        };
+        (0..items).into_par_iter().map(loss).collect()
+    }
+
+    fn finish(self, iterations: usize, converged: bool) -> Option<DualEstimate> {
+        let curvature = self.curvature()?;
+        let marginal = self.marginal(&curvature);
+        let freedoms = self.freedoms(&curvature);
+        let left_out = self.left_out(&curvature);
+        marginal.is_finite().then_some(DualEstimate {
+            left_out,
+            item_weights: self.item_weights,
+            strengths: self.strengths,
+            variance: self.variance,
+            marginal,
+            freedoms,
+            iterations,
+            converged,
+        })
+    }
+}
+
+/// The probability of a class by a softmax of the outputs.
+fn probability(predicted: &[Vec<f64>], item: usize, class: usize) -> f64 {
+    let own = predicted[class][item];
+    1.0 / predicted.iter().map(|outputs| (outputs[item] - own).exp()).sum::<f64>()
+}
+
+/// A symmetric matrix times a vector.
+fn times(matrix: &Mat<f64>, vector: &[f64]) -> Vec<f64> {
+    let product = |column: usize| matrix.col_as_slice(column).iter().zip(vector).map(|(a, b)| a * b).sum();
+    (0..matrix.ncols()).into_par_iter().map(product).collect()
+}

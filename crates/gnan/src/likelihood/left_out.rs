@@ -1,0 +1,91 @@
+//! Approximate leave-one-out: what a fit would predict for an item that it had not seen, from the one fit with all of them.
+//!
+//! ```text
+//! f_(-i) = f_i - M (I - W_i M)^-1 g_i,   M = X_i V X_i'
+//! ```
+//!
+//! with the posterior covariance `V` of the coefficients, and the gradient `g_i` and the second derivatives `W_i` of the item's
+//! log-likelihood by its outputs.
+
+use rayon::prelude::*;
+
+use super::family::{Derivatives, Family};
+use super::newton::{PenalisedEstimate, PenalisedProblem};
+
+/// An item explains at most this share of its own output: beyond, it would be predicted from nothing.
+const MOST_LEVERAGE: f64 = 0.999;
+
+/// The loss of every item by the outputs of a fit without it: half the squared error, or minus the logarithm of the probability of
+/// what it is; 0 for items that do not count.
+pub fn left_out_losses(problem: &PenalisedProblem<'_>, estimate: &PenalisedEstimate) -> Vec<f64> {
+    let PenalisedProblem { design, family, targets, weights, .. } = *problem;
+    let (outputs, columns) = (family.outputs(), design.columns());
+    let loss = |item: usize| {
+        if weights[item] == 0.0 {
+            return 0.0;
+        }
+        let output = |c: usize| {
+            let own = &estimate.coefficients[c * columns..][..columns];
+            design.row(item).map(|(column, value)| value * own[column]).sum::<f64>()
+        };
+        let at: Vec<f64> = (0..outputs).map(output).collect();
+        let mut found = Derivatives::default();
+        family.derivatives(&at, targets[item], estimate.variance, &mut found);
+        let halves: Vec<Vec<f64>> = (0..outputs)
+            .map(|c| estimate.root.times(design.row(item).map(|(column, value)| (c * columns + column, value))))
+            .collect();
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let spread: Vec<f64> =
+            halves.iter().flat_map(|a| halves.iter().map(|b| product(a, b)).collect::<Vec<_>>()).collect();
+        found.first.iter_mut().chain(&mut found.second).for_each(|entry| *entry *= weights[item]);
+        left_out_loss(family, targets[item], at, &spread, &found)
+    };
+    (0..design.rows()).into_par_iter().map(loss).collect()
+}
+
+/// The loss of an item without which its outputs were not `at` but what is left of them, given their posterior covariance and the
+/// derivatives of its log-likelihood, its weight included.
+pub(super) fn left_out_loss(family: Family, target: f64, mut at: Vec<f64>, spread: &[f64], found: &Derivatives) -> f64 {
+    let outputs = at.len();
+    let solved = solve_without(&found.second, spread, &found.first);
+    for (c, output) in at.iter_mut().enumerate() {
+        *output -= (0..outputs).map(|d| spread[c * outputs + d] * solved[d]).sum::<f64>();
+    }
+    match family {
+        Family::Gaussian => 0.5 * (target - at[0]).powi(2),
+        _ => -family.value(&at, target, 1.0),
+    }
+}
+
+/// `(I - W M)^-1 g`.
+fn solve_without(second: &[f64], spread: &[f64], first: &[f64]) -> Vec<f64> {
+    let order = first.len();
+    if order == 1 {
+        return vec![first[0] / (1.0 - (second[0] * spread[0]).min(MOST_LEVERAGE))];
+    }
+    let mut left: Vec<Vec<f64>> = (0..order)
+        .map(|i| {
+            let entry = |j: usize| {
+                let product: f64 = (0..order).map(|k| second[i * order + k] * spread[k * order + j]).sum();
+                f64::from(u8::from(i == j)) - product
+            };
+            (0..order).map(entry).chain([first[i]]).collect()
+        })
+        .collect();
+    for k in 0..order {
+        let pivot = (k..order).max_by(|a, b| left[*a][k].abs().total_cmp(&left[*b][k].abs())).unwrap_or(k);
+        left.swap(k, pivot);
+        let least = 1.0 - MOST_LEVERAGE;
+        if left[k][k].abs() < least {
+            left[k][k] = least;
+        }
+        let own = left[k].clone();
+        for (i, row) in left.iter_mut().enumerate() {
+            if i != k {
+                let share = row[k] / own[k];
+                row.iter_mut().zip(&own).skip(k).for_each(|(entry, own)| *entry -= share * own);
+            }
+        }
+    }
+    (0..order).map(|i| left[i][order] / left[i][i]).collect()
+}

@@ -1,0 +1,43 @@
+//! Which way a model is fitted, where that is left open: by penalised likelihood wherever that has all that is requested and is
+//! not too large, else by gradient descent.
+
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::spec::{FitMethod, Spec};
+
+/// Options that only gradient descent has a use for: to choose one is to choose it.
+const OF_GRADIENT_DESCENT: [&str; 15] = [
+    "layers",
+    "hidden",
+    "shape",
+    "rho-shape",
+    "output-bias",
+    "bins",
+    "pieces-above",
+    "learning-rate",
+    "weight-decay",
+    "smooth",
+    "dropout",
+    "epochs",
+    "patience",
+    "resample",
+    "loss",
+];
+
+impl Spec {
+    /// The same specification with a way of fitting these items.
+    pub(crate) fn with_method(&self, train: &Dataset) -> Result<Spec> {
+        if self.fit.method != FitMethod::Auto {
+            return Ok(self.clone());
+        }
+        let usual = Spec::default();
+        let is_chosen = |name: &&str| self.get(name) != usual.get(name);
+        let penalised = self.clone().method(FitMethod::Penalised);
+        let possible = train.links().is_none()
+            && !OF_GRADIENT_DESCENT.iter().any(|name| is_chosen(name))
+            && penalised.check().is_ok()
+            && !train.is_empty()
+            && penalised.penalised_size(train).fits;
+        Ok(if possible { penalised } else { self.clone().method(FitMethod::Gradient) })
+    }
+}

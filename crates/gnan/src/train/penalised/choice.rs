@@ -1,0 +1,156 @@
+//! The choice of what a specification leaves open, by training items alone.
+//!
+//! Plain alternatives (how nodes are pooled, means or sums over shells, the hop cap) are compared by the marginal likelihood. What
+//! makes a model richer (descriptions of nodes) is taken where it predicts items that it was not fitted on better, by approximate
+//! leave-one-out, by more than three standard errors of the difference.
+
+use super::estimate::{CandidateFit, IterationMonitor, SPREAD_POWERS};
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::files::{Kind, Task};
+use crate::spec::{Aspect, NodeDescription, PoolChoice, Spec};
+
+/// A richer model must be better by so many standard errors.
+const STANDARD_ERRORS: f64 = 3.0;
+/// Most coefficients of a candidate that is only tried.
+const MOST_TRIED: usize = 3500;
+/// Hop caps that are tried where nodes are predicted, and where graphs are; besides none.
+const NODE_CAPS: [usize; 3] = [0, 1, 2];
+const GRAPH_CAPS: [usize; 1] = [0];
+/// The hop cap in the dual form: words of nodes farther away are those of nearly everyone.
+const DUAL_CAP: usize = 4;
+/// The options that may be chosen.
+const CHOSEN: [&str; 4] = ["pool", "normalise", "hop-cap", "describe"];
+
+/// What was compared and what is best so far.
+pub(super) struct Choice {
+    pub best: CandidateFit,
+    /// What was compared, in the order in which it was tried, and the loss of items that were not fitted on.
+    pub tried: Vec<(String, f64)>,
+}
+
+/// Watches the iterations of a candidate of some name.
+pub(super) type ChoiceMonitor<'a> = dyn FnMut(&str, &crate::likelihood::Iteration) -> std::ops::ControlFlow<()> + 'a;
+
+impl Spec {
+    /// Fits what is asked for, and what might be better where that is left open.
+    pub(super) fn compared(&self, train: &Dataset, monitor: &mut ChoiceMonitor<'_>) -> Result<Choice> {
+        let mut interrupted = false;
+        let mut fit =
+            |spec: &Spec, train: &Dataset, powers: &[f64], like: Option<&CandidateFit>, most: Option<usize>| {
+                let name = words(spec);
+                let mut watch = |iteration: &crate::likelihood::Iteration| {
+                    let flow = monitor(&name, iteration);
+                    interrupted |= flow.is_break();
+                    flow
+                };
+                let watch: &mut IterationMonitor<'_> = &mut watch;
+                CandidateFit::new(spec.clone(), train.clone(), powers, most, like, watch)
+            };
+        let first = self.plain(train);
+        let best = fit(&first, train, &SPREAD_POWERS, None, None)?.expect("what is asked for has no limit");
+        let mut choice = Choice { tried: vec![(words(&first), best.mean_left_out())], best };
+        if !self.fit.choose || choice.best.dual {
+            return Ok(choice);
+        }
+        for spec in self.plain_alternatives(train) {
+            if let Some(found) = fit(&spec, train, &[choice.best.power], None, Some(MOST_TRIED))? {
+                choice.compare(found, |best, found| found.marginal > best.marginal);
+            }
+        }
+        for list in self.description_alternatives(train) {
+            let Ok(described) = train.described(&list) else { continue };
+            let mut spec = choice.best.spec.clone();
+            let names = list.iter().map(NodeDescription::feature_name);
+            spec.distances.own_only = self.distances.own_only.iter().cloned().chain(names).collect();
+            spec.data.describe = described.spec().describe.clone();
+            let power = [choice.best.power];
+            if let Some(found) = fit(&spec, &described, &power, Some(&choice.best), Some(MOST_TRIED))? {
+                choice.compare(found, is_clearly_better);
+            }
+        }
+        Ok(choice)
+    }
+
+    /// The specification with the usual value of what may be chosen.
+    fn plain(&self, train: &Dataset) -> Spec {
+        let mut spec = self.clone();
+        if spec.distances.pool == PoolChoice::Auto {
+            spec.distances.pool = PoolChoice::Sum;
+        }
+        spec.statistics.normalise.get_or_insert(true);
+        spec.data = train.spec().clone();
+        let distances = &mut spec.distances;
+        let open = distances.hop_cap.is_none() && distances.far_from.is_none() && distances.edge_weight.is_none();
+        if self.fit.choose && open && self.penalised_size(train).dual {
+            distances.hop_cap = Some(DUAL_CAP);
+        }
+        spec
+    }
+
+    /// Other values of pooling, normalisation and the hop cap, one after the other.
+    fn plain_alternatives(&self, train: &Dataset) -> Vec<Spec> {
+        let plain = self.plain(train);
+        let mut found = Vec::new();
+        let graphs = train.task() == Task::Graph;
+        if graphs && self.distances.pool == PoolChoice::Auto {
+            found.extend([PoolChoice::Mean, PoolChoice::Both].map(|pool| plain.clone().pool(pool)));
+        }
+        if graphs && self.statistics.normalise.is_none() {
+            found.push(plain.clone().normalise(false));
+        }
+        let distances = &self.distances;
+        if distances.hop_cap.is_none() && distances.far_from.is_none() && distances.edge_weight.is_none() {
+            let caps: &[usize] = if graphs { &GRAPH_CAPS } else { &NODE_CAPS };
+            found.extend(caps.iter().map(|cap| plain.clone().hop_cap(*cap)));
+        }
+        found
+    }
+
+    /// Descriptions of nodes that may be worth having.
+    fn description_alternatives(&self, train: &Dataset) -> Vec<Vec<NodeDescription>> {
+        if !train.spec().describe.is_empty() || train.task() == Task::Node {
+            return Vec::new();
+        }
+        let environment = |radius: usize| NodeDescription::new(Aspect::Environment { radius });
+        let degree = NodeDescription::new(Aspect::Degree);
+        match train.features().iter().any(|feature| feature.kind == Kind::Categorical) {
+            true => {
+                let ring = NodeDescription { with_label: true, ..NodeDescription::new(Aspect::Ring) };
+                vec![vec![environment(1), ring.clone()], vec![environment(1), environment(2), ring]]
+            }
+            false => vec![vec![degree.clone()], vec![degree, NodeDescription::new(Aspect::Triangles)]],
+        }
+    }
+}
+
+impl Choice {
+    fn compare(&mut self, found: CandidateFit, is_better: impl Fn(&CandidateFit, &CandidateFit) -> bool) {
+        self.tried.push((words(&found.spec), found.mean_left_out()));
+        if is_better(&self.best, &found) {
+            self.best = found;
+        }
+    }
+
+    /// What was chosen, in words.
+    pub(super) fn chosen(&self) -> String {
+        words(&self.best.spec)
+    }
+}
+
+/// Whether a candidate predicts items that were not fitted on better by more than chance.
+fn is_clearly_better(best: &CandidateFit, found: &CandidateFit) -> bool {
+    let gains: Vec<f64> = best.left_out.iter().zip(&found.left_out).map(|(before, after)| before - after).collect();
+    let count = gains.len() as f64;
+    let mean = gains.iter().sum::<f64>() / count;
+    let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    mean > STANDARD_ERRORS * (variance / count).sqrt()
+}
+
+/// What may be chosen, as it is in a specification.
+fn words(spec: &Spec) -> String {
+    let usual = Spec::default();
+    let named = CHOSEN.iter().filter(|name| spec.get(name) != usual.get(name));
+    let words: Vec<String> = named.map(|name| format!("{name} {}", spec.get(name).join(","))).collect();
+    if words.is_empty() { "plain".to_owned() } else { words.join(", ") }
+}

@@ -1,0 +1,372 @@
+//! The estimate of one candidate: its effects, and how well they would do on items that were not fitted on.
+//!
+//! Coefficients are estimated themselves, with a penalty for every curve and table; where they outnumber the items by far, in the
+//! dual form, with one prior variance for each distance.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use rayon::prelude::*;
+
+use super::columns::Columns;
+use super::targets::{TargetPart, target_parts};
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::likelihood::{
+    Design, DualEstimate, DualProblem, Iteration, PenalisedEstimate, PenalisedProblem, dual_bytes, fit, fit_dual,
+    fit_shared_curve, left_out_losses,
+};
+use crate::model::Rho;
+use crate::numbers::count as number_words;
+use crate::remedy::Remedy;
+use crate::spec::{FitMethod, Spec};
+use crate::statistics::{Statistics, StatisticsRequest, find_levels};
+use crate::train::setup::{Setup, learn_features};
+
+/// Most coefficients, all outputs that are fitted together counted: the time grows with their third power.
+const MOST_COEFFICIENTS: usize = 8000;
+/// From so many coefficients on, all outputs counted, the dual form is taken where coefficients outnumber the items.
+const MANY_COEFFICIENTS: usize = 2000;
+/// The most that the third power of the number of items, times the outputs, may be in the dual form.
+const MOST_DUAL: f64 = 1e10;
+/// Distances on real graphs, about, and the memory of a cell: to refuse before anything large is made.
+const USUAL_SLOTS: usize = 12;
+const BYTES_PER_CELL: u64 = 24;
+/// Columns are divided by a power of their spread before blocks are brought to one spread: 0 leaves rare values to what they
+/// weigh, a half penalises them less. The marginal likelihood decides.
+pub(super) const SPREAD_POWERS: [f64; 2] = [0.0, 0.5];
+
+/// The estimate of the outputs that are fitted together, in the units of the targets.
+pub(super) struct PartEstimate {
+    /// Output after output, before they are multiplied by factors and scale.
+    coefficients: Vec<f64>,
+    /// What every coefficient is multiplied by.
+    factors: Vec<f64>,
+    shift: f64,
+    scale: f64,
+    /// The estimate of the coefficients themselves; `None` in the dual form.
+    primal: Option<PenalisedEstimate>,
+}
+
+impl PartEstimate {
+    /// A coefficient of one of its outputs.
+    pub(super) fn coefficient(&self, output: usize, column: usize) -> f64 {
+        let value = self.coefficients[output * self.factors.len() + column] * self.factors[column] * self.scale;
+        if column == 0 { value + self.shift } else { value }
+    }
+}
+
+/// A candidate with its effects.
+pub(super) struct CandidateFit {
+    /// The specification, with nothing left open that may be chosen.
+    pub spec: Spec,
+    /// The items, with the features that the candidate describes nodes by.
+    pub train: Dataset,
+    pub setup: Setup,
+    pub columns: Columns,
+    pub rows: Vec<usize>,
+    pub found: Vec<PartEstimate>,
+    /// The power of the spread by which columns are divided.
+    pub power: f64,
+    /// The logarithm of the marginal likelihood.
+    pub marginal: f64,
+    /// The loss of every item by a fit without it.
+    pub left_out: Vec<f64>,
+    /// Whether items were weighed in place of coefficients.
+    pub dual: bool,
+    pub converged: bool,
+}
+
+/// Watches the iterations of an estimate; `Break` ends it with what there is.
+pub(super) type IterationMonitor<'a> = dyn FnMut(&Iteration) -> ControlFlow<()> + 'a;
+
+/// What one power gave: the parts, the marginal likelihood and the losses.
+struct PowerFit {
+    found: Vec<PartEstimate>,
+    marginal: f64,
+    left_out: Vec<f64>,
+    converged: bool,
+}
+
+impl CandidateFit {
+    /// Fits a candidate, with the best of some powers; `None` where it has more than `most` coefficients, or so many that the dual
+    /// form would be taken. It starts with the smoothness of one that it is `like`, whose features come first among its own.
+    pub(super) fn new(
+        spec: Spec,
+        train: Dataset,
+        powers: &[f64],
+        most: Option<usize>,
+        like: Option<&CandidateFit>,
+        monitor: &mut IterationMonitor<'_>,
+    ) -> Result<Option<CandidateFit>> {
+        let mut resolutions = spec.resolutions(&train)?;
+        let resolved = resolutions.pop().expect("a penalised fit has one resolution");
+        let outcome = resolved.outcome;
+        let statistics = spec.penalised_statistics(&train)?;
+        let setup = Setup::of_data(&spec, resolved, Arc::clone(&statistics), &train)?;
+        let columns = Columns::new(&setup.definition, &statistics.axis);
+        let rows = statistics.rows_of(&train)?;
+        let parts = target_parts(&train, outcome, &setup.resolved);
+        let together = parts.iter().map(|part| part.family.outputs()).max().unwrap_or(1);
+        let dual = is_dual(columns.count, together, train.len());
+        if most.is_some_and(|most| dual || columns.count * together > most) {
+            return Ok(None);
+        }
+        let memory = &train.run().memory;
+        if dual {
+            memory.demand(dual_bytes(train.len(), together), "the matrices of a penalised fit")?;
+        } else {
+            check_coefficients(columns.count * together)?;
+            memory.demand(Design::fit_bytes(columns.count, together), "the matrix of a penalised fit")?;
+        }
+        let design = columns.design(&setup.definition, &statistics, &rows);
+        let mut interrupted = false;
+        let mut watch = |iteration: &Iteration| {
+            let flow = monitor(iteration);
+            interrupted |= flow.is_break();
+            flow
+        };
+        let mut best: Option<(f64, PowerFit)> = None;
+        for power in powers {
+            let fitted = match dual {
+                true => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
+                false => fit_all(&design, &columns, &parts, *power, like, &mut watch),
+            };
+            let Some(fitted) = fitted else { continue };
+            let loss = |fitted: &PowerFit| fitted.left_out.iter().sum::<f64>();
+            let is_better = |best: &PowerFit| match dual {
+                // Of few items the marginal likelihood is not certain enough.
+                true => loss(&fitted) < loss(best),
+                false => fitted.marginal > best.marginal,
+            };
+            if best.as_ref().is_none_or(|(_, best)| is_better(best)) {
+                best = Some((*power, fitted));
+            }
+        }
+        let (power, PowerFit { found, marginal, left_out, converged }) = best.ok_or_else(|| {
+            Error::training("the likelihood was not a finite number")
+                .with_remedy("look for extreme values in features and targets")
+        })?;
+        Ok(Some(CandidateFit { spec, train, setup, columns, rows, found, power, marginal, left_out, dual, converged }))
+    }
+
+    /// The mean loss of items that were not fitted on, as far as is known.
+    pub(super) fn mean_left_out(&self) -> f64 {
+        self.left_out.iter().sum::<f64>() / self.left_out.len().max(1) as f64
+    }
+}
+
+/// Whether so many coefficients of each of some outputs are fitted in the dual form.
+pub(super) fn is_dual(columns: usize, outputs: usize, items: usize) -> bool {
+    let cheap = outputs as f64 * (items as f64).powi(3) <= MOST_DUAL;
+    columns > items && columns * outputs > MANY_COEFFICIENTS && cheap
+}
+
+/// Fits the coefficients of every part.
+fn fit_all(
+    design: &Design,
+    columns: &Columns,
+    parts: &[TargetPart],
+    power: f64,
+    like: Option<&CandidateFit>,
+    monitor: &mut IterationMonitor<'_>,
+) -> Option<PowerFit> {
+    let (scaled, factors) = scaled_design(design, columns, power);
+    let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
+    let mut losses = vec![0.0; design.rows()];
+    for (place, part) in parts.iter().enumerate() {
+        let start = like.and_then(|like| like.found.get(place)?.primal.as_ref());
+        let problem = PenalisedProblem {
+            design: &scaled,
+            blocks: &columns.blocks,
+            family: part.family,
+            targets: &part.targets,
+            weights: &part.weights,
+        };
+        let estimate = fit(problem, start.map(|start| &start.lambdas[..]), monitor)?;
+        all.marginal += estimate.marginal;
+        all.converged &= estimate.converged;
+        let own = left_out_losses(&problem, &estimate);
+        losses.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        all.found.push(PartEstimate {
+            coefficients: estimate.coefficients.clone(),
+            factors: factors.clone(),
+            shift: part.shift,
+            scale: part.scale,
+            primal: Some(estimate),
+        });
+    }
+    all.left_out = losses;
+    Some(all)
+}
+
+/// Fits the weights of the items of every part.
+fn fit_all_dual(
+    design: &Design,
+    columns: &Columns,
+    parts: &[TargetPart],
+    power: f64,
+    monitor: &mut IterationMonitor<'_>,
+) -> Option<PowerFit> {
+    let groups = columns.distance_groups();
+    let factors = group_factors(design, &groups, power);
+    let mut scaled = design.clone();
+    scaled.scale_columns(&factors);
+    let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
+    let mut losses = vec![0.0; design.rows()];
+    for part in parts {
+        let items: Vec<usize> = (0..design.rows()).filter(|item| part.weights[*item] > 0.0).collect();
+        let kernels: Vec<Mat<f64>> = groups.par_iter().map(|group| kernel(&scaled, &items, group)).collect();
+        let of_items = |values: &[f64]| items.iter().map(|item| values[*item]).collect::<Vec<f64>>();
+        let (targets, weights) = (of_items(&part.targets), of_items(&part.weights));
+        let problem = DualProblem { kernels: &kernels, family: part.family, targets: &targets, weights: &weights };
+        let mut estimate = fit_dual(problem, monitor)?;
+        // One curve over distance for all effects, where that is more likely.
+        let first = groups.len() - columns.places();
+        let mut curve = None;
+        if power == 0.0 && columns.places() > 1 {
+            let start: Vec<f64> = estimate.strengths[first..].iter().map(|strength| strength.sqrt()).collect();
+            let of_groups: Vec<Mat<f64>> =
+                groups[first..].par_iter().map(|group| dense_columns(&scaled, &items, group)).collect();
+            let cross: Vec<Vec<Mat<f64>>> = (0..of_groups.len())
+                .into_par_iter()
+                .map(|g| (0..=g).map(|h| product(&of_groups[g], &of_groups[h])).collect())
+                .collect();
+            let others = DualProblem { kernels: &kernels[..first], ..problem };
+            let shared = fit_shared_curve(others, &cross, &estimate.strengths[..first], &start, monitor);
+            let loss = |estimate: &DualEstimate| estimate.left_out.iter().sum::<f64>();
+            if let Some((shared, found)) = shared.filter(|(shared, _)| loss(shared) < loss(&estimate)) {
+                estimate = shared;
+                curve = Some(found);
+            }
+        }
+        let mut strength = vec![0.0; design.columns()];
+        for (group, own) in groups.iter().zip(&estimate.strengths) {
+            group.iter().for_each(|column| strength[*column] = *own);
+        }
+        let mut coefficients = Vec::new();
+        for own in &estimate.item_weights {
+            let mut of_rows = vec![0.0; design.rows()];
+            items.iter().zip(own).for_each(|(item, weight)| of_rows[*item] = *weight);
+            let sums = scaled.transposed_times(&of_rows);
+            let mut found: Vec<f64> = sums.iter().zip(&strength).map(|(sum, strength)| sum * strength).collect();
+            if let Some(curve) = &curve {
+                for value in 0..groups[first].len() {
+                    let places = || groups[first..].iter().map(|group| group[value]).zip(curve);
+                    let shared: f64 = places().map(|(column, r)| r * sums[column]).sum();
+                    places().for_each(|(column, r)| found[column] = r * shared);
+                }
+            }
+            coefficients.extend(found);
+        }
+        all.marginal += estimate.marginal;
+        all.converged &= estimate.converged;
+        items.iter().zip(&estimate.left_out).for_each(|(item, loss)| losses[*item] += loss);
+        all.found.push(PartEstimate {
+            coefficients,
+            factors: factors.clone(),
+            shift: part.shift,
+            scale: part.scale,
+            primal: None,
+        });
+    }
+    all.left_out = losses;
+    Some(all)
+}
+
+/// `X_g X_g'` of the columns of a group.
+fn kernel(design: &Design, items: &[usize], group: &[usize]) -> Mat<f64> {
+    let dense = dense_columns(design, items, group);
+    product(&dense, &dense)
+}
+
+/// `A' B`.
+fn product(left: &Mat<f64>, right: &Mat<f64>) -> Mat<f64> {
+    let mut product = Mat::zeros(left.ncols(), right.ncols());
+    matmul(product.as_mut(), Accum::Replace, left.transpose(), right.as_ref(), 1.0, Par::Seq);
+    product
+}
+
+/// What items have of the columns of a group, `[columns, items]`.
+fn dense_columns(design: &Design, items: &[usize], group: &[usize]) -> Mat<f64> {
+    let mut place = vec![None; design.columns()];
+    group.iter().enumerate().for_each(|(at, column)| place[*column] = Some(at));
+    let mut dense: Mat<f64> = Mat::zeros(group.len(), items.len());
+    for (at, item) in items.iter().enumerate() {
+        for (column, value) in design.row(*item) {
+            if let Some(row) = place[column] {
+                dense[(row, at)] = value;
+            }
+        }
+    }
+    dense
+}
+
+/// What the columns of every group are multiplied by, so that groups have the same spread.
+fn group_factors(design: &Design, groups: &[Vec<usize>], power: f64) -> Vec<f64> {
+    let spreads: Vec<f64> = design.moments().into_iter().map(|(_, variance)| variance.sqrt()).collect();
+    let mut factors = vec![1.0; design.columns()];
+    // The intercept stays what it is.
+    for group in &groups[1..] {
+        bring_to_one_spread(group, &spreads, power, &mut factors);
+    }
+    factors
+}
+
+/// The design with every column multiplied by a factor, so that blocks have the same spread; and the factors.
+fn scaled_design(design: &Design, columns: &Columns, power: f64) -> (Design, Vec<f64>) {
+    let mut factors = vec![1.0; design.columns()];
+    let spreads: Vec<f64> = design.moments().into_iter().map(|(_, variance)| variance.sqrt()).collect();
+    for block in &columns.blocks {
+        let own: Vec<usize> = (block.first..block.first + block.repeats * block.size).collect();
+        bring_to_one_spread(&own, &spreads, power, &mut factors);
+    }
+    let mut scaled = design.clone();
+    scaled.scale_columns(&factors);
+    (scaled, factors)
+}
+
+/// Divides columns by a power of their spread, and all of them by one number, so that their mean square spread is 1.
+fn bring_to_one_spread(own: &[usize], spreads: &[f64], power: f64, factors: &mut [f64]) {
+    let largest = own.iter().map(|column| spreads[*column]).fold(0.0, f64::max);
+    if largest == 0.0 {
+        return;
+    }
+    let divided = |spread: f64| (spread + 1e-6 * largest).powf(power);
+    let square = |column: &usize| (spreads[*column] / divided(spreads[*column])).powi(2);
+    let pooled = (own.iter().map(square).sum::<f64>() / own.len() as f64).sqrt();
+    own.iter().for_each(|column| factors[*column] = 1.0 / (divided(spreads[*column]) * pooled));
+}
+
+impl Spec {
+    /// The statistics of training items, with numbers at the knots of their effects.
+    fn penalised_statistics(&self, train: &Dataset) -> Result<Arc<Statistics>> {
+        let features = learn_features(self, self.resolved_shape(), train);
+        let knots: Vec<Option<Vec<f64>>> =
+            features.iter().map(|feature| feature.effect_knots.as_ref().map(|knots| knots.at.clone())).collect();
+        let levels = find_levels(train, train.features(), &knots)?;
+        // Every value has an effect at several distances.
+        let values: usize = features.iter().map(|feature| feature.value_count()).sum();
+        let slots = self.distances.hop_cap.map_or(USUAL_SLOTS, |cap| USUAL_SLOTS.min(cap + 1));
+        let cells = (values * slots).min(train.node_count()) as u64 * train.len() as u64;
+        train.run().memory.demand(BYTES_PER_CELL * cells, "what every item has of every value at every distance")?;
+        let names = train.features().iter().map(|feature| feature.name.as_str());
+        let request = StatisticsRequest::of(self, Rho::PerFeature, names);
+        Ok(Arc::new(Statistics::in_cells(train, levels, request)?))
+    }
+}
+
+/// Refuses more coefficients than can be fitted in sensible time.
+fn check_coefficients(count: usize) -> Result<()> {
+    match count > MOST_COEFFICIENTS {
+        false => Ok(()),
+        true => Err(Error::limit(format!(
+            "a penalised fit of {} coefficients takes too long: at most {} are fitted",
+            number_words(count),
+            number_words(MOST_COEFFICIENTS)
+        ))
+        .with_remedy(Remedy::Set("fit", FitMethod::Gradient.to_string()))),
+    }
+}

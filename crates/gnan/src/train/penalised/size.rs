@@ -1,0 +1,62 @@
+//! How large a penalised fit would be, before anything large is made.
+
+use super::columns::FAR;
+use super::estimate::is_dual;
+use crate::dataset::{Dataset, Outcome};
+use crate::files::Task;
+use crate::likelihood::{Design, dual_bytes};
+use crate::spec::{MOST_PAIRS_PER_FEATURE, Spec};
+use crate::train::setup::learn_features;
+
+/// Most coefficients that are fitted without being asked for, all outputs that are fitted together counted: some minutes.
+const MOST_UNASKED: usize = 4000;
+/// The memory of a cell, about.
+const BYTES_PER_CELL: u64 = 24;
+
+/// What a penalised fit would take, about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PenalisedSize {
+    /// Coefficients of an output.
+    pub columns: usize,
+    /// Outputs that are fitted together.
+    pub outputs: usize,
+    /// Whether items would be weighed in place of coefficients.
+    pub dual: bool,
+    /// Bytes.
+    pub memory: u64,
+    /// Whether it is small enough to be done without being asked for.
+    pub fits: bool,
+}
+
+impl Spec {
+    /// How large a penalised fit of these items would be.
+    pub(crate) fn penalised_size(&self, train: &Dataset) -> PenalisedSize {
+        let penalised = self.clone().method(crate::spec::FitMethod::Penalised);
+        let lenses = self.lenses().len();
+        let slots = |reach_to: Option<usize>| match reach_to.or(self.distances.hop_cap) {
+            Some(cap) => (cap + 1).min(FAR + 2),
+            None => FAR + 2,
+        };
+        let features = learn_features(&penalised, penalised.resolved_shape(), train);
+        let of_features: usize = features
+            .iter()
+            .map(|feature| feature.value_count() * slots(feature.reach.and_then(|reach| reach.to)))
+            .sum();
+        let columns = 1 + (of_features + slots(None)) * lenses;
+        let outputs = match train.outcome() {
+            Ok(Outcome::Multiclass) => train.targets()[0].classes.as_ref().map_or(1, Vec::len),
+            _ => 1,
+        };
+        let dual = is_dual(columns, outputs, train.len());
+        let cells = columns.min(train.node_count()) as u64 * train.len() as u64;
+        let matrices = match dual {
+            true => dual_bytes(train.len(), outputs),
+            false => Design::fit_bytes(columns, outputs),
+        };
+        let memory = matrices + BYTES_PER_CELL * cells;
+        let near = train.task() == Task::Graph || train.receiver_source_pairs() <= MOST_PAIRS_PER_FEATURE;
+        let small = dual || columns * outputs <= MOST_UNASKED;
+        let fits = near && small && train.run().memory.demand(memory, "a penalised fit").is_ok();
+        PenalisedSize { columns, outputs, dual, memory, fits }
+    }
+}
