@@ -87,6 +87,23 @@ pub(super) fn node_cells(
     Ok(longest)
 }
 
+/// Adds what every item of a node task has at distance 0 of the features that it alone has.
+pub(super) fn add_own_cells(data: &Dataset, levels: &Levels, entries: &mut [Vec<CellEntry>]) {
+    let mut is_own = vec![false; levels.unit_count()];
+    for feature in levels.features.iter().filter(|feature| feature.own_only) {
+        let end = feature.missing.map_or(feature.units.end, |missing| missing + 1);
+        is_own[feature.units.start as usize..end as usize].fill(true);
+    }
+    for (item, entries) in data.items().iter().zip(entries) {
+        levels.of_node(*item as usize).each(|unit, part| {
+            if is_own[unit as usize] {
+                entries.push((unit, 0, 0, part));
+            }
+        });
+        entries.sort_unstable_by_key(|(unit, lens, distance, _)| (*lens, *unit, *distance));
+    }
+}
+
 /// Makes cells of items on all threads, some items at a time; refuses as soon as it is clear that those of all items
 /// do not fit. `count`: how many cells came of an item.
 fn in_memory<T: Sync, U: Send>(

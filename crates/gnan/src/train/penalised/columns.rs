@@ -86,7 +86,7 @@ impl Columns {
             columns.structure.push((slots, first));
         }
         for feature in &definition.learned.features {
-            let reach = feature.reach.map_or(definition.reach(), |own| own.and(definition.reach()));
+            let reach = feature.reach_within(definition.reach());
             let by_lens = (0..axis.lenses()).map(|lens| {
                 let slots = CurveSlots::new(axis, lens, reach, receivers);
                 columns.feature(feature, slots)
