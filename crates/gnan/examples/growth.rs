@@ -152,6 +152,7 @@ fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
         lenses: Lens::plain(),
         channels: Some(ChannelPlan::shared(data.features().len())),
         sample: sample.map(|size| Sample { size, seed: 1, draw: 0 }),
+        farthest: None,
     };
     let watch = Watch::start();
     let knots = BinChoice::Count(KNOTS).knots(data.features(), |_, _| true);

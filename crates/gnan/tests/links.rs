@@ -14,7 +14,7 @@ use gnan::internals::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGrap
 use gnan::internals::model::{Engine, OptimiserState, Parameters, StepSettings};
 use gnan::internals::random::Stream;
 use gnan::internals::shape::Adam;
-use gnan::spec::{LogitChoice, RhoChoice};
+use gnan::spec::{FitMethod, LogitChoice, RhoChoice};
 use gnan::{Dataset, DatasetOptions, Model, Spec};
 use oracle::{Answer, Case, CaseFeature, CaseGraph, FileModel, Receiver, Value};
 
@@ -688,6 +688,30 @@ fn explanations_have_features_of_pairs(model: &Model, data: &Dataset) {
     assert_eq!(overview.receivers[0], train);
     for feature in overview.features.iter().filter(|feature| !feature.name.ends_with(')')) {
         assert!(feature.own_value && feature.support.items <= train as u64, "{}", feature.name);
+    }
+}
+
+/// Links can be fitted by penalised likelihood, with the edges around them and without.
+#[test]
+fn penalised_fits_of_links_add_up_and_leak_nothing() {
+    let tables = random_tables(&mut Stream::named(16, "penalised", 0), 1, 24, 2.0);
+    for cap in [None, Some(0), Some(1)] {
+        let data = divided(&tables, &LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
+        let spec = Spec::default().method(FitMethod::Penalised);
+        let model = trained(&cap.into_iter().fold(spec, Spec::hop_cap), &data);
+        explanations_add_up_with_pairs(&model, &data);
+        let ids: Vec<String> = data.items().iter().map(|item| data.item_id(*item)).collect();
+        let found = model.outputs_on(&data).unwrap().values;
+        let expected = asked(&model, &with_edges(&tables, messages_of(&tables, &data)), &ids);
+        assert!(found.iter().zip(&expected).all(|(one, other)| (one - other).abs() <= 1e-5 * other.abs().max(1.0)));
+    }
+}
+
+fn explanations_add_up_with_pairs(model: &Model, data: &Dataset) {
+    for position in 0..data.len() {
+        let why = model.explain(data, position).unwrap();
+        assert!(why.adds_up(), "{} misses by {}", why.id, why.worst_miss());
+        assert_eq!(why.receivers[0], 1);
     }
 }
 

@@ -53,6 +53,7 @@ pub(super) fn node_cells(
     entries: &mut [Vec<CellEntry>],
 ) -> Result<Vec<Longest>> {
     let lenses = &request.lenses;
+    let wanted = (in_cells, request.farthest);
     let groups = receiver_groups(data);
     let graphs = data.graphs();
     let views: Vec<Vec<View>> = graphs
@@ -70,7 +71,7 @@ pub(super) fn node_cells(
                 let mut next = rows.iter_mut();
                 longest.push(view.each_row(&group.receivers, |_, distances| {
                     let row = next.next().expect("invariant: a receiver has a row");
-                    row.extend(node_entries(distances, first, levels, request.weighting, in_cells, lens));
+                    row.extend(node_entries(distances, first, levels, request.weighting, wanted, lens));
                 })?);
             }
             Ok((rows, longest))

@@ -75,7 +75,6 @@ impl Spec {
                 "another loss than its likelihood",
             ),
             ("batch", self.fit.batch != usual.fit.batch, "mini-batches"),
-            ("task", self.data.task == Some(TaskChoice::Link), "links"),
         ];
         match absent.into_iter().find(|(_, chosen, _)| *chosen) {
             None => Ok(()),

@@ -21,7 +21,7 @@ use super::weights::class_weights;
 use crate::dataset::{Dataset, Outcome, Target};
 use crate::error::{Error, Result};
 use crate::likelihood::{Design, Family, PenalisedEstimate, PenalisedProblem, fit};
-use crate::model::{Ended, ItemSplit, Model, Rho};
+use crate::model::{Ended, ItemSplit, Model, Rho, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
 use crate::spec::{FitMethod, Spec};
@@ -146,10 +146,19 @@ impl Spec {
         let knots: Vec<Option<Vec<f64>>> =
             features.iter().map(|feature| feature.effect_knots.as_ref().map(|knots| knots.at.clone())).collect();
         let levels = find_levels(data, data.features(), &knots)?;
-        // Every value has an effect at several distances.
-        let values: usize = features.iter().map(|feature| feature.value_count()).sum();
-        check_coefficients(values)?;
-        let cells = (values * USUAL_SLOTS).min(data.node_count()) as u64 * data.len() as u64;
+        // Every value has an effect at several distances, that of a node pair itself at one.
+        let reach = model_reach(self, data.links().is_some());
+        let (mut values, mut cells_of_pairs) = ([0, 0], 0);
+        for (schema, feature) in features.iter().zip(train.features()) {
+            if !schema.reach_within(reach).is_empty() {
+                values[usize::from(feature.own_only)] += schema.value_count();
+                // A number is between two knots.
+                cells_of_pairs += 2 * usize::from(feature.own_only);
+            }
+        }
+        check_coefficients(values[0] + values[1])?;
+        let slots = self.distances.hop_cap.map_or(USUAL_SLOTS, |cap| USUAL_SLOTS.min(cap.saturating_add(1)));
+        let cells = ((values[0] * slots).min(data.node_count()) + cells_of_pairs) as u64 * data.len() as u64;
         data.run().memory.demand(BYTES_PER_CELL * cells, "what every item has of every value at every distance")?;
         let names = data.features().iter().map(|feature| feature.name.as_str());
         let request = StatisticsRequest::of(self, Rho::PerFeature, names);
