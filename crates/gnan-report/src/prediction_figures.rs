@@ -155,7 +155,7 @@ pub fn graph_drawing(
         (Task::Node, _) if data.links().is_some() => (
             "Contributions by source edge: the node pair in the middle, edges on rings by distance, joined where they share \
              an end",
-            "the contribution of the features of the edge, or of the pair itself,",
+            "the contribution of the features of the edge or of the pair itself",
         ),
         (Task::Node, _) => (
             "Contributions by source node: the receiver in the middle, sources on rings by distance",

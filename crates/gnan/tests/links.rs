@@ -715,6 +715,28 @@ fn explanations_add_up_with_pairs(model: &Model, data: &Dataset) {
     }
 }
 
+/// A graph whose only edge is held out has no sources but the node pair itself.
+#[test]
+fn a_node_pair_without_any_edge_around_it_is_explained_by_itself() {
+    let mut tables = random_tables(&mut Stream::named(17, "alone", 0), 2, 12, 2.5);
+    tables.edges.retain(|edge| edge[0] < 12);
+    tables.edges.push([12, 13]);
+    let alone = |seed: u64| {
+        let data = divided(&tables, &LinkDivision { seed, test_share: Some(0.4), ..LinkDivision::default() });
+        data.sources_of(1).is_empty().then_some(data)
+    };
+    let data = (0..20).find_map(alone).expect("a division that holds the edge out");
+    for spec in trainings() {
+        let model = trained(&spec, &data);
+        let of_second = |position: &usize| data.graph_of(data.items()[*position] as usize) == 1;
+        for position in (0..data.len()).filter(of_second) {
+            let why = model.explain(&data, position).unwrap();
+            assert!(why.adds_up(), "{} misses by {}", why.id, why.worst_miss());
+            assert_eq!((why.nodes.len(), why.labels[0].as_str()), (1, "itself"));
+        }
+    }
+}
+
 /// Without shells there are the features of pairs alone.
 #[test]
 fn node_pairs_can_be_predicted_by_their_own_features_alone() {

@@ -77,7 +77,7 @@ impl Spec {
         let rows = statistics.rows_of(train)?;
         let parts = target_parts(train, outcome, &setup.resolved);
         let together = parts.iter().map(|part| part.family.outputs()).max().unwrap_or(1);
-        check_coefficients(columns.count * together)?;
+        check_coefficients(columns.count * together, train)?;
         train.run().memory.demand(Design::fit_bytes(columns.count, together), "the matrix of a penalised fit")?;
         let design = columns.design(&setup.definition, &statistics, &rows);
         let mut interrupted = false;
@@ -156,7 +156,7 @@ impl Spec {
                 cells_of_pairs += 2 * usize::from(feature.own_only);
             }
         }
-        check_coefficients(values[0] + values[1])?;
+        check_coefficients(values[0] + values[1], train)?;
         let slots = self.distances.hop_cap.map_or(USUAL_SLOTS, |cap| USUAL_SLOTS.min(cap.saturating_add(1)));
         let cells = ((values[0] * slots).min(data.node_count()) + cells_of_pairs) as u64 * data.len() as u64;
         data.run().memory.demand(BYTES_PER_CELL * cells, "what every item has of every value at every distance")?;
@@ -183,16 +183,21 @@ impl Setup {
 }
 
 /// Refuses more coefficients than can be fitted in sensible time.
-fn check_coefficients(count: usize) -> Result<()> {
-    match count > MOST_COEFFICIENTS {
-        false => Ok(()),
-        true => Err(Error::limit(format!(
-            "a penalised fit of {} coefficients takes too long: at most {} are fitted",
-            number_words(count),
-            number_words(MOST_COEFFICIENTS)
-        ))
-        .with_remedy(Remedy::Set("fit", FitMethod::Gradient.to_string()))),
+fn check_coefficients(count: usize, train: &Dataset) -> Result<()> {
+    if count <= MOST_COEFFICIENTS {
+        return Ok(());
     }
+    let gradient = Remedy::Set("fit", FitMethod::Gradient.to_string());
+    let remedy = match train.features().iter().any(|feature| feature.own_only) {
+        true => [gradient, Remedy::Set("hop-cap", "0".to_owned()).to("use the features of node pairs alone")].into(),
+        false => gradient,
+    };
+    Err(Error::limit(format!(
+        "a penalised fit of {} coefficients takes too long: at most {} are fitted",
+        number_words(count),
+        number_words(MOST_COEFFICIENTS)
+    ))
+    .with_remedy(remedy))
 }
 
 /// The design with every column multiplied by a factor, so that blocks have the same spread; and the factors.
