@@ -92,7 +92,9 @@ pub fn node_pair(data: &Dataset, receiver: usize, contributions: &[f64], labels:
     // The pair comes after the edges.
     let middle = near.edges.len();
     let id = |place: usize| data.node_id(near.edges.get(place).map_or(receiver, |edge| sources.start + edge));
-    let own: Vec<f64> = near.edges.iter().map(|edge| value(contributions, *edge)).chain([0.0]).collect();
+    // By features of its own it is a source for itself, in the place of its own edge or after all edges.
+    let itself = contributions.get(near.own.unwrap_or(sources.len())).copied().unwrap_or(0.0);
+    let own: Vec<f64> = near.edges.iter().map(|edge| value(contributions, *edge)).chain([itself]).collect();
     let name = |place: usize| format!("{} {}", if place == middle { "node pair" } else { "edge" }, id(place));
     let (mut figure, arranged) = on_rings(&near.line_graph, middle, own.as_slice().into(), name, id);
     let drawn: Vec<usize> = arranged.nodes.iter().filter_map(|place| near.edges.get(*place).copied()).collect();

@@ -99,7 +99,11 @@ fn terms(definition: &Definition, why: &Explanation, output: usize) -> Vec<Term>
         // The sources of a node pair are edges, labelled by their distance, not by a level.
         let divided = named == Some(k) && definition.learned.links.is_none();
         match why.by_label(k, output).filter(|_| divided) {
-            None => terms.push(Term { name: name.clone(), value: amount, detail: String::new() }),
+            None => {
+                let pair = definition.learned.links.is_some();
+                let name = if pair { why.with_own_value(name) } else { name.clone() };
+                terms.push(Term { name, value: amount, detail: String::new() });
+            }
             Some(levels) => {
                 terms.extend(levels.into_iter().map(|(level, value, nodes)| Term {
                     name: format!("{name}: {level}"),
@@ -151,7 +155,7 @@ pub fn graph_drawing(
         (Task::Node, _) if data.links().is_some() => (
             "Contributions by source edge: the node pair in the middle, edges on rings by distance, joined where they share \
              an end",
-            "the contribution of the edge's own features",
+            "the contribution of the features of the edge or of the pair itself",
         ),
         (Task::Node, _) => (
             "Contributions by source node: the receiver in the middle, sources on rings by distance",

@@ -66,9 +66,10 @@ pub fn items(definition: &Definition) -> &'static str {
     }
 }
 
-/// What support is counted in: "graph", "labelled node" or "source edge".
+/// What support is counted in: "graph", "labelled node", "source edge", or "node pair" for features of pairs themselves.
 pub fn item_noun(definition: &Definition) -> &'static str {
     match definition.learned.task {
+        _ if definition.learned.links.as_ref().is_some_and(|links| links.own.is_some()) => "source edge or node pair",
         _ if definition.learned.links.is_some() => "source edge",
         Task::Graph => "graph",
         Task::Node => "labelled node",

@@ -152,9 +152,10 @@ fn measure(what: &str, memory: MemoryLimit) -> Result<Measured> {
         lenses: Lens::plain(),
         channels: Some(ChannelPlan::shared(data.features().len())),
         sample: sample.map(|size| Sample { size, seed: 1, draw: 0 }),
+        farthest: None,
     };
     let watch = Watch::start();
-    let knots = BinChoice::Count(KNOTS).knots(data.features(), &vec![true; data.node_count()]);
+    let knots = BinChoice::Count(KNOTS).knots(data.features(), |_, _| true);
     let levels = find_levels(&data, data.features(), &knots)?;
     let (distances_seconds, sampled) =
         timed(|| Statistics::with_levels(&train, data.features(), Arc::clone(&levels), wanted(Some(SAMPLE)), &[]));

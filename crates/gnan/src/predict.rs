@@ -5,7 +5,7 @@ mod lines;
 use std::sync::Arc;
 
 use crate::dataset::{
-    Dataset, DatasetOptions, KnownFeature, LinkOptions, LinkPairs, LinkSchema, Outcome, Problem, Target,
+    Dataset, DatasetOptions, KnownFeature, LinkFeatures, LinkOptions, LinkPairs, LinkSchema, Outcome, Problem, Target,
 };
 use crate::distance::RECEIVERS_AT_ONCE;
 use crate::error::{Error, Result};
@@ -376,7 +376,10 @@ fn link_options(definition: &Definition, schema: &LinkSchema) -> DatasetOptions 
         date_order: end.date_order,
     });
     let mut options = DatasetOptions {
-        links: Some(LinkOptions { pairs, ends: Some(schema.ends.clone()) }),
+        links: Some(LinkOptions {
+            pairs,
+            features: LinkFeatures::Known { ends: schema.ends.clone(), own: schema.own },
+        }),
         known: Some(known.collect()),
         ..DatasetOptions::default()
     };

@@ -9,12 +9,12 @@ use common::{
     CaseShape, FeaturePlan, class_column, dataset, dataset_for, model_and_new_case, random_case, random_graph,
     random_plan, random_values,
 };
-use gnan::files::{Column, Values};
+use gnan::files::{Column, Kind, Values};
 use gnan::internals::random::Stream;
 use gnan::predict::Outputs;
-use gnan::spec::FitMethod;
-use gnan::{Model, Spec};
-use oracle::{Case, CaseFeature, FileLens, FileModel, Receiver, Value};
+use gnan::spec::{FitMethod, RhoChoice};
+use gnan::{Dataset, DatasetOptions, Model, Spec};
+use oracle::{Case, CaseFeature, CaseGraph, FileLens, FileModel, Receiver, Value};
 use serde_json::Value as Json;
 
 /// A curve given by points joined by lines or cubic pieces, and slopes beyond them.
@@ -542,4 +542,83 @@ fn exported_tables_of_penalised_models_give_the_predictions_back() {
         assert_eq!(again.outputs_on(&data).unwrap().values, engine.values);
     }
     assert!(compared > 1000, "{compared}");
+}
+
+/// The value of a feature at a node pair or an edge; a message edge has none of the features of pairs themselves.
+fn value_of(feature: &gnan::dataset::Feature, node: usize) -> Value {
+    let number = |x: f64| if x.is_nan() { Value::Missing } else { Value::Number(x) };
+    match &feature.values {
+        Values::Categories { codes, levels } => {
+            levels.get(codes[node] as usize).map_or(Value::Missing, |level| Value::Category(level.clone()))
+        }
+        Values::Numbers(numbers) => number(numbers[node]),
+        Values::Sparse { rows, values, .. } => match rows.binary_search(&(node as u32)) {
+            Ok(at) => number(values[at]),
+            Err(_) if feature.kind == Kind::Continuous => Value::Missing,
+            Err(_) => Value::Number(0.0),
+        },
+    }
+}
+
+/// A node pair has itself as a source at distance 0, and message edges farther away.
+#[test]
+fn exported_tables_of_links_give_the_predictions_back() {
+    let mut random = Stream::named(1, "export of links", 0);
+    let nodes = 40;
+    let ages = (0..nodes).map(|_| (10.0 * random.normal()).round()).collect();
+    let codes = (0..nodes).map(|_| random.below(3) as u32).collect();
+    let levels = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let raw = gnan::files::Tables {
+        name: "links".to_owned(),
+        graph_ids: vec!["g".to_owned()],
+        node_offsets: vec![0, nodes],
+        edges: (0..100).map(|_| [random.below(nodes) as u32, random.below(nodes) as u32]).collect(),
+        node_columns: vec![
+            Column::new("age", Values::Numbers(ages)).with_kind(Kind::Continuous),
+            Column::new("group", Values::Categories { codes, levels }).with_kind(Kind::Categorical),
+        ],
+        ..gnan::files::Tables::default()
+    };
+    let mut spec = Spec::default().hidden(16).layers(2).epochs(10);
+    spec.set("task", &["link".to_owned()]).unwrap();
+    let data = Dataset::from_tables(raw, &DatasetOptions::of(&spec.data, 3, None)).unwrap();
+    let penalised = spec.clone().method(FitMethod::Penalised);
+    let specs = [spec.clone().rho(RhoChoice::Shared), spec.rho(RhoChoice::PerFeature), penalised];
+    for spec in specs {
+        let model = spec.fit(&data).unwrap();
+        let engine = model.outputs_on(&data).unwrap();
+        let exported = model.tables();
+        let tables = [Tables::from_json(&exported.json().unwrap()), Tables::from_csv(&exported.csv().unwrap())];
+        for (position, row) in engine.values.chunks_exact(engine.width).enumerate() {
+            let why = model.explain(&data, position).unwrap();
+            let item = data.items()[position] as usize;
+            let first = data.sources_of(data.graph_of(item)).start;
+            let node = |place: usize| if why.labels[place] == "itself" { item } else { first + place };
+            let distance = |label: &String| match label.as_str() {
+                "itself" => Some(0),
+                label => label.strip_prefix("distance ").map(|distance| distance.parse().expect("a distance")),
+            };
+            let column = |feature: &gnan::dataset::Feature| CaseFeature {
+                name: feature.name.clone(),
+                kind: feature.kind.name(),
+                values: (0..why.nodes.len()).map(|place| value_of(feature, node(place))).collect(),
+            };
+            let distances: Vec<Option<usize>> = why.labels.iter().map(distance).collect();
+            let case = Case {
+                graph_task: true,
+                directed: false,
+                graphs: vec![CaseGraph { nodes: distances.len(), edges: Vec::new() }],
+                features: data.features().iter().map(column).collect(),
+            };
+            let receiver = Receiver { item: 0, first: 0, distances: distances.clone(), others: Vec::new() };
+            let row: Vec<f64> = row.iter().map(|y| f64::from(*y)).collect();
+            let expected = model.definition().shown(&row);
+            for tables in &tables {
+                let mut found = (tables.base.clone(), 0.0);
+                tables.add(&case, &receiver, 0, &distances, 1.0, &mut found);
+                let miss = (model.definition().shown(&found.0)[0] - expected[0]).abs();
+                assert!(miss <= 1e-5 * found.1.max(1.0), "{}: {found:?} {expected:?}", why.id);
+            }
+        }
+    }
 }

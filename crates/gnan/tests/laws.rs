@@ -145,7 +145,7 @@ proptest! {
         let data = dataset_for(&case, &model);
         let of = |weighting, rho_per_feature: bool| {
             let channels = (!rho_per_feature).then(|| ChannelPlan::shared(data.features().len()));
-            let options = StatisticsRequest { weighting, lenses: Lens::plain(), channels, in_cells: false, sample: None };
+            let options = StatisticsRequest { weighting, lenses: Lens::plain(), channels, in_cells: false, sample: None, farthest: None };
             Statistics::new(&data, data.features(), options).expect("statistics")
         };
         let (plain, normalised) = (of(ShellWeighting::Sum, true), of(ShellWeighting::Mean, true));
@@ -185,7 +185,7 @@ proptest! {
             random_model(&mut random, shape, &case)
         });
         let weighting = if normalise { ShellWeighting::Mean } else { ShellWeighting::Sum };
-        let options = StatisticsRequest { weighting, lenses: Lens::plain(), channels: None, in_cells: false, sample: None };
+        let options = StatisticsRequest { weighting, lenses: Lens::plain(), channels: None, in_cells: false, sample: None, farthest: None };
         let statistics = Statistics::new(&data, data.features(), options).expect("statistics");
         for (feature, levels) in data.features().iter().zip(&statistics.levels.features) {
             if feature.kind != Kind::Categorical {

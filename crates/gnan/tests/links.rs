@@ -8,13 +8,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use gnan::Graph;
-use gnan::dataset::{LinkDivision, LinkOptions, LinkPairs, QueriedPair};
+use gnan::dataset::{Feature, LinkDivision, LinkFeatures, LinkOptions, LinkPairs, QueriedPair};
 use gnan::files::{Column, Kind, MISSING, Tables, Values};
 use gnan::internals::distance::{DistanceSearch, RECEIVERS_AT_ONCE, ReorderedGraph, UNREACHABLE, line_distances_to};
 use gnan::internals::model::{Engine, OptimiserState, Parameters, StepSettings};
 use gnan::internals::random::Stream;
 use gnan::internals::shape::Adam;
-use gnan::spec::{LogitChoice, RhoChoice};
+use gnan::spec::{FitMethod, LogitChoice, RhoChoice};
 use gnan::{Dataset, DatasetOptions, Model, Spec};
 use oracle::{Answer, Case, CaseFeature, CaseGraph, FileModel, Receiver, Value};
 
@@ -48,13 +48,23 @@ fn random_tables(random: &mut Stream, graphs: usize, nodes: usize, density: f64)
     tables
 }
 
-fn links(tables: &Tables, pairs: LinkPairs) -> gnan::Result<Dataset> {
-    let options = DatasetOptions { links: Some(LinkOptions { pairs, ends: None }), ..DatasetOptions::default() };
+fn links_with(own: bool, tables: &Tables, pairs: LinkPairs) -> gnan::Result<Dataset> {
+    let features = LinkFeatures::All { own };
+    let options = DatasetOptions { links: Some(LinkOptions { pairs, features }), ..DatasetOptions::default() };
     Dataset::from_tables(tables.clone(), &options)
+}
+
+fn links(tables: &Tables, pairs: LinkPairs) -> gnan::Result<Dataset> {
+    links_with(true, tables, pairs)
 }
 
 fn divided(tables: &Tables, division: &LinkDivision) -> Dataset {
     links(tables, LinkPairs::Divided(division.clone())).expect("links")
+}
+
+/// Every other round without features of pairs themselves, as models were before there were any.
+fn divided_in(round: usize, tables: &Tables, division: &LinkDivision) -> Dataset {
+    links_with(round.is_multiple_of(2), tables, LinkPairs::Divided(division.clone())).expect("links")
 }
 
 /// The distinct edges of tables, the smaller end first.
@@ -178,7 +188,7 @@ fn features_of_the_graph_do_not_know_what_is_asked() {
     let tables = random_tables(&mut Stream::named(3, "described", 0), 1, 30, 2.0);
     let pairs = LinkPairs::Divided(LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
     let options = DatasetOptions {
-        links: Some(LinkOptions { pairs, ends: None }),
+        links: Some(LinkOptions { pairs, features: LinkFeatures::All { own: true } }),
         describe: vec!["degree".parse().unwrap()],
         ..DatasetOptions::default()
     };
@@ -227,8 +237,11 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     let usual = LinkDivision::default();
     let directed = Tables { directed: true, ..tables.clone() };
     assert!(refused(&directed, usual.clone()).contains("the option directed with the value false"));
+    // A graph alone is enough for features of pairs, and for nothing else.
     let bare = Tables { node_columns: Vec::new(), ..tables.clone() };
-    assert!(refused(&bare, usual.clone()).contains("the option describe with the value degree"));
+    assert_eq!(divided(&bare, &usual).features().len(), 5);
+    let error = links_with(false, &bare, LinkPairs::Divided(usual.clone())).unwrap_err().to_string();
+    assert!(error.contains("the option describe with the value degree"), "{error}");
     let few = Tables { edges: tables.edges[..5].to_vec(), ..tables.clone() };
     assert!(refused(&few, usual.clone()).contains("too few"));
     for share in [0.0, 1.0, -1.0, f64::NAN] {
@@ -294,7 +307,157 @@ fn pair_value(tables: &Tables, name: &str, [one, other]: [u32; 2]) -> Value {
     }
 }
 
-/// What the model in a file says of a pair, given message edges of its graph: the line graph without the pair's own edge.
+/// The feature of a pair that it alone has, from its definition, given message edges, of which its own is left out.
+fn own_value(tables: &Tables, messages: &[[u32; 2]], name: &str, [one, other]: [u32; 2]) -> Value {
+    let others: Vec<[usize; 2]> = (messages.iter())
+        .filter(|edge| **edge != [one, other] && **edge != [other, one])
+        .map(|edge| edge.map(|node| node as usize))
+        .collect();
+    let nodes = *tables.node_offsets.last().expect("an end");
+    let neighbours = |node: u32| -> BTreeSet<usize> {
+        let far_end = |edge: &[usize; 2]| match edge.map(|end| end == node as usize) {
+            [true, _] => Some(edge[1]),
+            [_, true] => Some(edge[0]),
+            _ => None,
+        };
+        others.iter().filter_map(far_end).collect()
+    };
+    let (mine, theirs) = (neighbours(one), neighbours(other));
+    let number = |x: f64| if x.is_nan() { Value::Missing } else { Value::Number(x) };
+    match name {
+        "common neighbours" => number(mine.intersection(&theirs).count() as f64),
+        "rare common neighbours" => {
+            number(mine.intersection(&theirs).map(|node| 1.0 / (neighbours(*node as u32).len() as f64).ln()).sum())
+        }
+        "smaller degree" => number(mine.len().min(theirs.len()) as f64),
+        "larger degree" => number(mine.len().max(theirs.len()) as f64),
+        "distance without this link" => {
+            Value::Category(match oracle::queue_search(nodes, &others, false, one as usize)[other as usize] {
+                None => "no path".to_owned(),
+                Some(distance @ 0..10) => distance.to_string(),
+                Some(_) => "10 or more".to_owned(),
+            })
+        }
+        name => {
+            let ways = ["same ", "both ", "product of ", "difference in "];
+            let column = ways.iter().find_map(|way| name.strip_prefix(way)).expect("a way");
+            let column = tables.node_columns.iter().find(|known| known.name == column).expect("a column");
+            match &column.values {
+                Values::Categories { codes, .. } => match [codes[one as usize], codes[other as usize]] {
+                    [MISSING, _] | [_, MISSING] => Value::Missing,
+                    [one, other] => number(f64::from(u8::from(one == other))),
+                },
+                Values::Numbers(numbers) => {
+                    let [one, other] = [one, other].map(|node| numbers[node as usize]);
+                    number(if name.starts_with("difference") { (one - other).abs() } else { one * other })
+                }
+                Values::Sparse { .. } => panic!("columns are dense here"),
+            }
+        }
+    }
+}
+
+/// What a data set has as the value of a feature at a node; `None`: it has none.
+fn value_of(feature: &Feature, node: usize) -> Option<Value> {
+    let number = |x: f64| if x.is_nan() { Value::Missing } else { Value::Number(x) };
+    match &feature.values {
+        Values::Categories { codes, levels } => levels.get(codes[node] as usize).cloned().map(Value::Category),
+        Values::Numbers(numbers) => Some(number(numbers[node])),
+        Values::Sparse { rows, values, .. } => match rows.binary_search(&(node as u32)) {
+            Ok(at) => Some(number(values[at])),
+            Err(_) => (feature.kind != Kind::Continuous).then_some(Value::Number(0.0)),
+        },
+    }
+}
+
+#[test]
+fn features_of_pairs_are_those_of_the_message_edges_without_their_own() {
+    let mut random = Stream::named(12, "own features", 0);
+    let mut changed = [0usize; 2];
+    for round in 0..12 {
+        let tables = random_tables(&mut random, 1 + round % 2, 16, 1.0 + 0.1 * round as f64);
+        let data = divided(&tables, &LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
+        let messages = messages_of(&tables, &data);
+        let all: Vec<[u32; 2]> = edges_of(&tables).into_iter().collect();
+        let own: Vec<&Feature> = data.features().iter().filter(|feature| feature.own_only).collect();
+        assert_eq!(own.len(), 9);
+        for item in data.items() {
+            let pair = pair_of(&tables, &data.item_id(*item));
+            for feature in &own {
+                let found = value_of(feature, *item as usize).expect("a value");
+                assert_eq!(found, own_value(&tables, &messages, &feature.name, pair), "{} of {pair:?}", feature.name);
+                // Neither edges that are held out nor the own edge are used: with them, some values would be others.
+                let held_out_too = own_value(&tables, &all, &feature.name, pair);
+                changed[0] += usize::from(found != held_out_too);
+            }
+            let has_own_edge = messages.contains(&pair);
+            let degree = messages.iter().filter(|edge| edge.contains(&pair[0])).count();
+            let [smaller, larger] = [3, 4].map(|k| value_of(own[k], *item as usize).expect("a degree"));
+            let counted = Value::Number(degree as f64);
+            changed[1] += usize::from(has_own_edge && counted != smaller && counted != larger);
+        }
+        // Message edges have no such values.
+        for source in (0..data.graph_count()).flat_map(|graph| data.sources_of(graph)) {
+            assert!(own.iter().all(|f| matches!(value_of(f, source), None | Some(Value::Number(0.0)))));
+        }
+    }
+    assert!(changed.iter().all(|count| *count > 50), "{changed:?}");
+}
+
+/// What is held out may be anything: features of training pairs, and what is learned from them, stay the same.
+#[test]
+fn held_out_links_change_no_feature_of_training_pairs() {
+    let mut random = Stream::named(13, "held out", 0);
+    for _ in 0..6 {
+        let tables = random_tables(&mut random, 1, 24, 1.8);
+        let data = divided(&tables, &LinkDivision { test_share: Some(0.3), ..LinkDivision::default() });
+        let messages = messages_of(&tables, &data);
+        let train = data.given_split(0, 0).unwrap().train;
+        let ids: Vec<String> = train.items().iter().map(|item| data.item_id(*item)).collect();
+        let pairs = LinkPairs::Queried(ids.iter().map(|id| QueriedPair::Words(id.clone())).collect());
+        let only_messages = links(&with_edges(&tables, messages), pairs).unwrap();
+        for (feature, expected) in data.features().iter().zip(only_messages.features()).filter(|(f, _)| f.own_only) {
+            for (item, queried) in train.items().iter().zip(only_messages.items()) {
+                let [found, expected] = [(feature, item), (expected, queried)].map(|(f, i)| value_of(f, *i as usize));
+                assert_eq!(found, expected, "{}", feature.name);
+            }
+        }
+    }
+}
+
+/// Where features are many, agreement in all of them is one number each.
+#[test]
+fn many_features_are_taken_together() {
+    let mut random = Stream::named(14, "words", 0);
+    let mut tables = random_tables(&mut random, 1, 30, 2.0);
+    let words: Vec<Vec<f64>> =
+        (0..60).map(|_| (0..30).map(|_| f64::from(u8::from(random.below(5) == 0))).collect()).collect();
+    let number = |at: usize| format!("word_{at}");
+    let column = |(at, values): (usize, &Vec<f64>)| {
+        Column::new(number(at), Values::Numbers(values.clone())).with_kind(Kind::Binary)
+    };
+    tables.node_columns = words.iter().enumerate().map(column).collect();
+    let data = divided(&tables, &LinkDivision::default());
+    let own: Vec<&Feature> = data.features().iter().filter(|feature| feature.own_only).collect();
+    let names: Vec<&str> = own[5..].iter().map(|feature| feature.name.as_str()).collect();
+    assert_eq!(names, ["shared words", "rare shared words"]);
+    for item in data.items() {
+        let [one, other] = pair_of(&tables, &data.item_id(*item)).map(|node| node as usize);
+        let shared = words.iter().filter(|word| word[one] * word[other] == 1.0);
+        let rarity: f64 = shared.clone().map(|word| (30.0 / word.iter().sum::<f64>()).ln()).sum();
+        assert_eq!(value_of(own[5], *item as usize), Some(Value::Number(shared.count() as f64)));
+        let Some(Value::Number(found)) = value_of(own[6], *item as usize) else { panic!("a number") };
+        assert!((found - rarity).abs() < 1e-9);
+    }
+    // A model knows how rare words were in training, whatever it is asked about.
+    let model = trained(&trainings()[0], &data);
+    let expected = model.outputs_on(&data).unwrap().values;
+    let ids: Vec<String> = data.items().iter().map(|item| data.item_id(*item)).collect();
+    assert_eq!(asked(&model, &with_edges(&tables, messages_of(&tables, &data)), &ids), expected);
+}
+
+/// What the model in a file says of a pair, given message edges of its graph: the line graph without the pair's own edge, and the
+/// pair itself.
 fn oracle_outputs(
     file: &FileModel,
     model: &Model,
@@ -307,15 +470,20 @@ fn oracle_outputs(
     let sources: Vec<[u32; 2]> =
         messages.iter().copied().filter(|edge| graph(edge[0]) == graph(pair[0]) && !own(edge)).collect();
     let features = (model.definition().learned.features.iter())
-        .map(|feature| CaseFeature {
-            name: feature.name.clone(),
-            kind: feature.kind.name(),
-            values: sources.iter().map(|edge| pair_value(tables, &feature.name, *edge)).collect(),
+        .map(|feature| {
+            let value = |edge: &[u32; 2]| match (feature.name.ends_with(')'), *edge == pair) {
+                (true, _) => pair_value(tables, &feature.name, *edge),
+                (false, true) => own_value(tables, messages, &feature.name, pair),
+                (false, false) => Value::Missing,
+            };
+            let values = sources.iter().chain([&pair]).map(value).collect();
+            CaseFeature { name: feature.name.clone(), kind: feature.kind.name(), values }
         })
         .collect();
-    let graphs = vec![CaseGraph { nodes: sources.len(), edges: Vec::new() }];
+    let graphs = vec![CaseGraph { nodes: sources.len() + 1, edges: Vec::new() }];
     let case = Case { graph_task: true, directed: false, graphs, features };
-    let distances = line_graph_distances(&sources, pair);
+    let mut distances = line_graph_distances(&sources, pair);
+    distances.push(Some(0));
     let receiver = Receiver { item: 0, first: 0, distances, others: Vec::new() };
     file.outputs_of(&case, &[receiver], 1.0).remove(0)
 }
@@ -325,7 +493,7 @@ fn outputs_are_those_of_the_line_graph() {
     let mut random = Stream::named(6, "oracle", 0);
     for (round, training) in trainings().iter().enumerate().chain(trainings().iter().enumerate()) {
         let tables = random_tables(&mut random, 1 + round % 2, 16, 1.5);
-        let data = divided(&tables, &LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
+        let data = divided_in(round / 3, &tables, &LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
         let bytes = trained(training, &data).to_bytes().unwrap();
         let (file, model) = (FileModel::read(&bytes), Model::from_bytes(&bytes).unwrap());
         assert_eq!(model.to_bytes().unwrap(), bytes, "what is read is what was written");
@@ -418,7 +586,7 @@ fn nothing_leaks() {
     let mut random = Stream::named(8, "leaks", 0);
     for (round, training) in trainings().iter().enumerate() {
         let tables = random_tables(&mut random, 1 + round % 2, 16, 1.6);
-        let data = divided(&tables, &LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
+        let data = divided_in(round / 2, &tables, &LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
         let model = trained(training, &data);
         let messages = messages_of(&tables, &data);
         let ids: Vec<String> = data.items().iter().map(|item| data.item_id(*item)).collect();
@@ -473,8 +641,12 @@ fn explanations_add_up_and_nobody_explains_itself() {
     let mut random = Stream::named(10, "explanations", 0);
     for (round, training) in trainings().iter().enumerate() {
         let tables = random_tables(&mut random, 1 + round % 2, 14, 1.4);
-        let data = divided(&tables, &LinkDivision::default());
+        let data = divided_in(round + 1, &tables, &LinkDivision::default());
         let model = trained(training, &data);
+        if round % 2 == 1 {
+            explanations_have_features_of_pairs(&model, &data);
+            continue;
+        }
         for position in 0..data.len() {
             let why = model.explain(&data, position).unwrap();
             assert!(why.adds_up(), "{} misses by {}", why.id, why.worst_miss());
@@ -493,6 +665,92 @@ fn explanations_add_up_and_nobody_explains_itself() {
     }
 }
 
+/// At distance 0 there are the features of the pair itself and nothing else.
+fn explanations_have_features_of_pairs(model: &Model, data: &Dataset) {
+    for position in 0..data.len() {
+        let why = model.explain(data, position).unwrap();
+        assert!(why.adds_up(), "{} misses by {}", why.id, why.worst_miss());
+        assert_eq!(why.receivers[0], 1);
+        let itself: Vec<usize> = (0..why.nodes.len()).filter(|source| why.labels[*source] == "itself").collect();
+        let [itself] = itself[..] else { panic!("{} is a source {} times", why.id, itself.len()) };
+        assert!(why.id.ends_with(&why.nodes[itself]));
+        for (k, (feature, slots)) in data.features().iter().zip(&why.by_feature_and_distance).enumerate() {
+            let at = |distance: std::ops::Range<usize>| slots[distance].iter().flatten().all(|part| *part == 0.0);
+            assert!(if feature.own_only { at(1..slots.len()) } else { at(0..1) }, "{}", feature.name);
+            let parts = why.by_node_and_feature.iter().filter(|part| part.feature == k && part.values[0] != 0.0);
+            assert!(parts.clone().all(|part| (part.node == itself) == feature.own_only), "{}", feature.name);
+            assert_eq!(why.own_values[k].is_empty(), !feature.own_only);
+        }
+        assert_ne!(why.by_node(0)[itself], 0.0);
+    }
+    let overview = gnan::explain::Explainer::new(model, data).unwrap().overview().unwrap();
+    let train = model.definition().record.train_items as f64;
+    assert_eq!(overview.receivers[0], train);
+    for feature in overview.features.iter().filter(|feature| !feature.name.ends_with(')')) {
+        assert!(feature.own_value && feature.support.items <= train as u64, "{}", feature.name);
+    }
+}
+
+/// Links can be fitted by penalised likelihood, with the edges around them and without.
+#[test]
+fn penalised_fits_of_links_add_up_and_leak_nothing() {
+    let tables = random_tables(&mut Stream::named(16, "penalised", 0), 1, 24, 2.0);
+    for cap in [None, Some(0), Some(1)] {
+        let data = divided(&tables, &LinkDivision { test_share: Some(0.2), ..LinkDivision::default() });
+        let spec = Spec::default().method(FitMethod::Penalised);
+        let model = trained(&cap.into_iter().fold(spec, Spec::hop_cap), &data);
+        explanations_add_up_with_pairs(&model, &data);
+        let ids: Vec<String> = data.items().iter().map(|item| data.item_id(*item)).collect();
+        let found = model.outputs_on(&data).unwrap().values;
+        let expected = asked(&model, &with_edges(&tables, messages_of(&tables, &data)), &ids);
+        assert!(found.iter().zip(&expected).all(|(one, other)| (one - other).abs() <= 1e-5 * other.abs().max(1.0)));
+    }
+}
+
+fn explanations_add_up_with_pairs(model: &Model, data: &Dataset) {
+    for position in 0..data.len() {
+        let why = model.explain(data, position).unwrap();
+        assert!(why.adds_up(), "{} misses by {}", why.id, why.worst_miss());
+        assert_eq!(why.receivers[0], 1);
+    }
+}
+
+/// A graph whose only edge is held out has no sources but the node pair itself.
+#[test]
+fn a_node_pair_without_any_edge_around_it_is_explained_by_itself() {
+    let mut tables = random_tables(&mut Stream::named(17, "alone", 0), 2, 12, 2.5);
+    tables.edges.retain(|edge| edge[0] < 12);
+    tables.edges.push([12, 13]);
+    let alone = |seed: u64| {
+        let data = divided(&tables, &LinkDivision { seed, test_share: Some(0.4), ..LinkDivision::default() });
+        data.sources_of(1).is_empty().then_some(data)
+    };
+    let data = (0..20).find_map(alone).expect("a division that holds the edge out");
+    for spec in trainings() {
+        let model = trained(&spec, &data);
+        let of_second = |position: &usize| data.graph_of(data.items()[*position] as usize) == 1;
+        for position in (0..data.len()).filter(of_second) {
+            let why = model.explain(&data, position).unwrap();
+            assert!(why.adds_up(), "{} misses by {}", why.id, why.worst_miss());
+            assert_eq!((why.nodes.len(), why.labels[0].as_str()), (1, "itself"));
+        }
+    }
+}
+
+/// Without shells there are the features of pairs alone.
+#[test]
+fn node_pairs_can_be_predicted_by_their_own_features_alone() {
+    let tables = random_tables(&mut Stream::named(15, "cap", 0), 2, 16, 1.6);
+    for rho in [RhoChoice::Shared, RhoChoice::PerFeature] {
+        let data = divided(&tables, &LinkDivision::default());
+        let model = trained(&trainings()[0].clone().rho(rho).hop_cap(0), &data);
+        let why = model.explain(&data, 3).unwrap();
+        assert!(why.adds_up());
+        assert!(why.by_distance(0)[1..].iter().all(|part| *part == 0.0));
+        explanations_have_features_of_pairs(&model, &data);
+    }
+}
+
 #[test]
 fn a_file_that_lies_about_links_is_refused() {
     let tables = random_tables(&mut Stream::named(11, "lies", 0), 1, 20, 2.0);
@@ -505,6 +763,12 @@ fn a_file_that_lies_about_links_is_refused() {
     };
     let error = lie(&|definition| definition.learned.links.as_mut().unwrap().ends.clear());
     assert!(error.contains("is not made of"), "{error}");
+    let error = lie(&|definition| definition.learned.links.as_mut().unwrap().own = None);
+    assert!(error.contains("is not made of"), "{error}");
+    let error = lie(&|definition| definition.learned.features.last_mut().unwrap().reach = None);
+    assert!(error.contains("has no values"), "{error}");
+    let error = lie(&|definition| definition.learned.features[0].reach = Some(gnan::internals::lens::Reach::OWN));
+    assert!(error.contains("has no values"), "{error}");
     let error = lie(&|definition| definition.learned.links.as_mut().unwrap().division.negatives = -1.0);
     assert!(error.contains("for each link"), "{error}");
     let error = lie(&|definition| definition.learned.directed = true);

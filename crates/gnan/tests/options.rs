@@ -89,6 +89,7 @@ const ROWS: &[Row] = &[
     row("splits", &["splits.json"], Graphs),
     row("negatives", &["2"], Nodes).with(LINKS),
     row("most-node-pairs", &["50"], Nodes).with(LINKS),
+    row("pair-features", &["false"], Nodes).with(LINKS),
     row("hop-cap", &["1"], Graphs),
     row("hop-cap", &["0"], Nodes),
     row("far-from", &["2"], Graphs),

@@ -20,13 +20,18 @@ fn pairs_are_predicted_and_explained_by_name() {
         .shows("age (sum)")
         .shows("age (difference)")
         .shows("group (pair)")
+        .shows("common neighbours")
+        .shows("difference in age")
+        .shows("same group")
         .shows("message edge");
     desk.write("pairs.csv", "source,target\np0,p1\np40,p7\n");
     let predicted = desk.works("predict links.gnan people --pairs pairs.csv");
     assert_eq!(predicted.stdout.lines().count(), 3);
     predicted.shows("\np0–p1,").shows("\np40–p7,").shows("probability:yes");
     let why = desk.works("explain links.gnan people --id p0-p1,p40–p7").shows("p0–p1").shows("p40–p7");
-    why.shows("by edge").shows("distance 1").shows("age (sum)");
+    why.shows("by edge").shows("distance 1").shows("age (sum)").shows("p40–p7 (itself)");
+    let why = desk.works("explain links.gnan people --id p0-p1 --by feature --top 30");
+    why.shows("distance without this link = ").shows("common neighbours = 0").shows("smaller degree = 1");
     let document = desk.json("explain links.gnan people --id p40-p7");
     assert_eq!(document["id"], "p40–p7");
     desk.works("explain links.gnan people --verify --all").shows("adds up");
@@ -35,6 +40,16 @@ fn pairs_are_predicted_and_explained_by_name() {
     assert!(desk.exists("drawn/graph-p0-p1.svg") && desk.exists("drawn/waterfall-p0-p1.svg"));
     desk.works("report links.gnan people -o links.html");
     assert!(desk.exists("links.html"));
+}
+
+#[test]
+fn pairs_have_features_of_their_own_unless_they_are_left_out() {
+    let desk = Desk::new();
+    desk.people("people");
+    desk.works("train people --task link --hop-cap 0 --epochs 3 --hidden 16 --layers 1 -o own.gnan");
+    desk.works("explain own.gnan people --verify --all").shows("adds up");
+    desk.works("train people --task link --pair-features false --epochs 3 --hidden 16 --layers 1 -o plain.gnan");
+    assert!(!desk.works("inspect plain.gnan").stdout.contains("common neighbours"));
 }
 
 #[test]
@@ -72,7 +87,8 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     desk.gnan("explain links.gnan people --id p0-nobody").expect(2).says("no pair of nodes");
     desk.gnan("train people --task link --target label").expect(2).says("leave --target");
     desk.gnan("train people --task link --directed").expect(2).says("--directed=false");
-    desk.gnan("train people --task link --hop-cap 0").expect(2).says("--hop-cap");
+    desk.gnan("train people --task link --hop-cap 0 --pair-features false").expect(2).says("--hop-cap");
+    desk.gnan("train people --pair-features false").expect(2).says("--task link");
     desk.gnan("train people --task link --feature-pairs 2").expect(2).says("feature-pairs");
     desk.gnan("train people --negatives 2").expect(2).says("--task link");
     desk.gnan("evaluate people --task link --folds 3").expect(2).says("--seeds");

@@ -31,6 +31,7 @@ const ROWS: &[Row] = &[
     row("splits", &["splits.json"], "towns", ""),
     row("negatives", &["0.5"], "people", "--task link"),
     row("most-node-pairs", &["40"], "people", "--task link"),
+    row("pair-features", &["false"], "people", "--task link"),
     row("hop-cap", &["1"], "towns", ""),
     row("far-from", &["2"], "towns", ""),
     row("ignore-unreachable", &["true"], "towns", ""),

@@ -14,7 +14,7 @@ impl ModelFigures<'_> {
         let content = Shapes {
             title: match elsewhere {
                 true => "Effects of features".to_owned(),
-                false => "Effects of a node's own values".to_owned(),
+                false => format!("Effects of a {}'s own values", self.source_noun(true)),
             },
             unit: format!("effect ({})", self.overview.unit),
             outputs: self.overview.shown_outputs.clone(),
@@ -22,10 +22,11 @@ impl ModelFigures<'_> {
             most: MOST_PANELS,
             items: self.item_noun(),
         };
+        let noun = self.source_noun(true);
         let caption = format!(
-            "What a node with this value adds to its own output, compared with an average node{}: the column \"0\" of the \
+            "What a {noun} with this value adds to its own output, compared with an average {noun}{}: the column \"0\" of the \
              figure of effects by distance. Binary and sparse features have effect 0 at value 0, the others have mean 0 over \
-             the training nodes. Hatched: {}.{}",
+             the training {noun}s. Hatched: {}.{}",
             match elsewhere {
                 true => " (where a distance is named, to the output of a receiver at that distance)",
                 false => "",
@@ -51,9 +52,12 @@ impl ModelFigures<'_> {
             true => "its own output".to_owned(),
             false => format!("the output of a receiver at {}", feature.anchor),
         };
+        let noun = self.source_noun(feature.own_value);
+        let items = if feature.own_value && noun != "node" { noun.to_owned() } else { self.item_noun() };
         let caption = format!(
-            "What a node with this value adds to {to_whom}, compared with an average node. Hatched: {}.{}",
-            hatching_words(&self.item_noun()),
+            "What {} {noun} with this value adds to {to_whom}, compared with an average {noun}. Hatched: {}.{}",
+            if noun == "edge" { "an" } else { "a" },
+            hatching_words(&items),
             self.bands.words()
         );
         Figure::new(format!("effect-{}", k + 1), caption, content)

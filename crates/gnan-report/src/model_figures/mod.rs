@@ -64,6 +64,15 @@ impl<'a> ModelFigures<'a> {
         words::item_noun(self.canonical.definition()).to_owned()
     }
 
+    /// What has the values of a feature: a node, or where links are predicted an edge or the node pair itself.
+    fn source_noun(&self, own_value: bool) -> &'static str {
+        match self.canonical.definition().learned.links {
+            Some(_) if own_value => "node pair",
+            Some(_) => "edge",
+            None => "node",
+        }
+    }
+
     /// All figures, in the order in which they are read.
     pub fn all(&self) -> Vec<Figure> {
         let mut figures = Vec::new();

@@ -14,7 +14,7 @@ pub struct NearestEdges {
     /// The line graph of these edges and, after them, of the node pair.
     pub line_graph: Graph,
     /// The pair's own edge, where it is a message edge.
-    own: Option<usize>,
+    pub own: Option<usize>,
 }
 
 impl NearestEdges {

@@ -65,6 +65,18 @@ fn lead(definition: &Definition, elsewhere: bool) -> String {
     let or_elsewhere =
         if elsewhere { " or, where a distance is named, on that of a node at that distance" } else { "" };
     let effects = match definition.learned.task {
+        _ if definition.learned.links.as_ref().is_some_and(|links| links.own.is_some()) => {
+            let elsewhere = match elsewhere {
+                true => {
+                    " or, where a distance is named, those of an edge at that distance, compared with an average edge"
+                }
+                false => "",
+            };
+            format!(
+                "Effects are those of a node pair's own features, compared with an average node pair{elsewhere} (what other edges \
+                 add comes on top):"
+            )
+        }
         _ if definition.learned.links.is_some() => "Effects are compared with an average edge:".to_owned(),
         Task::Graph => format!(
             "Effects are those of one node on its own output{or_elsewhere}, compared with an average node (what it adds to \

@@ -133,12 +133,16 @@ impl Shown {
         format!("for {} it predicts {predicted}{actual}:", one_line(&self.explanation.id))
     }
 
-    /// The values with little support of its nodes; of a node, its own.
+    /// The values with little support of its nodes; of a node or a node pair, its own.
     fn own_weak(&self) -> &[Vec<String>] {
         let item = self.data.items()[self.position];
         let nodes = self.data.sources_of(self.data.graph_of_item(item));
         match self.data.task() {
             Task::Graph => &self.weak,
+            Task::Node if self.data.links().is_some() => {
+                let itself = self.explanation.labels.iter().position(|label| label == "itself");
+                itself.and_then(|place| self.weak.get(place)).map_or(&[], std::slice::from_ref)
+            }
             Task::Node => {
                 let own = (item as usize).checked_sub(nodes.start).and_then(|place| self.weak.get(place));
                 own.map_or(&[], std::slice::from_ref)

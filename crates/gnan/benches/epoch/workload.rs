@@ -86,6 +86,7 @@ impl Workload {
             channels,
             in_cells: false,
             sample: None,
+            farthest: None,
         };
         let statistics = Statistics::new(&train, data.features(), statistics).expect("statistics");
         let definition = Definition {

@@ -9,10 +9,13 @@ use crate::numbers::number;
 const FARTHER: usize = 3;
 
 impl Model {
-    /// One certificate per feature with an association rule, and one for the distances that the model as a whole leaves out.
+    /// One certificate per feature with an association rule, and one for the distances that the model as a whole leaves out. Features
+    /// that node pairs alone have are values of nothing else.
     pub(super) fn certify_associations(&self) -> Vec<Certificate> {
         let definition = self.definition();
-        let ruled = |k: &usize| definition.learned.features[*k].reach.is_some();
+        let links = definition.learned.links.is_some();
+        let of_pairs = |k: usize| links && definition.learned.features[k].reach == Some(Reach::OWN);
+        let ruled = |k: &usize| definition.learned.features[*k].reach.is_some() && !of_pairs(*k);
         let features: Vec<usize> = (0..definition.learned.features.len()).filter(ruled).collect();
         if features.is_empty() && definition.reach() == Reach::ALL {
             return Vec::new();
@@ -22,20 +25,25 @@ impl Model {
         let canonical = self.canonical().with_axis(&DistanceAxis::new(&definition.learned.lenses, &longest));
         let mut found = Vec::new();
         if definition.reach() != Reach::ALL {
-            let all = 0..definition.learned.features.len();
+            let all = (0..definition.learned.features.len()).filter(|k| !of_pairs(*k));
             found.push(certificate(&canonical, "every feature", all, definition.reach()));
         }
         for k in features {
             let feature = &definition.learned.features[k];
             let reach = feature.reach.unwrap_or(Reach::ALL).and(definition.reach());
-            found.push(certificate(&canonical, &feature.name, k..k + 1, reach));
+            found.push(certificate(&canonical, &feature.name, [k].into_iter(), reach));
         }
         found
     }
 }
 
 /// The contributions of some features from distances that are not within their reach.
-fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<usize>, reach: Reach) -> Certificate {
+fn certificate(
+    canonical: &Canonical,
+    subject: &str,
+    features: impl Iterator<Item = usize>,
+    reach: Reach,
+) -> Certificate {
     let (axis, rhos) = (canonical.axis(), canonical.rhos_over_largest());
     let holds_excluded =
         |slot: &usize| !reach.includes(axis.distance(*slot)) || reach.to.is_some() && axis.may_be_farther(*slot);
@@ -50,7 +58,7 @@ fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<u
     }
     Certificate {
         subject: subject.to_owned(),
-        promise: promise(reach),
+        promise: promise(reach, canonical.definition().learned.links.is_some()),
         evidence: format!(
             "rho is {} at every such distance ({} were looked at)",
             if largest == 0.0 { "exactly 0".to_owned() } else { format!("up to {}", number(largest)) },
@@ -61,11 +69,12 @@ fn certificate(canonical: &Canonical, subject: &str, features: std::ops::Range<u
 }
 
 /// What a reach promises: "of another node never counts".
-fn promise(reach: Reach) -> String {
+fn promise(reach: Reach, links: bool) -> String {
     let mut excluded = Vec::new();
     match (reach.from, reach.to) {
         (0, Some(0)) if !reach.unreachable => return "of another node never counts".to_owned(),
         (0, _) => {}
+        (1, _) if links => excluded.push("of the pair's own edge".to_owned()),
         (1, _) => excluded.push("of the node itself".to_owned()),
         (from, _) => excluded.push(format!("of a node nearer than {from} edges")),
     }

@@ -32,6 +32,9 @@ pub struct Feature {
     pub pair: Option<FeaturePair>,
     /// Whether the day or the month comes first in its cells, where they are dates that show it.
     pub date_order: Option<DateOrder>,
+    /// Whether candidate node pairs alone have it, and it counts for themselves alone. Numbers are then [`Values::Sparse`] whatever
+    /// their kind, and list every candidate that has a value.
+    pub own_only: bool,
 }
 
 /// What a model knows of a feature that data are opened for: its column is read as such, whatever it looks like.
@@ -152,7 +155,7 @@ impl Feature {
             (Kind::Continuous, numbers) => Values::Numbers(dense(numbers)),
             (Kind::Binary | Kind::Sparse, numbers) => sparse(numbers),
         };
-        Ok(Feature { name, kind, unit, values, description: None, pair: None, date_order })
+        Ok(Feature { name, kind, unit, values, description: None, pair: None, date_order, own_only: false })
     }
 
     /// The same values understood as another kind, as far as that makes sense.
@@ -311,7 +314,8 @@ fn fuse(features: Vec<Feature>, groups: BTreeMap<String, Vec<usize>>, accept: im
         let values = Values::Categories { codes, levels: levels.collect() };
         members.iter().for_each(|member| dropped[*member] = true);
         let kind = Kind::Categorical;
-        let fused_feature = Feature { name, kind, unit: None, values, description: None, pair: None, date_order: None };
+        let (unit, description, pair, date_order) = (None, None, None, None);
+        let fused_feature = Feature { name, kind, unit, values, description, pair, date_order, own_only: false };
         fused.insert(members[0], fused_feature);
     }
     let keep = features.into_iter().enumerate();

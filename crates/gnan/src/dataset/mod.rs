@@ -26,7 +26,9 @@ use std::sync::Arc;
 pub(crate) use feature::distinct_numbers;
 pub use feature::{Feature, KnownFeature, one_hot_columns};
 pub use identity::Identity;
-pub use links::{EndFeature, LinkDivision, LinkOptions, LinkPairs, LinkSchema, Links, QueriedPair};
+pub use links::{
+    EndFeature, LinkDivision, LinkFeatures, LinkOptions, LinkPairs, LinkSchema, Links, OwnFeatures, QueriedPair,
+};
 pub use options::DatasetOptions;
 pub use pair::{FeatureBins, FeaturePair, PairMember};
 pub use split::{Split, SplitOrigin};
@@ -57,6 +59,24 @@ pub struct Dataset {
     content: Arc<Content>,
     items: Arc<[u32]>,
     run: Run,
+}
+
+/// The nodes whose values count: those of sources, or of features that candidate node pairs alone have, the candidates'.
+pub(crate) struct CountedNodes {
+    sources: Vec<bool>,
+    items: Vec<bool>,
+}
+
+impl CountedNodes {
+    /// For every node whether its value of a feature counts.
+    pub(crate) fn of(&self, feature: &Feature) -> &[bool] {
+        if feature.own_only { &self.items } else { &self.sources }
+    }
+
+    /// Whether the value of a feature at a node counts.
+    pub(crate) fn counts(&self) -> impl Fn(&Feature, usize) -> bool + Sync + '_ {
+        |feature, node| self.of(feature)[node]
+    }
 }
 
 impl Dataset {
@@ -232,6 +252,16 @@ impl Dataset {
             is_source[self.sources_of(graph)].fill(true);
         }
         is_source
+    }
+
+    /// For every feature the nodes of the whole content whose values of it count in the items of this view.
+    pub(crate) fn counted_nodes(&self) -> CountedNodes {
+        let mut items = Vec::new();
+        if self.links().is_some() {
+            items.resize(self.node_count(), false);
+            self.items.iter().for_each(|item| items[*item as usize] = true);
+        }
+        CountedNodes { sources: self.is_source(), items }
     }
 
     /// The structure of a graph.

@@ -1,6 +1,6 @@
 //! How a data set is to be read and understood, and what of that is part of a specification.
 
-use super::links::{LinkDivision, LinkOptions, LinkPairs};
+use super::links::{LinkDivision, LinkFeatures, LinkOptions, LinkPairs};
 use super::{KnownFeature, Problem};
 use crate::files::{ReadOptions, Task};
 use crate::run::Run;
@@ -47,7 +47,8 @@ impl DatasetOptions {
         let links = (spec.task == Some(TaskChoice::Link)).then(|| {
             let negatives = spec.negatives.unwrap_or(NEGATIVES);
             let division = LinkDivision { seed, test_share, negatives, most_pairs: spec.most_node_pairs };
-            LinkOptions { pairs: LinkPairs::Divided(division), ends: None }
+            let features = LinkFeatures::All { own: spec.pair_features };
+            LinkOptions { pairs: LinkPairs::Divided(division), features }
         });
         DatasetOptions {
             read: ReadOptions {
@@ -103,6 +104,10 @@ impl DatasetOptions {
             splits: self.read.splits.clone(),
             negatives: division.map(|division| division.negatives).filter(|negatives| *negatives != NEGATIVES),
             most_node_pairs: division.and_then(|division| division.most_pairs),
+            pair_features: self.links.as_ref().is_none_or(|links| match &links.features {
+                LinkFeatures::All { own } => *own,
+                LinkFeatures::Known { own, .. } => own.is_some(),
+            }),
         }
     }
 }

@@ -182,6 +182,7 @@ impl FeaturePair {
             description: None,
             pair: Some(self.clone()),
             date_order: None,
+            own_only: false,
         })
     }
 }

@@ -69,6 +69,15 @@ struct NodeNames {
     labels: Arc<[String]>,
 }
 
+/// A node pair that is a source for itself, by features that it alone has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OwnSource {
+    /// The pair as a node of the data set.
+    pub node: usize,
+    /// Its place among the sources: that of its own message edge, which is no source otherwise, or after all of them.
+    pub place: usize,
+}
+
 /// What the pass over one prediction's sources leaves, for the model's own outputs.
 pub(super) struct Marginals<'a> {
     pub axis: DistanceAxis,
@@ -200,6 +209,7 @@ impl<'a> Explainer<'a> {
         self.check(position)?;
         let (item, data) = (self.data.items()[position], self.data);
         let (nodes, _) = self.sources_and_receivers(item);
+        let own = self.own_source(item, &nodes);
         let needed = nodes.len() as u64 * (BYTES_OF_A_SOURCE + 16 * self.model.outputs() as u64);
         data.run().memory.demand(needed, "the explanation of a prediction")?;
         let (canonical, mut found) = self.marginals(item, true)?;
@@ -218,15 +228,23 @@ impl<'a> Explainer<'a> {
             outputs: definition.shown_names(),
             prediction: show(&raw),
             probabilities: self.model.probabilities(predicted),
-            base: show(if nodes.is_empty() { canonical.empty_output() } else { canonical.output_bias() }),
+            base: show(match nodes.is_empty() && own.is_none() {
+                true => canonical.empty_output(),
+                false => canonical.output_bias(),
+            }),
             axis: found.axis.clone(),
             structure_by_distance: rows(&found.structure),
             features: definition.learned.features.iter().map(|feature| feature.name.clone()).collect(),
             labels: match data.links() {
-                Some(_) => self.distance_labels(item)?.into(),
+                Some(_) => self.distance_labels(item, own)?.into(),
                 None => names.labels,
             },
-            nodes: names.ids,
+            nodes: match own {
+                Some(own) if own.place == nodes.len() => {
+                    names.ids.iter().cloned().chain([data.node_id(own.node)]).collect()
+                }
+                _ => names.ids,
+            },
             own_values: self.own_values(item),
             by_node_and_feature,
             unlisted,
@@ -234,11 +252,11 @@ impl<'a> Explainer<'a> {
             by_receiver: of_graph(&found.by_receiver),
             structure_by_receiver: of_graph(&found.structure_by_receiver),
             receivers: match data.links() {
-                // A link that is a message edge is at distance 0 of itself and no source.
-                Some(_) => {
+                // A link that is a message edge is at distance 0 of itself and no source, but by features of its own.
+                Some(_) if own.is_none() => {
                     found.receivers.iter().enumerate().map(|(slot, receivers)| receivers * slot.min(1)).collect()
                 }
-                None => found.receivers,
+                _ => found.receivers,
             },
             unseen: found.unseen.into_iter().collect(),
             average: self.average.clone(),
@@ -284,10 +302,13 @@ impl<'a> Explainer<'a> {
 
     /// The values of the node that is predicted, as text.
     fn own_values(&self, item: u32) -> Vec<String> {
-        if self.data.task() == Task::Graph || self.data.links().is_some() {
+        let own_features = self.features.iter().any(|feature| feature.own_only);
+        if self.data.task() == Task::Graph || (self.data.links().is_some() && !own_features) {
             return Vec::new();
         }
         let text = |feature: &Feature| match &feature.values {
+            // A node pair has no values of what only its sources have.
+            _ if own_features && !feature.own_only => String::new(),
             Values::Categories { .. } => feature.values.level(item as usize).unwrap_or("missing").to_owned(),
             numeric => match numeric.numbers_in(item as usize..item as usize + 1).next() {
                 Some((_, x)) => value_words(feature, x),
@@ -297,8 +318,8 @@ impl<'a> Explainer<'a> {
         self.features.iter().map(text).collect()
     }
 
-    /// How far the message edges are from a pair: the same ends make several edges.
-    fn distance_labels(&self, item: u32) -> Result<Vec<String>> {
+    /// How far the message edges are from a pair, and which of the sources it is itself: the same ends make several edges.
+    fn distance_labels(&self, item: u32, own: Option<OwnSource>) -> Result<Vec<String>> {
         let (_, receivers) = self.sources_and_receivers(item);
         let mut row = Vec::new();
         for view in self.views_of(item)?.iter() {
@@ -309,7 +330,26 @@ impl<'a> Explainer<'a> {
             0 => "itself, no source".to_owned(),
             distance => format!("distance {distance}"),
         };
-        Ok(row.iter().map(label).collect())
+        let mut labels: Vec<String> = row.iter().map(label).collect();
+        if let Some(own) = own {
+            labels.truncate(own.place.max(row.len()));
+            labels.resize(labels.len().max(own.place + 1), String::new());
+            labels[own.place] = "itself".to_owned();
+        }
+        Ok(labels)
+    }
+
+    /// The node pair of an item among its own sources, where the model has features that it alone has.
+    pub(super) fn own_source(&self, item: u32, sources: &Range<usize>) -> Option<OwnSource> {
+        let links = self.data.links()?;
+        if !self.features.iter().any(|feature| feature.own_only) {
+            return None;
+        }
+        let graph = self.data.graph_of(item as usize);
+        let ordered = |[one, other]: [u32; 2]| [one.min(other), one.max(other)];
+        let pair = links.local_ends(item as usize..item as usize + 1, graph).next().map(ordered)?;
+        let place = links.local_ends(sources.clone(), graph).map(ordered).position(|edge| edge == pair);
+        Some(OwnSource { node: item as usize, place: place.unwrap_or(sources.len()) })
     }
 
     /// The sources in an item's graph, and the receivers (counted within the graph).
@@ -345,7 +385,8 @@ impl<'a> Explainer<'a> {
                 continue;
             }
             let canonical = longer.as_ref().unwrap_or(&self.canonical);
-            Pass::new(self, canonical, nodes.clone(), batch.len(), &rows, parts).add_to(&mut found);
+            let own = self.own_source(item, &nodes);
+            Pass::new(self, canonical, (nodes.clone(), own), batch.len(), &rows, parts).add_to(&mut found);
         }
         Ok((longer, found))
     }

@@ -56,11 +56,13 @@ pub struct Explanation {
     pub structure_by_distance: Vec<Vec<f64>>,
     /// Names of the features.
     pub features: Vec<String>,
-    /// Ids of the sources: all nodes of the graph.
+    /// Ids of the sources: all nodes of the graph; of a node pair the message edges, and the pair itself where it has features of its
+    /// own.
     pub nodes: Arc<[String]>,
     /// What the sources are, for people: their level of the first categorical feature; empty without one.
     pub labels: Arc<[String]>,
-    /// The values of the node that is predicted, feature by feature, as text; empty for a graph or a node pair.
+    /// The values of the node that is predicted, feature by feature, as text; of a node pair those that it alone has, the others
+    /// being empty. Empty for a graph.
     pub own_values: Vec<String>,
     /// By source and feature, ascending; a source that has the reference value of a feature (the 0 of a binary or sparse
     /// one) contributes nothing and is not listed.
@@ -95,6 +97,15 @@ impl Explanation {
     pub fn by_feature(&self, output: usize) -> Vec<f64> {
         let sum = |slots: &Vec<Vec<f64>>| slots.iter().map(|values| values[output]).sum();
         self.by_feature_and_distance.iter().map(sum).collect()
+    }
+
+    /// A feature of a node pair with the value that the pair alone has: "common neighbours = 3"; just the name of other features.
+    pub fn with_own_value(&self, feature: &str) -> String {
+        let k = self.features.iter().position(|name| name == feature);
+        match k.and_then(|k| self.own_values.get(k)).map(String::as_str) {
+            None | Some("") => feature.to_owned(),
+            Some(value) => format!("{feature} = {value}"),
+        }
     }
 
     /// Contribution of every source to an output: what its own features did.

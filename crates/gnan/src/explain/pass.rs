@@ -15,8 +15,9 @@ use crate::lens::{DistanceAxis, Pool};
 use crate::statistics::ShellWeighting;
 
 use super::canonical::Canonical;
-use super::explainer::{Explainer, Marginals};
+use super::explainer::{Explainer, Marginals, OwnSource};
 use super::parts::Parts;
+use super::source_terms::SourceTerms;
 
 /// Sources whose sums one task makes.
 const SOURCES_PER_BLOCK: usize = 4096;
@@ -30,6 +31,8 @@ pub(super) struct Pass<'p, 'a> {
     axis: DistanceAxis,
     /// The sources.
     nodes: Range<usize>,
+    /// The receiver among its own sources, where it is not one of them by its features as others are.
+    own: Option<OwnSource>,
     /// Number of receivers.
     receivers: usize,
     /// For every lens `[receivers, sources]`: distances.
@@ -60,7 +63,7 @@ impl<'p, 'a> Pass<'p, 'a> {
     pub(super) fn new(
         explainer: &'p Explainer<'a>,
         canonical: &'p Canonical,
-        nodes: Range<usize>,
+        (nodes, own): (Range<usize>, Option<OwnSource>),
         receivers: usize,
         rows: &'p [Vec<u16>],
         parts: bool,
@@ -78,6 +81,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             weighting: ShellWeighting::of(&definition.spec.statistics),
             parts,
             nodes,
+            own,
         };
         for lens in 0..rows.len() {
             for receiver in 0..receivers {
@@ -85,6 +89,10 @@ impl<'p, 'a> Pass<'p, 'a> {
                     let place = receiver * canonical.slots() + pass.slot(lens, receiver, source);
                     pass.counts[place] += 1;
                 }
+            }
+            if own.is_some() {
+                // The pair itself; its own message edge is no source.
+                pass.counts[pass.axis.slot(lens, Some(0))] = 1;
             }
         }
         pass
@@ -109,8 +117,42 @@ impl<'p, 'a> Pass<'p, 'a> {
         }
         let task = self.explainer.data().task();
         if self.parts && task == Task::Node {
-            found.parts = Some(self.explainer.parts(&self.nodes, self.nodes.len()));
+            found.parts = Some(self.explainer.parts(&self.nodes, self.source_count()));
         }
+        self.add_all_sources(found, first, task);
+        if let Some(own) = self.own {
+            self.add_own(own, found);
+        }
+    }
+
+    /// Number of sources, the receiver included where it is one that comes after the others.
+    fn source_count(&self) -> usize {
+        self.own.map_or(0, |own| own.place + 1).max(self.nodes.len())
+    }
+
+    /// Adds what a receiver contributes to itself by features that it alone has.
+    fn add_own(&self, own: OwnSource, found: &mut Marginals<'a>) {
+        let (slots, outputs, slot) = (self.canonical.slots(), self.canonical.outputs(), self.axis.slot(0, Some(0)));
+        let terms = SourceTerms::of_candidate(self.canonical, &self.explainer.features, own.node);
+        for of_feature in terms.of_node(own.node) {
+            let k = of_feature[0].feature as usize;
+            let mut part: Vec<f64> = self.canonical.centre_at(k, slot).iter().map(|mean| -mean).collect();
+            for term in of_feature {
+                let factors = terms.values(term, outputs).iter().zip(self.canonical.raw_rho(term.rho, slot));
+                part.iter_mut().zip(factors).for_each(|(part, (value, rho))| *part += value * rho);
+            }
+            let cell = &mut found.feature_distance[(k * slots + slot) * outputs..][..outputs];
+            cell.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+            if let Some(parts) = &mut found.parts {
+                parts.add(own.place, k, &part);
+            }
+        }
+        if self.parts {
+            found.unseen.extend(terms.unseen(own.node..own.node + 1).cloned());
+        }
+    }
+
+    fn add_all_sources(&self, found: &mut Marginals<'a>, first: usize, task: Task) {
         if task == Task::Graph || self.nodes.len() <= SOURCES_PER_BLOCK {
             self.add_sources(
                 0..self.nodes.len(),

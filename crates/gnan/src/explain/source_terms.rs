@@ -38,11 +38,21 @@ pub(super) struct SourceTerm {
 }
 
 impl SourceTerms {
-    /// The terms of these nodes.
+    /// The terms of these nodes, as sources of others.
     pub(super) fn of(canonical: &Canonical, features: &[Feature], nodes: Range<usize>) -> SourceTerms {
+        SourceTerms::where_own(false, canonical, features, nodes)
+    }
+
+    /// The terms of a candidate node pair as a source for itself, by features that it alone has.
+    pub(super) fn of_candidate(canonical: &Canonical, features: &[Feature], node: usize) -> SourceTerms {
+        SourceTerms::where_own(true, canonical, features, node..node + 1)
+    }
+
+    fn where_own(own_only: bool, canonical: &Canonical, features: &[Feature], nodes: Range<usize>) -> SourceTerms {
         let mut terms = SourceTerms { first: nodes.start, ..SourceTerms::default() };
+        let counting = features.iter().enumerate().filter(|(_, feature)| feature.own_only == own_only);
         let by_feature: Vec<Vec<(u32, SourceTerm)>> =
-            features.iter().enumerate().map(|(k, feature)| terms.look_up(canonical, k, feature, &nodes)).collect();
+            counting.map(|(k, feature)| terms.look_up(canonical, k, feature, &nodes)).collect();
         terms.from = group_offsets(nodes.len(), by_feature.iter().flatten().map(|(node, _)| *node as usize));
         let mut next = terms.from.clone();
         terms.terms = vec![SourceTerm::default(); terms.from[nodes.len()]];

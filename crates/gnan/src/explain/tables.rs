@@ -14,7 +14,8 @@
 //! number of receivers, and `centre` is 0 unless a feature has one. Rho, centre and structure are 0 at distances that are
 //! not within their `reach` (a centre has that of its feature's rho); `at_distance_0` replaces a structure curve there. Where there is a `shell_scale`, they are multiplied by it at every
 //! distance. A
-//! level that is not listed contributes 0. The output for a graph without nodes is `empty`. In a softmax the outputs are those of the model up to a number common to all
+//! level that is not listed contributes 0. A node pair has one source at distance 0, itself, by the features whose rho has the reach
+//! `0..0`, which edges do not have; its own edge is none of its sources. The output for a graph without nodes is `empty`. In a softmax the outputs are those of the model up to a number common to all
 //! classes.
 
 use serde::Serialize;

@@ -7,17 +7,24 @@ use crate::model::{Bin, FeatureSchema, Support};
 use crate::numbers::in_unit;
 
 impl Explainer<'_> {
-    /// For every source of the item at a position, the values of its features that few training items had.
+    /// For every source of the item at a position, the values of its features that few training items had; those of a node pair
+    /// that is a source for itself may come last.
     pub fn weak_values(&self, position: usize) -> Vec<Vec<String>> {
         let data = self.data();
         let nodes = data.sources_of(data.graph_of_item(data.items()[position]));
-        let mut found = vec![Vec::new(); nodes.len()];
+        let own = self.own_source(data.items()[position], &nodes);
+        let mut found = vec![Vec::new(); own.map_or(0, |own| own.place + 1).max(nodes.len())];
         for (feature, schema) in self.features.iter().zip(&self.model().learned().features) {
             // A feature pair has what its features have.
             if schema.pair.is_some() {
                 continue;
             }
-            let mut add = |node: usize, words: String| found[node - nodes.start].push(words);
+            let own = own.filter(|_| feature.own_only);
+            let nodes = own.map_or(nodes.clone(), |own| own.node..own.node + 1);
+            let mut add = |node: usize, words: String| {
+                let place = own.map_or(node - nodes.start, |own| own.place);
+                found[place].push(words);
+            };
             match &feature.values {
                 Values::Categories { codes, levels } => {
                     let weak: Vec<bool> = levels.iter().map(|level| is_weak_level(schema, level)).collect();

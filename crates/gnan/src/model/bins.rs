@@ -54,6 +54,7 @@ pub(crate) struct Distribution {
 
 impl Distribution {
     pub fn of(feature: &Feature, nodes: &TrainingNodes) -> Distribution {
+        let nodes = nodes.of_feature(feature);
         let known = || {
             let numbers = feature.values.numbers();
             numbers.filter(|(node, value)| nodes.graph(*node).is_some() && value.is_finite())

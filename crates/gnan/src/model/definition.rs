@@ -221,6 +221,7 @@ impl Definition {
             channels: channel_plan(self.learned.rho, features),
             in_cells: self.learned.features.iter().any(|feature| feature.effect_knots.is_some()),
             sample: None,
+            farthest: self.spec.distances.hop_cap,
         }
     }
 

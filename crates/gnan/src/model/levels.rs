@@ -50,10 +50,11 @@ impl Model {
 
     /// The levels on which the model was trained, as far as `data` are those it was trained on.
     pub(crate) fn training_levels(&self, data: &Dataset, features: &[Feature]) -> Result<Arc<Levels>> {
-        let wanted = data.is_source();
+        let counted = data.counted_nodes();
+        let counts = counted.counts();
         let knots = |(feature, schema): (&Feature, &FeatureSchema)| {
             let count = schema.knots?;
-            Some(quantile_knots(&sorted_values(feature, |node| wanted[node])?, count))
+            Some(quantile_knots(&sorted_values(feature, |node| counts(feature, node))?, count))
         };
         let knots: Vec<_> = features.par_iter().zip(&self.definition.learned.features).map(knots).collect();
         find_levels(data, features, &knots)
@@ -63,12 +64,16 @@ impl Model {
 impl BinChoice {
     /// For every feature of `data` that is trained on knots their number.
     pub(crate) fn counts(self, data: &Dataset) -> Vec<usize> {
-        self.knots(data.features(), &data.is_source()).into_iter().flatten().map(|knots| knots.len()).collect()
+        self.knots(data.features(), data.counted_nodes().counts())
+            .into_iter()
+            .flatten()
+            .map(|knots| knots.len())
+            .collect()
     }
 
     /// The levels on which models of `data` are trained: knots are chosen by the nodes of its items' graphs.
     pub(crate) fn levels(self, data: &Dataset) -> Result<Arc<Levels>> {
-        let knots = self.knots(data.features(), &data.is_source());
+        let knots = self.knots(data.features(), data.counted_nodes().counts());
         find_levels(data, data.features(), &knots)
     }
 }

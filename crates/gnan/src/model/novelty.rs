@@ -19,11 +19,16 @@ pub struct Novelty {
 impl Novelty {
     /// Compares features with what the model knows of them.
     pub fn of_features(definition: &Definition, features: &[Feature], data: &Dataset) -> Novelty {
-        let wanted = data.is_source();
-        let noun = if data.links().is_some() { "edge" } else { "node" };
+        let counted = data.counted_nodes();
+        let noun = |feature: &Feature| match data.links() {
+            Some(_) if feature.own_only => "node pair",
+            Some(_) => "edge",
+            None => "node",
+        };
         let pairs = definition.learned.features.iter().zip(features);
-        let mut sentences: Vec<String> =
-            pairs.flat_map(|(schema, feature)| of_feature(schema, feature, &wanted, noun)).collect();
+        let mut sentences: Vec<String> = pairs
+            .flat_map(|(schema, feature)| of_feature(schema, feature, counted.of(feature), noun(feature)))
+            .collect();
         if let Some(more) = sentences.len().checked_sub(MOST_SENTENCES).filter(|more| *more > 1) {
             sentences.truncate(MOST_SENTENCES);
             sentences.push(format!("{more} more findings of this kind about other features"));

@@ -147,7 +147,7 @@ impl Layout {
         for feature in features {
             let has_values = feature.kind == Kind::Categorical || feature.effect_knots.is_some();
             let values = feature.value_count();
-            let reach = feature.reach.map_or(reach, |own| own.and(reach));
+            let reach = feature.reach_within(reach);
             let first_rho = match rho {
                 Rho::Shared => layout.row(RhoRow { function: 0, reach }),
                 Rho::Grouped => {

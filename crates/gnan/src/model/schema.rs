@@ -173,6 +173,7 @@ pub struct TargetSchema {
 impl FeatureSchema {
     /// Learns what there is to know of a feature from the nodes of the training graphs. Rare categories share a level.
     pub fn learn(feature: &Feature, nodes: &TrainingNodes) -> FeatureSchema {
+        let nodes = nodes.of_feature(feature);
         let in_training = |node: usize| nodes.graph(node).is_some();
         let mut missing = SupportCounter::default();
         let mut known = SupportCounter::default();
@@ -229,9 +230,9 @@ impl FeatureSchema {
                     }
                 }
                 distribution = Distribution::of(feature, nodes);
-                scale = Some(match numeric {
-                    Values::Numbers(_) => spread.centred(),
-                    _ => spread.anchored_at_zero(feature.kind),
+                scale = Some(match feature.kind {
+                    Kind::Continuous => spread.centred(),
+                    kind => spread.anchored_at_zero(kind),
                 });
             }
         }
@@ -245,7 +246,7 @@ impl FeatureSchema {
             pair: feature.pair.clone(),
             rare,
             rho_group: None,
-            reach: None,
+            reach: feature.own_only.then_some(Reach::OWN),
             missing: (missing.support.nodes > 0).then_some(missing.support),
             mean_effect: Vec::new(),
             support: known.support,
@@ -269,6 +270,7 @@ impl FeatureSchema {
     /// flat beyond them where it is bounded.
     pub fn learn_spline(&mut self, feature: &Feature, nodes: &TrainingNodes) {
         let Some(scale) = self.scale else { return };
+        let nodes = nodes.of_feature(feature);
         let in_training = |node: usize| nodes.graph(node).is_some();
         let numbers = feature.values.numbers().filter(|(node, value)| in_training(*node) && value.is_finite());
         let mut values: Vec<f64> = numbers.map(|(_, value)| scale.apply(value)).collect();
@@ -286,6 +288,7 @@ impl FeatureSchema {
             (true, Kind::Sparse) => 1,
             (true, _) => 2,
         };
+        let nodes = nodes.of_feature(feature);
         let at = match self.kind {
             Kind::Categorical => return,
             Kind::Binary => vec![1.0],
@@ -334,6 +337,16 @@ impl FeatureSchema {
                 .with_remedy(format!("add the column; there are: {}", data.first_names())));
         };
         found.with_kind(self.kind)
+    }
+
+    /// The distances from which it counts in a model to which sources within `reach` contribute. A candidate node pair is no source
+    /// for itself but by the features that it alone has.
+    pub(crate) fn reach_within(&self, reach: Reach) -> Reach {
+        match self.reach {
+            None => reach,
+            Some(Reach::OWN) => Reach::OWN,
+            Some(own) => own.and(reach),
+        }
     }
 
     /// Whether each of its levels or knots has a rho of its own where features have: a category's do, the cells of a pair share

@@ -1,6 +1,6 @@
 //! The nodes of training graphs, and which items they belong to: what support is counted in.
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Feature};
 use crate::files::Task;
 
 /// Marks a node outside of the training graphs.
@@ -12,6 +12,8 @@ pub struct TrainingNodes {
     items: CountedItems,
     /// Number of items.
     pub item_count: usize,
+    /// Where items are node pairs, the pairs themselves: what features that they alone have are counted in.
+    candidates: Option<Box<TrainingNodes>>,
 }
 
 /// What an item is.
@@ -20,7 +22,7 @@ enum CountedItems {
     Graphs,
     /// A labelled node.
     Nodes(Vec<bool>),
-    /// A node pair, which has no values of its own: every source counts.
+    /// A node pair: every source counts, or every pair where the feature is one of pairs themselves.
     Pairs,
 }
 
@@ -40,7 +42,22 @@ impl TrainingNodes {
                 CountedItems::Nodes(is_item)
             }
         };
-        TrainingNodes { graph_of_node, items, item_count: data.len() }
+        let candidates = data.links().map(|_| Box::new(TrainingNodes::candidates(data)));
+        TrainingNodes { graph_of_node, items, item_count: data.len(), candidates }
+    }
+
+    /// The items themselves.
+    fn candidates(data: &Dataset) -> TrainingNodes {
+        let mut graph_of_node = vec![OUTSIDE; data.node_count()];
+        for item in data.items() {
+            graph_of_node[*item as usize] = data.graph_of(*item as usize) as u32;
+        }
+        TrainingNodes { graph_of_node, items: CountedItems::Pairs, item_count: data.len(), candidates: None }
+    }
+
+    /// The nodes whose values of a feature count.
+    pub fn of_feature(&self, feature: &Feature) -> &TrainingNodes {
+        self.candidates.as_deref().filter(|_| feature.own_only).unwrap_or(self)
     }
 
     /// Whether the items are graphs.

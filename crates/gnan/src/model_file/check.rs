@@ -6,7 +6,7 @@ use crate::dataset::links::CLASSES;
 use crate::dataset::pair::MOST_LEVELS;
 use crate::dataset::{FeatureBins, FeaturePair, LinkSchema, Outcome};
 use crate::files::{Kind, Task};
-use crate::lens::{DistanceAxis, Lens, Pool};
+use crate::lens::{DistanceAxis, Lens, Pool, Reach};
 use crate::model::{Definition, FeatureSchema, Learned, Record, Rho, RhoScale, TargetSchema, output_count};
 use crate::shape::{Architecture, ShapeKind};
 use crate::spec::{FEWEST_KNOTS, MOST_KNOTS};
@@ -200,13 +200,22 @@ fn check_links(learned: &Learned, links: &LinkSchema) -> Checked {
         return Err("it predicts links and something else".to_owned());
     }
     links.division.check().map_err(|error| error.to_string())?;
-    let known: BTreeSet<(String, &str)> =
-        (links.ends.iter()).flat_map(|end| end.pair_features()).map(|(name, kind)| (name, kind.name())).collect();
-    let mut own = learned.features.iter().filter(|feature| feature.pair.is_none());
-    match own.find(|feature| !known.contains(&(feature.name.clone(), feature.kind.name()))) {
-        Some(feature) => Err(format!("feature \"{}\" is not made of features of the nodes", feature.name)),
-        None => Ok(()),
+    if links.ends.iter().filter_map(|end| end.weight).any(|weight| !weight.is_finite()) {
+        return Err("the weight of a feature of the nodes is no number".to_owned());
     }
+    let known: BTreeSet<(String, &str)> =
+        links.pair_features().into_iter().map(|(name, kind)| (name, kind.name())).collect();
+    let of_candidates: BTreeSet<String> =
+        links.own.into_iter().flat_map(|own| own.names(&links.ends)).map(|(name, _)| name).collect();
+    for feature in learned.features.iter().filter(|feature| feature.pair.is_none()) {
+        if !known.contains(&(feature.name.clone(), feature.kind.name())) {
+            return Err(format!("feature \"{}\" is not made of features of the nodes", feature.name));
+        }
+        if of_candidates.contains(&feature.name) != (feature.reach == Some(Reach::OWN)) {
+            return Err(format!("feature \"{}\" counts at distances where it has no values", feature.name));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses pairs that cannot be made of the features before them.

@@ -145,6 +145,12 @@ impl Model {
         if version < 3 {
             definition.learned.count_items();
         }
+        if definition.learned.links.as_ref().is_some_and(|links| links.own.is_none()) {
+            // Files of before there were features of node pairs do not name the option.
+            for spec in [&mut definition.spec, &mut definition.record.resolved] {
+                spec.data.pair_features = false;
+            }
+        }
         definition.check().map_err(broken)?;
         let parameters = read_parameters(&definition, &tensors).map_err(broken)?;
         let items = read_items(&definition, &tensors).map_err(broken)?;

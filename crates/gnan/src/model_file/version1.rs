@@ -165,6 +165,7 @@ impl Description {
         let data = DataSpec {
             target: self.targets.iter().filter(|_| self.links.is_none()).map(|target| target.name.clone()).collect(),
             task: self.links.as_ref().map(|_| TaskChoice::Link),
+            pair_features: self.links.as_ref().is_none_or(|links| links.own.is_some()),
             directed: Some(self.directed),
             explicit_hydrogens: self.explicit_hydrogens,
             largest_component: self.largest_component,

@@ -181,6 +181,9 @@ options! {
         /// With task link: most node pairs that are used, linked or not; all other edges still count as sources
         "most-node-pairs" most_node_pairs: Option<usize> = None, Form::One, "N",
             usual "as many as have 500 million distances";
+        /// With task link: whether node pairs have features of their own, computed without the link itself: common neighbours,
+        /// distance, degrees, agreement of the ends
+        "pair-features" pair_features: bool = true, Form::One, "true|false";
     }
 
     /// How distance is measured, and from which distances features count.

@@ -53,6 +53,7 @@ pub(super) fn node_cells(
     entries: &mut [Vec<CellEntry>],
 ) -> Result<Vec<Longest>> {
     let lenses = &request.lenses;
+    let wanted = (in_cells, request.farthest);
     let groups = receiver_groups(data);
     let graphs = data.graphs();
     let views: Vec<Vec<View>> = graphs
@@ -70,7 +71,7 @@ pub(super) fn node_cells(
                 let mut next = rows.iter_mut();
                 longest.push(view.each_row(&group.receivers, |_, distances| {
                     let row = next.next().expect("invariant: a receiver has a row");
-                    row.extend(node_entries(distances, first, levels, request.weighting, in_cells, lens));
+                    row.extend(node_entries(distances, first, levels, request.weighting, wanted, lens));
                 })?);
             }
             Ok((rows, longest))
@@ -85,6 +86,23 @@ pub(super) fn node_cells(
         }
     }
     Ok(longest)
+}
+
+/// Adds what every item of a node task has at distance 0 of the features that it alone has.
+pub(super) fn add_own_cells(data: &Dataset, levels: &Levels, entries: &mut [Vec<CellEntry>]) {
+    let mut is_own = vec![false; levels.unit_count()];
+    for feature in levels.features.iter().filter(|feature| feature.own_only) {
+        let end = feature.missing.map_or(feature.units.end, |missing| missing + 1);
+        is_own[feature.units.start as usize..end as usize].fill(true);
+    }
+    for (item, entries) in data.items().iter().zip(entries) {
+        levels.of_node(*item as usize).each(|unit, part| {
+            if is_own[unit as usize] {
+                entries.push((unit, 0, 0, part));
+            }
+        });
+        entries.sort_unstable_by_key(|(unit, lens, distance, _)| (*lens, *unit, *distance));
+    }
 }
 
 /// Makes cells of items on all threads, some items at a time; refuses as soon as it is clear that those of all items

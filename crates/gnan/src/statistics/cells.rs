@@ -12,6 +12,7 @@
 
 use super::ShellWeighting;
 use super::levels::{BIAS_UNIT, Levels};
+use crate::distance::UNREACHABLE;
 use crate::groups::group_offsets;
 
 /// The cells that occur in the data, sorted by unit, then slot.
@@ -138,15 +139,16 @@ impl SourceWeights {
     }
 }
 
-/// `Q_i` of one receiver from its distance row, over the units that are wanted.
+/// `Q_i` of one receiver from its distance row, over the units that are wanted, up to the farthest distance; of the bias at all.
 pub(super) fn node_entries(
     row: &[u16],
     first_node: usize,
     levels: &Levels,
     weighting: ShellWeighting,
-    wanted: &[bool],
+    (wanted, farthest): (&[bool], Option<usize>),
     lens: u16,
 ) -> Vec<CellEntry> {
+    let within = |distance: u16| farthest.is_none_or(|far| distance != UNREACHABLE && usize::from(distance) <= far);
     let mut counts = Vec::new();
     count_distances(row, &mut counts);
     let mut entries: Vec<CellEntry> = Vec::new();
@@ -154,6 +156,9 @@ pub(super) fn node_entries(
     let mut held = vec![0.0f64; wanted.len()];
     for (distance, count) in &counts {
         entries.push((BIAS_UNIT, lens, *distance, f64::from(*count) * weighting.of_one(*count)));
+        if !within(*distance) {
+            continue;
+        }
         let mut found: Vec<u32> = Vec::new();
         for (source, _) in row.iter().enumerate().filter(|(_, at)| *at == distance) {
             levels.of_node(first_node + source).each(|unit, part| {

@@ -10,10 +10,10 @@ use crate::files::Kind;
 use crate::spec::BinChoice;
 
 impl BinChoice {
-    /// The knots of every feature that is trained on them, by its values on the nodes that are wanted.
-    pub fn knots(self, features: &[Feature], wanted: &[bool]) -> Vec<Option<Vec<f64>>> {
+    /// The knots of every feature that is trained on them, by its values on the nodes where it counts.
+    pub fn knots(self, features: &[Feature], counts: impl Fn(&Feature, usize) -> bool + Sync) -> Vec<Option<Vec<f64>>> {
         let knots = |feature: &Feature| {
-            let values = sorted_values(feature, |node| wanted[node])?;
+            let values = sorted_values(feature, |node| counts(feature, node))?;
             let count = self.count(distinct(&values))?;
             Some(quantile_knots(&values, count))
         };

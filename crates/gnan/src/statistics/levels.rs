@@ -42,6 +42,8 @@ pub struct FeatureLevels {
     pub listed: usize,
     /// Whether its levels are knots between which values lie.
     pub interpolated: bool,
+    /// Whether it counts for the receiver alone that has it: see [`Feature::own_only`].
+    pub own_only: bool,
 }
 
 /// The levels of all features, and the units of every node.
@@ -119,6 +121,7 @@ impl Levels {
                 values,
                 units,
                 interpolated,
+                own_only: feature.own_only,
             });
             each_node(feature, |_, node| levels.offsets[node + 1] += 1);
         }
@@ -171,6 +174,11 @@ impl Levels {
         NodeUnits { units: &self.units[range], shares }
     }
 
+    /// Whether any feature counts for the receiver alone that has it.
+    pub fn has_own_only(&self) -> bool {
+        self.features.iter().any(|feature| feature.own_only)
+    }
+
     /// The feature that a unit belongs to; `None` for the bias.
     pub fn feature_of(&self, unit: u32) -> Option<usize> {
         if unit == BIAS_UNIT {
@@ -184,6 +192,10 @@ impl Levels {
 fn each_node(feature: &Feature, mut visit: impl FnMut(usize, usize)) {
     match &feature.values {
         Values::Sparse { rows, .. } => rows.iter().enumerate().for_each(|(at, node)| visit(at, *node as usize)),
+        // Message edges have no such category.
+        Values::Categories { codes, .. } if feature.own_only => {
+            codes.iter().enumerate().filter(|(_, code)| **code != MISSING).for_each(|(at, _)| visit(at, at));
+        }
         _ => (0..feature.values.listed()).for_each(|at| visit(at, at)),
     }
 }
@@ -191,7 +203,9 @@ fn each_node(feature: &Feature, mut visit: impl FnMut(usize, usize)) {
 /// The levels of a feature, at its knots where it has any, and whether a value is missing.
 fn level_values(feature: &Feature, knots: Option<&[f64]>) -> (LevelValues, bool) {
     match &feature.values {
-        Values::Categories { codes, levels } => (LevelValues::Names(levels.clone()), codes.contains(&MISSING)),
+        Values::Categories { codes, levels } => {
+            (LevelValues::Names(levels.clone()), !feature.own_only && codes.contains(&MISSING))
+        }
         Values::Numbers(values) | Values::Sparse { values, .. } => {
             let has_missing = values.iter().any(|value| value.is_nan());
             if let Some(knots) = knots {

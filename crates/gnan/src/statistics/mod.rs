@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, Lens, Longest, Pool};
 use crate::run::Run;
-use cell_entries::{graph_cells, node_cells};
+use cell_entries::{add_own_cells, graph_cells, node_cells};
 use cells::{CellEntry, number_cells};
 
 /// In a node task with a rho per feature, a feature is kept in cells while an item has at most this share of the
@@ -143,6 +143,9 @@ impl Statistics {
             let in_cells = unit_in_cells(&levels, &channels);
             longest = node_cells(data, &levels, &request, &in_cells, &mut entries)?;
         }
+        if levels.has_own_only() {
+            add_own_cells(data, &levels, &mut entries);
+        }
         longest.iter_mut().zip(at_least).for_each(|(own, least)| own.finite = own.finite.max(*least as u16));
         let axis = axis_of(lenses, &longest)?;
         let (cells, rows) = number_cells(&entries, |lens, distance| slot_of(&axis, lens, distance));
@@ -221,21 +224,33 @@ impl Statistics {
         means
     }
 
+    /// Whether every receiver is a source for itself by features that it alone has.
+    pub fn has_own_features(&self) -> bool {
+        self.levels.has_own_only()
+    }
+
     /// For every slot the sum over rows of what is made of the row, the slot, and what the structure curve is multiplied by
     /// there.
     fn structure_sums(&self, rows: &[usize], term: impl Fn(usize, usize, f64) -> f64) -> Vec<f64> {
         let mut receivers = vec![0.0; self.axis.slots()];
+        let has_own = self.has_own_features();
+        // A node pair is at distance 0 of itself, whether or not it is a message edge, which would be no source.
+        let counts = |slot: usize| !(has_own && self.axis.distance(slot) == Some(0));
         for row in rows {
+            if has_own {
+                receivers[0] += term(*row, 0, 1.0);
+            }
             let (cells, weights) = self.rows.row(*row);
             for (cell, weight) in cells.iter().zip(weights) {
-                if self.cells.units[*cell as usize] == BIAS_UNIT {
-                    let slot = usize::from(self.cells.slots[*cell as usize]);
+                let slot = usize::from(self.cells.slots[*cell as usize]);
+                if self.cells.units[*cell as usize] == BIAS_UNIT && counts(slot) {
                     receivers[slot] += term(*row, slot, f64::from(*weight));
                 }
             }
-            if cells.is_empty() {
+            if self.bias_channel().is_some() {
                 for (lens, of_lens) in self.shell_counts.iter().enumerate() {
-                    for (slot, count) in self.axis.range(lens).zip(of_lens.counts(*row)) {
+                    let slots = self.axis.range(lens).zip(of_lens.counts(*row)).filter(|(slot, _)| counts(*slot));
+                    for (slot, count) in slots {
                         receivers[slot] += term(*row, slot, self.request.weighting.of_all(*count));
                     }
                 }
@@ -290,7 +305,8 @@ fn choose_channels(
     request: &StatisticsRequest,
 ) -> Vec<Option<usize>> {
     if let Some(plan) = &request.channels {
-        return plan.features.iter().map(|channel| Some(*channel)).collect();
+        let planned = plan.features.iter().zip(&levels.features);
+        return planned.map(|(channel, levels)| (!levels.own_only).then_some(*channel)).collect();
     }
     if request.in_cells {
         return vec![None; features.len()];
@@ -300,7 +316,10 @@ fn choose_channels(
     let mut count = 0;
     let mut channel = |levels: &FeatureLevels, feature: &Feature| {
         let cells = (levels.units.len() * USUAL_SLOTS).min(levels.listed) as f64;
-        if feature.kind == Kind::Categorical || cells <= MOST_CELLS_PER_NODE * data.node_count() as f64 {
+        if feature.kind == Kind::Categorical
+            || levels.own_only
+            || cells <= MOST_CELLS_PER_NODE * data.node_count() as f64
+        {
             return None;
         }
         count += 1;
@@ -312,7 +331,8 @@ fn choose_channels(
 fn unit_in_cells(levels: &Levels, channels: &[Option<usize>]) -> Vec<bool> {
     let mut in_cells = vec![true; levels.unit_count()];
     for (feature, channel) in levels.features.iter().zip(channels) {
-        if channel.is_some() {
+        // What counts for the receiver alone is no matter of shells.
+        if channel.is_some() || feature.own_only {
             let end = feature.missing.map_or(feature.units.end, |missing| missing + 1);
             in_cells[feature.units.start as usize..end as usize].fill(false);
         }

@@ -19,6 +19,8 @@ pub struct StatisticsRequest {
     pub in_cells: bool,
     /// A sample of every shell in place of the whole.
     pub sample: Option<Sample>,
+    /// The farthest distance at which features count, unreachable nodes being farther; `None`: any. Cells beyond are left out.
+    pub farthest: Option<usize>,
 }
 
 /// What the sources of a shell count, for training and explanations alike.

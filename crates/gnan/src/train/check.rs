@@ -3,7 +3,7 @@
 use crate::dataset::{Dataset, FEWEST_VALUES, Outcome, Target};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
-use crate::lens::{Lens, Pool, View};
+use crate::lens::{Lens, Pool, Reach, View};
 use crate::model::model_reach;
 use crate::numbers::counted;
 use crate::remedy::Remedy;
@@ -75,7 +75,6 @@ impl Spec {
                 "another loss than its likelihood",
             ),
             ("batch", self.fit.batch != usual.fit.batch, "mini-batches"),
-            ("task", self.data.task == Some(TaskChoice::Link), "links"),
         ];
         match absent.into_iter().find(|(_, chosen, _)| *chosen) {
             None => Ok(()),
@@ -144,8 +143,8 @@ impl Spec {
             true if !data.target.is_empty() || data.weight.is_some() => {
                 refuse("links are predicted, and no column", Remedy::LeaveOut(&["target", "weight"]))
             }
-            false if data.negatives.is_some() || data.most_node_pairs.is_some() => refuse(
-                "negatives and the number of node pairs are for the prediction of links",
+            false if data.negatives.is_some() || data.most_node_pairs.is_some() || !data.pair_features => refuse(
+                "negatives, features and the number of node pairs are for the prediction of links",
                 Remedy::Set("task", "link".to_owned()),
             ),
             _ => Ok(()),
@@ -255,7 +254,7 @@ impl Spec {
             );
         }
         let reach = model_reach(self, data.links().is_some());
-        if reach.is_empty() {
+        if reach.is_empty() && !data.features().iter().any(|feature| feature.own_only) {
             return refuse(
                 "a node pair is not a source for itself, and no other is near enough",
                 Remedy::Raise("hop-cap", Some("1".to_owned())),
@@ -270,6 +269,7 @@ impl Spec {
             }
         }
         for feature in data.features() {
+            let reach = if feature.own_only { Reach::OWN } else { reach };
             if self.distances.reach_of(&feature.name).is_some_and(|rule| rule.and(reach).is_empty()) {
                 return refuse(
                     format!("the rules for \"{}\" leave no distance from which it counts", feature.name),

@@ -4,7 +4,7 @@ use super::readout::normalise_readout;
 use super::training_loop::{Lane, Point, TrainingLoop, column_means};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::files::{Kind, Task, Values};
+use crate::files::{Kind, Task};
 use crate::model::{AverageItem, Definition, Engine, FeatureSchema, Model, Parameters};
 
 /// Points kept of the loss history.
@@ -23,10 +23,10 @@ impl TrainingLoop<'_> {
         let replicates = self.engine.replicates();
         let by_lane: Vec<f32> =
             (0..setup.gains.len() * replicates).map(|lane| setup.gains[lane / replicates]).collect();
-        let data = &self.train.data;
+        let data = self.train.data.clone();
         let means = match setup.definition.spec.model.readout {
             true => Vec::new(),
-            false => mean_effects(&self.engine, data, &setup.definition.learned.features, &by_lane),
+            false => mean_effects(&self.engine, &data, &setup.definition.learned.features, &by_lane),
         };
         let average = self.average_item();
         let lanes = std::mem::take(&mut self.lanes);
@@ -39,8 +39,9 @@ impl TrainingLoop<'_> {
             match setup.definition.spec.model.readout {
                 true => self.fold_readout(&mut parameters, &before_readout),
                 false => {
-                    let nodes = definition.record.nodes.max(1) as f64;
                     for (k, mean) in means.iter().enumerate() {
+                        let own_only = data.features()[k].own_only;
+                        let nodes = if own_only { data.len() } else { definition.record.nodes }.max(1) as f64;
                         let exact = |sums: Vec<f64>| {
                             let gains = setup.gains.iter().map(|gain| f64::from(*gain));
                             sums.into_iter().zip(gains).map(|(sum, gain)| sum * gain / nodes).collect()
@@ -103,9 +104,13 @@ impl TrainingLoop<'_> {
         let data = &self.train.data;
         let place = &self.setup.layout.features[k];
         let (network, scale) = (place.network?, schema.scale?);
-        let Values::Numbers(values) = &data.features()[k].values else { return None };
-        let nodes = data.graphs().into_iter().flat_map(|graph| data.sources_of(graph));
-        let (known, missing): (Vec<f64>, Vec<f64>) = nodes.map(|node| values[node]).partition(|x| !x.is_nan());
+        let feature = &data.features()[k];
+        if schema.kind != Kind::Continuous {
+            return None;
+        }
+        let counted = data.counted_nodes();
+        let numbers = feature.values.numbers().filter(|(node, _)| counted.of(feature)[*node]);
+        let (known, missing): (Vec<f64>, Vec<f64>) = numbers.map(|(_, x)| x).partition(|x| !x.is_nan());
         let curve = parameters.shapes.curve(network);
         let value = (place.first_value + schema.levels.len()) * parameters.bias.len();
         let sums = curve.sum_over(known.iter().map(|x| scale.apply(*x))).into_iter();
@@ -140,7 +145,7 @@ pub(super) fn own_contributions(engine: &Engine, data: &Dataset, gains: &[f32]) 
     let (levels, axis) = (&engine.statistics().levels, &engine.statistics().axis);
     let outputs = gains.len();
     let mut means = vec![vec![0.0; outputs]; levels.features.len()];
-    if data.task() == Task::Graph || data.links().is_some() {
+    if data.task() == Task::Graph {
         return means;
     }
     let rho = |unit: u32, c: usize| -> f64 {
@@ -167,24 +172,31 @@ fn mean_effects(engine: &Engine, train: &Dataset, features: &[FeatureSchema], ga
     let lanes = gains.len();
     let levels = &engine.statistics().levels;
     let mut sums = vec![vec![0.0; lanes]; features.len()];
-    let mut nodes = 0.0;
-    for graph in train.graphs() {
-        for node in train.sources_of(graph) {
-            nodes += 1.0;
-            levels.of_node(node).each(|unit, weight| {
-                let Some(feature) = levels.feature_of(unit) else { return };
-                let values = engine.unit(unit);
-                sums[feature].iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * f64::from(value));
-            });
-        }
+    let mut add = |node: usize, own_only: bool| {
+        levels.of_node(node).each(|unit, weight| {
+            let Some(feature) = levels.feature_of(unit).filter(|k| levels.features[*k].own_only == own_only) else {
+                return;
+            };
+            let values = engine.unit(unit);
+            sums[feature].iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * f64::from(value));
+        });
+    };
+    let mut sources = 0usize;
+    for node in train.graphs().into_iter().flat_map(|graph| train.sources_of(graph)) {
+        sources += 1;
+        add(node, false);
     }
-    let mean = |(feature, sums): (&FeatureSchema, Vec<f64>)| match feature.kind {
+    if levels.has_own_only() {
+        train.items().iter().for_each(|item| add(*item as usize, true));
+    }
+    let mean = |(k, (feature, sums)): (usize, (&FeatureSchema, Vec<f64>))| match feature.kind {
         Kind::Continuous => {
-            sums.iter().zip(gains).map(|(sum, gain)| sum * f64::from(*gain) / f64::max(nodes, 1.0)).collect()
+            let nodes = if levels.features[k].own_only { train.len() } else { sources }.max(1) as f64;
+            sums.iter().zip(gains).map(|(sum, gain)| sum * f64::from(*gain) / nodes).collect()
         }
         _ => Vec::new(),
     };
-    features.iter().zip(sums).map(mean).collect()
+    features.iter().zip(sums).enumerate().map(mean).collect()
 }
 
 /// At most [`HISTORY_POINTS`] points, evenly spaced, the last one included.

@@ -214,7 +214,7 @@ pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> 
         let rules = spec.model.constrain.iter().find(|rules| rules.feature == feature.name);
         schema.rules = rules.map(|rules| rules.rules).unwrap_or_default();
         schema.rho_group = spec.distances.group_of(&feature.name).map(str::to_owned);
-        schema.reach = spec.distances.reach_of(&feature.name);
+        schema.reach = spec.distances.reach_of(&feature.name).filter(|_| !feature.own_only).or(schema.reach);
         if spec.is_penalised() {
             schema.learn_effect_knots(feature, &nodes, numbers);
         } else if shape == ShapeKind::Spline {
@@ -225,12 +225,12 @@ pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> 
     train.features().iter().map(learn).collect()
 }
 
-/// How many receivers have a source at each distance, and how many items have such a receiver; a link is not among its own
-/// sources.
+/// How many receivers have a source at each distance, and how many items have such a receiver; a node pair is a source for itself
+/// only by features of its own.
 fn counted_receivers(statistics: &Statistics, train: &Dataset) -> Result<(Vec<f64>, Vec<u64>)> {
     let rows = statistics.rows_of(train)?;
     let (mut receivers, mut items) = (statistics.receivers(&rows), statistics.items_at(&rows));
-    if train.links().is_some() {
+    if train.links().is_some() && !statistics.has_own_features() {
         for slot in (0..statistics.axis.lenses()).map(|lens| statistics.axis.range(lens).start) {
             (receivers[slot], items[slot]) = (0.0, 0);
         }

@@ -75,6 +75,7 @@ impl StatisticsRequest {
             channels: channel_plan(rho, features.map(|name| (distances.group_of(name), distances.reach_of(name)))),
             in_cells: false,
             sample: sample.map(|size| Sample { size, seed: spec.fit.seed, draw: 0 }),
+            farthest: distances.hop_cap,
         }
     }
 }

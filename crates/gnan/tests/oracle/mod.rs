@@ -390,6 +390,8 @@ pub struct FileModel {
     normalise: bool,
     hop_cap: Option<usize>,
     silent_unreachable: bool,
+    /// Whether items are node pairs.
+    links: bool,
     /// The ways of measuring distance.
     pub lenses: Vec<FileLens>,
     rho_shift: f64,
@@ -561,6 +563,7 @@ impl FileModel {
             normalise: spec["statistics"]["normalise"].as_bool().expect("yes or no"),
             hop_cap: spec["distances"]["hop-cap"].as_u64().map(|cap| cap as usize),
             silent_unreachable: spec["distances"]["ignore-unreachable"].as_bool().unwrap_or(false),
+            links: !learned["links"].is_null(),
             lenses,
             rho_shift: learned["rho_scale"]["shift"].as_f64().expect("a number"),
             shell_scale: match learned["shell_scale"].as_array() {
@@ -661,6 +664,13 @@ impl FileModel {
         let capped = self.hop_cap.is_some_and(|cap| distance.is_none_or(|distance| distance > cap));
         let silent = self.silent_unreachable && distance.is_none();
         !capped && !silent && rule.and_then(|feature| self.features[feature].rule).is_none_or(within)
+    }
+
+    /// Whether a node pair would be a source for itself by something that is not a feature of its own.
+    fn is_own_edge(&self, rule: Option<usize>, distance: Option<usize>) -> bool {
+        let own = FileReach { from: 0, to: Some(0), unreachable: false };
+        let is_own = rule.is_some_and(|feature| self.features[feature].rule == Some(own));
+        self.links && distance == Some(0) && !is_own
     }
 
     /// `rho(l)` by the first lens for every output; `None` is unreachable. Zero beyond the hop cap.
@@ -822,7 +832,7 @@ impl FileModel {
                 for (source, distance) in distances.iter().enumerate() {
                     let share = pooled * if self.normalise { 1.0 / counts[distance] } else { 1.0 };
                     for (index, term, rule) in &terms_of_source[receiver.first + source] {
-                        if !self.includes(*rule, *distance) {
+                        if !self.includes(*rule, *distance) || self.is_own_edge(*rule, *distance) {
                             continue;
                         }
                         let rho = (rho.entry((lens, *index, *distance)))

@@ -97,7 +97,10 @@ impl Ledgers<'_> {
         let ledger = output.ledger(why, by);
         // Distances are best read in their order.
         let whole = by == By::Distance && ledger.terms.len() <= self.top;
-        let ledger = if whole { ledger } else { ledger.top(self.top) };
+        let mut ledger = if whole { ledger } else { ledger.top(self.top) };
+        if by == By::Feature && self.definition.learned.links.is_some() {
+            ledger.terms.iter_mut().for_each(|term| term.name = why.with_own_value(&term.name));
+        }
         let noun = match by {
             By::Node if self.definition.learned.links.is_some() => "edge",
             by => term_noun(by),

@@ -86,6 +86,7 @@ impl Dataset {
             description: Some(NodeDescription { label: label.map(|label| label.name.clone()), ..description.clone() }),
             pair: None,
             date_order: None,
+            own_only: false,
         })
     }
 

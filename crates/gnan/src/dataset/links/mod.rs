@@ -1,12 +1,15 @@
 //! Links: which pairs of nodes are joined, as a node task on the line graph.
 //!
 //! The nodes of a data set of links are pairs of nodes: first the *message edges* of every graph, which are the sources,
-//! then its *candidates*, which are the receivers and the items. Its sources are the message edges, its own excluded,
-//! by their distance in the line graph; the target is whether it is a link. The candidates come from a [`LinkDivision`]
+//! then its *candidates*, which are the receivers and the items. The sources of a candidate are the message edges, its own
+//! excluded, by their distance in the line graph, and at distance 0 itself, with features that only candidates have
+//! ([`OwnFeatures`]); the target is whether it is a link. The candidates come from a [`LinkDivision`]
 //! of the edges (for training), or are named by the user ([`QueriedPair`]). The line graph itself is never built.
 
 mod division;
+mod own_features;
 mod pair_features;
+mod path_search;
 mod queried;
 
 use std::ops::Range;
@@ -15,6 +18,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use division::LinkDivision;
+pub use own_features::OwnFeatures;
 pub use queried::QueriedPair;
 
 use super::content::Content;
@@ -25,6 +29,7 @@ use crate::files::{DateOrder, Kind, SplitPart, Tables, Task, Values};
 use crate::graph::Graph;
 use crate::remedy::Remedy;
 use crate::spec::{DataSpec, NodeDescription, TaskChoice};
+use own_features::{Candidates, check_names};
 use pair_features::{Incidence, pair_features};
 
 /// The name of the target.
@@ -48,8 +53,25 @@ pub enum LinkPairs {
 pub struct LinkOptions {
     /// Which node pairs are the candidates.
     pub pairs: LinkPairs,
-    /// The features of the nodes that pairs are described by, as a model has them; `None`: all.
-    pub ends: Option<Vec<EndFeature>>,
+    /// Which features pairs have.
+    pub features: LinkFeatures,
+}
+
+/// Which features node pairs have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LinkFeatures {
+    /// Those made of all features of the nodes; with `own` also features that candidates alone have.
+    All {
+        /// Whether candidates have features of their own.
+        own: bool,
+    },
+    /// Those that a model has.
+    Known {
+        /// The features of the nodes that they are made of.
+        ends: Vec<EndFeature>,
+        /// The features that candidates alone have, if any.
+        own: Option<OwnFeatures>,
+    },
 }
 
 /// A feature of the nodes from which features of pairs are made.
@@ -71,6 +93,9 @@ pub struct EndFeature {
     /// Whether the day or the month came first in training, where it holds dates that show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date_order: Option<DateOrder>,
+    /// What agreement in it counts where all features are taken together: see [`OwnFeatures::Together`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
 }
 
 /// What a model of links remembers of its data.
@@ -80,6 +105,17 @@ pub struct LinkSchema {
     pub division: LinkDivision,
     /// The features of the nodes.
     pub ends: Vec<EndFeature>,
+    /// The features that node pairs have of their own; `None`: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnFeatures>,
+}
+
+impl LinkSchema {
+    /// The features of node pairs, by name and kind, those that only candidates have last.
+    pub fn pair_features(&self) -> Vec<(String, Kind)> {
+        let of_ends = self.ends.iter().flat_map(|end| pair_features::names(&end.name, end.kind));
+        of_ends.chain(self.own.into_iter().flat_map(|own| own.names(&self.ends))).collect()
+    }
 }
 
 /// What makes a data set one of links.
@@ -118,12 +154,7 @@ impl EndFeature {
         };
         let (name, description) = (feature.name.clone(), feature.description.clone());
         let Feature { kind, date_order, .. } = *feature;
-        EndFeature { name, kind, unit: feature.unit.clone(), levels, description, date_order }
-    }
-
-    /// The features of pairs that are made of it, by name and kind.
-    pub fn pair_features(&self) -> Vec<(String, Kind)> {
-        pair_features::names(&self.name, self.kind)
+        EndFeature { name, kind, unit: feature.unit.clone(), levels, description, date_order, weight: None }
     }
 
     fn find(&self, data: &Dataset) -> Result<Feature> {
@@ -195,16 +226,29 @@ impl Dataset {
         };
         // Whatever is computed from the graph must not depend on the edges that are candidates.
         let message_graph = self.with_edges(&candidates.messages);
-        let features: Vec<Feature> = match &options.ends {
-            Some(ends) => ends.iter().map(|end| end.find(&message_graph)).collect::<Result<_>>()?,
-            None => message_graph.described(describe)?.features().to_vec(),
+        let (features, ends, own): (Vec<Feature>, Vec<EndFeature>, Option<OwnFeatures>) = match &options.features {
+            LinkFeatures::Known { ends, own } => {
+                let found = ends.iter().map(|end| end.find(&message_graph)).collect::<Result<_>>()?;
+                (found, ends.clone(), *own)
+            }
+            LinkFeatures::All { own } => {
+                let features = message_graph.described(describe)?.features().to_vec();
+                let mut ends: Vec<EndFeature> = features.iter().map(EndFeature::of).collect();
+                let own = own.then(|| OwnFeatures::suited(&ends));
+                for (end, feature) in ends.iter_mut().zip(&features) {
+                    end.weight = own.and_then(|own| own.weight(feature));
+                }
+                (features, ends, own)
+            }
         };
-        if features.is_empty() {
+        if features.is_empty() && own.is_none() {
             return Err(Error::input("the nodes have no features, and links are predicted from those of their ends")
-                .with_remedy(Remedy::Set("describe", "degree".to_owned()).to("make one from the graph itself")));
+                .with_remedy([
+                    Remedy::LeaveOut(&["pair-features"]),
+                    Remedy::Set("describe", "degree".to_owned()).to("make one from the graph itself"),
+                ]));
         }
-        let schema = LinkSchema { division, ends: features.iter().map(EndFeature::of).collect() };
-        self.of_candidates(candidates, &features, schema)
+        self.of_candidates(candidates, &features, LinkSchema { division, ends, own })
     }
 
     /// The distinct edges without self-loops, the smaller end first, ascending.
@@ -264,7 +308,17 @@ impl Dataset {
         let node_ids = ends.iter().map(id).collect();
         let incidence = Incidence::new(&ends, self.node_count());
         let divided = parts.iter().any(|part| *part != SplitPart::Unused);
-        let features = pair_features(features, &incidence);
+        let mut made = pair_features(features, &incidence);
+        if let Some(own) = schema.own {
+            let graph = Graph::new(self.node_count(), messages.iter().copied(), false);
+            let mut nodes = items.clone();
+            nodes.sort_unstable();
+            let of_node: Vec<[u32; 2]> = nodes.iter().map(|node| ends[*node as usize]).collect();
+            let candidates = Candidates { nodes: &nodes, ends: &of_node };
+            let memory = self.run.memory;
+            made.extend(own.features((&schema.ends, features), &graph, &candidates, ends.len(), memory)?);
+        }
+        check_names(&made)?;
         let own = &self.content.tables;
         let links = Links { ends, messages: message_counts, node_offsets: own.node_offsets.clone(), schema, sample };
         let content = Content {
@@ -281,7 +335,7 @@ impl Dataset {
                 ..Tables::default()
             },
             task: Task::Node,
-            features,
+            features: made,
             targets: vec![Target::new(LINK, Some(CLASSES.map(str::to_owned).to_vec()), values)],
             weights: None,
             other_columns: Vec::new(),

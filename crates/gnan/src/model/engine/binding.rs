@@ -99,8 +99,8 @@ impl Binding {
     }
 
     fn bind_distances(&mut self, bound: &BoundFeature<'_>, channel: Option<usize>) {
-        // An unseen category contributes nothing, so any rho will do; its feature may have none of its own.
-        if !bound.is_categorical() {
+        // An unseen category counts where its feature does; a feature without levels has no rho of its own.
+        if !bound.is_categorical() || bound.feature.value_count() > 0 {
             self.rho_of_unit[bound.units()].fill(bound.place.first_rho as u32);
         }
         if let Some(channel) = channel {

@@ -86,7 +86,7 @@ impl Columns {
             columns.structure.push((slots, first));
         }
         for feature in &definition.learned.features {
-            let reach = feature.reach.map_or(definition.reach(), |own| own.and(definition.reach()));
+            let reach = feature.reach_within(definition.reach());
             let own_only = feature.reach == Some(Reach::OWN);
             let by_lens = (0..axis.lenses()).map(|lens| {
                 // A node is at distance 0 of itself by every lens: one of them is enough for its own values.

@@ -18,7 +18,7 @@ use crate::likelihood::{
     Design, DualEstimate, DualProblem, Iteration, PenalisedEstimate, PenalisedProblem, dual_bytes, fit, fit_dual,
     fit_shared_curve, left_out_losses,
 };
-use crate::model::Rho;
+use crate::model::{Rho, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
 use crate::spec::{FitMethod, Spec};
@@ -118,7 +118,7 @@ impl CandidateFit {
         if dual {
             memory.demand(dual_bytes(train.len(), together), "the matrices of a penalised fit")?;
         } else {
-            check_coefficients(columns.count * together)?;
+            check_coefficients(columns.count * together, &train)?;
             memory.demand(Design::fit_bytes(columns.count, together), "the matrix of a penalised fit")?;
         }
         let design = columns.design(&setup.definition, &statistics, &rows);
@@ -347,10 +347,19 @@ impl Spec {
         let knots: Vec<Option<Vec<f64>>> =
             features.iter().map(|feature| feature.effect_knots.as_ref().map(|knots| knots.at.clone())).collect();
         let levels = find_levels(train, train.features(), &knots)?;
-        // Every value has an effect at several distances.
-        let values: usize = features.iter().map(|feature| feature.value_count()).sum();
-        let slots = self.distances.hop_cap.map_or(USUAL_SLOTS, |cap| USUAL_SLOTS.min(cap + 1));
-        let cells = (values * slots).min(train.node_count()) as u64 * train.len() as u64;
+        // Every value has an effect at several distances, that of a node pair itself at one.
+        let reach = model_reach(self, train.links().is_some());
+        let (mut values, mut cells_of_pairs) = (0, 0);
+        for (schema, feature) in features.iter().zip(train.features()) {
+            match feature.own_only {
+                _ if schema.reach_within(reach).is_empty() => {}
+                false => values += schema.value_count(),
+                // A number is between two knots.
+                true => cells_of_pairs += 2,
+            }
+        }
+        let slots = self.distances.hop_cap.map_or(USUAL_SLOTS, |cap| USUAL_SLOTS.min(cap.saturating_add(1)));
+        let cells = ((values * slots).min(train.node_count()) + cells_of_pairs) as u64 * train.len() as u64;
         train.run().memory.demand(BYTES_PER_CELL * cells, "what every item has of every value at every distance")?;
         let names = train.features().iter().map(|feature| feature.name.as_str());
         let request = StatisticsRequest::of(self, Rho::PerFeature, names);
@@ -359,14 +368,19 @@ impl Spec {
 }
 
 /// Refuses more coefficients than can be fitted in sensible time.
-fn check_coefficients(count: usize) -> Result<()> {
-    match count > MOST_COEFFICIENTS {
-        false => Ok(()),
-        true => Err(Error::limit(format!(
-            "a penalised fit of {} coefficients takes too long: at most {} are fitted",
-            number_words(count),
-            number_words(MOST_COEFFICIENTS)
-        ))
-        .with_remedy(Remedy::Set("fit", FitMethod::Gradient.to_string()))),
+fn check_coefficients(count: usize, train: &Dataset) -> Result<()> {
+    if count <= MOST_COEFFICIENTS {
+        return Ok(());
     }
+    let gradient = Remedy::Set("fit", FitMethod::Gradient.to_string());
+    let message = format!(
+        "a penalised fit of {} coefficients takes too long: at most {} are fitted",
+        number_words(count),
+        number_words(MOST_COEFFICIENTS)
+    );
+    Err(match train.features().iter().any(|feature| feature.own_only) {
+        true => Error::limit(message)
+            .with_remedy([gradient, Remedy::Set("hop-cap", "0".to_owned()).to("use the features of node pairs alone")]),
+        false => Error::limit(message).with_remedy(gradient),
+    })
 }
