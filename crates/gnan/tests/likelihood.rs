@@ -4,7 +4,10 @@
 
 use std::ops::ControlFlow;
 
-use gnan::internals::likelihood::{Block, Design, Family, PenalisedEstimate, PenalisedProblem, fit};
+use faer::Mat;
+use gnan::internals::likelihood::{
+    Block, Design, DualProblem, Family, PenalisedEstimate, PenalisedProblem, fit, fit_dual, left_out_losses,
+};
 use gnan::internals::random::Stream;
 
 /// A dense matrix.
@@ -75,7 +78,8 @@ impl World {
         vec![Block::curves(1, 2, 5, 4), Block::table(11, 4, 3, 3)]
     }
 
-    fn fit(&self) -> PenalisedEstimate {
+    /// The estimate, and the loss of every item by a fit without it.
+    fn fit(&self) -> (PenalisedEstimate, Vec<f64>) {
         let mut design = Design::new(COLUMNS);
         for row in &self.rows {
             design.push(row.iter().copied().enumerate().filter(|(_, value)| *value != 0.0));
@@ -88,7 +92,58 @@ impl World {
             targets: &self.targets,
             weights: &self.weights,
         };
-        fit(problem, None, &mut |_| ControlFlow::Continue(())).expect("an estimate")
+        let estimate = fit(problem, None, &mut |_| ControlFlow::Continue(())).expect("an estimate");
+        let left_out = left_out_losses(&problem, &estimate);
+        (estimate, left_out)
+    }
+
+    /// `sum_j lambda_j S_j`.
+    fn penalty(&self, lambdas: &[Vec<f64>]) -> Matrix {
+        let order = self.family.outputs() * COLUMNS;
+        let mut sum = vec![vec![0.0; order]; order];
+        for (lambdas, own) in lambdas.iter().zip(&self.penalties()) {
+            for (lambda, penalty) in lambdas.iter().zip(own) {
+                (0..order).for_each(|i| (0..order).for_each(|j| sum[i][j] += lambda * penalty[i][j]));
+            }
+        }
+        sum
+    }
+
+    /// The gradient of the penalised likelihood by the coefficients, the second derivatives with their sign changed, and the
+    /// log-likelihood without constants; `without` is an item that does not count.
+    fn derivatives(
+        &self,
+        b: &[f64],
+        penalty: &Matrix,
+        variance: f64,
+        without: Option<usize>,
+    ) -> (Vec<f64>, Matrix, f64) {
+        let order = b.len();
+        let mut gradient: Vec<f64> =
+            (0..order).map(|i| -(0..order).map(|j| penalty[i][j] * b[j]).sum::<f64>()).collect();
+        let mut matrix = penalty.clone();
+        let mut log = 0.0;
+        let constant = match self.family {
+            Family::Gaussian => -0.5 * (2.0 * std::f64::consts::PI * variance).ln(),
+            _ => 0.0,
+        };
+        for item in (0..self.rows.len()).filter(|item| self.weights[*item] != 0.0 && Some(*item) != without) {
+            let weight = self.weights[item];
+            let (value, first, second) = self.likelihood(&self.scores(b, item), item, variance);
+            log += weight * (value - constant);
+            for c in 0..first.len() {
+                for i in 0..COLUMNS {
+                    gradient[c * COLUMNS + i] += weight * first[c] * self.rows[item][i];
+                    for d in 0..first.len() {
+                        for j in 0..COLUMNS {
+                            matrix[c * COLUMNS + i][d * COLUMNS + j] +=
+                                weight * second[c][d] * self.rows[item][i] * self.rows[item][j];
+                        }
+                    }
+                }
+            }
+        }
+        (gradient, matrix, log)
     }
 
     /// `S_j` of every block over all coefficients of all outputs, by the definitions of differences.
@@ -248,7 +303,7 @@ fn estimates_are_those_of_the_dense_formulas() {
         (4, Family::Multinomial(3), 300),
     ] {
         let world = World::new(seed, family, items);
-        let found = world.fit();
+        let (found, _) = world.fit();
         assert!(found.converged, "{family:?}: {} iterations", found.iterations);
         let (gradient, marginal, updates) = world.judge(&found);
         let largest = gradient.iter().fold(0.0f64, |largest, g| largest.max(g.abs()));
@@ -260,5 +315,85 @@ fn estimates_are_those_of_the_dense_formulas() {
         }
         // Freedom lies between that of the intercepts and all coefficients.
         assert!(found.freedom > 1.0 && found.freedom < (COLUMNS * family.outputs()) as f64);
+    }
+}
+
+/// The loss of an item that is left out is that of a fit without it: exactly for a quantity, nearly for classes.
+#[test]
+fn losses_of_items_that_are_left_out_are_those_of_fits_without_them() {
+    for (seed, family, items, tolerance) in [
+        (5, Family::Gaussian, 80, 1e-6),
+        (6, Family::Binomial, 150, 0.03),
+        (7, Family::Multinomial(3), 150, 0.05),
+    ] {
+        let world = World::new(seed, family, items);
+        let (found, losses) = world.fit();
+        let penalty = world.penalty(&found.lambdas);
+        for item in (0..items).step_by(7).filter(|item| world.weights[*item] > 0.0) {
+            let mut b = found.coefficients.clone();
+            for _ in 0..12 {
+                let (gradient, mut matrix, _) = world.derivatives(&b, &penalty, found.variance, Some(item));
+                if family.outputs() > 1 {
+                    for i in (0..b.len()).step_by(COLUMNS) {
+                        (0..b.len()).step_by(COLUMNS).for_each(|j| matrix[i][j] += 1.0);
+                    }
+                }
+                let (_, covariance) = inverse(&matrix);
+                for (i, row) in covariance.iter().enumerate() {
+                    b[i] += row.iter().zip(&gradient).map(|(v, g)| v * g).sum::<f64>();
+                }
+            }
+            let scores = world.scores(&b, item);
+            let expected = match family {
+                Family::Gaussian => 0.5 * (world.targets[item] - scores[0]).powi(2),
+                _ => -world.likelihood(&scores, item, 1.0).0,
+            };
+            let near = tolerance * (1.0 + expected.abs());
+            assert!((losses[item] - expected).abs() < near, "{family:?} {item}: {} {expected}", losses[item]);
+        }
+    }
+}
+
+/// Coefficients of the dual form are those at which the penalised likelihood with their prior variances has no slope, and the
+/// marginal likelihood is that of the coefficients.
+#[test]
+fn the_dual_form_is_the_primal_form() {
+    for (seed, family) in [(8, Family::Gaussian), (9, Family::Binomial), (10, Family::Multinomial(3))] {
+        let mut world = World::new(seed, family, 70);
+        world.weights.iter_mut().for_each(|weight| *weight = weight.max(0.5));
+        let groups: [Vec<usize>; 3] = [vec![0], (1..11).collect(), (11..COLUMNS).collect()];
+        let kernels: Vec<Mat<f64>> = (groups.iter())
+            .map(|group| {
+                let product = |i: usize, j: usize| group.iter().map(|c| world.rows[i][*c] * world.rows[j][*c]).sum();
+                Mat::from_fn(70, 70, product)
+            })
+            .collect();
+        let problem =
+            DualProblem { kernels: &kernels, family, targets: &world.targets, weights: &world.weights };
+        let found = fit_dual(problem, &mut |_| ControlFlow::Continue(())).expect("an estimate");
+        let outputs = family.outputs();
+        let order = outputs * COLUMNS;
+        let (mut b, mut penalty) = (vec![0.0; order], vec![vec![0.0; order]; order]);
+        for (c, own) in found.item_weights.iter().enumerate() {
+            for (group, strength) in groups.iter().zip(&found.strengths) {
+                for column in group {
+                    let sum: f64 = own.iter().zip(&world.rows).map(|(a, row)| a * row[*column]).sum();
+                    b[c * COLUMNS + column] = strength * sum;
+                    penalty[c * COLUMNS + column][c * COLUMNS + column] = 1.0 / strength;
+                }
+            }
+        }
+        let (gradient, matrix, log) = world.derivatives(&b, &penalty, found.variance, None);
+        let largest = gradient.iter().fold(0.0f64, |largest, g| largest.max(g.abs()));
+        assert!(largest < 1e-3, "{family:?}: {largest}");
+        let form: f64 = (0..order).map(|i| b[i] * penalty[i][i] * b[i]).sum();
+        let log_penalty: f64 = (0..order).map(|i| penalty[i][i].ln()).sum();
+        let constant = match family {
+            Family::Gaussian => -35.0 * (2.0 * std::f64::consts::PI * found.variance).ln(),
+            _ => 0.0,
+        };
+        let marginal = log + constant - 0.5 * form + 0.5 * log_penalty - 0.5 * inverse(&matrix).0;
+        let near = 1e-4 * marginal.abs();
+        assert!((found.marginal - marginal).abs() < near, "{family:?}: {} {marginal}", found.marginal);
     }
 }

@@ -560,7 +560,7 @@ impl FileModel {
             knots: BTreeMap::new(),
             layers,
             hidden,
-            normalise: spec["statistics"]["normalise"].as_bool().expect("yes or no"),
+            normalise: spec["statistics"]["normalise"].as_bool().unwrap_or(true),
             hop_cap: spec["distances"]["hop-cap"].as_u64().map(|cap| cap as usize),
             silent_unreachable: spec["distances"]["ignore-unreachable"].as_bool().unwrap_or(false),
             links: !learned["links"].is_null(),
