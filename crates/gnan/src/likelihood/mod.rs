@@ -7,17 +7,21 @@
 //!
 //! [`Design`] is `X`, a [`Block`] says which coefficients have which penalties `S_j`, a [`Family`] is the likelihood, and
 //! [`fit`] alternates Newton steps in `b` with generalised Fellner-Schall updates of the lambdas (Wood and Fasiolo 2017). The
-//! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot). Nothing here
-//! knows what the coefficients mean.
+//! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot); a
+//! [`wald_test`] compares sums of them with 0. Nothing here knows what the coefficients mean.
 
+mod chi_squared;
 mod design;
 mod family;
 mod matrix;
 mod newton;
 mod penalty;
+mod wald;
 
+pub use chi_squared::chi_squared_tail;
 pub use design::Design;
 pub use family::Family;
 pub use matrix::InverseRoot;
 pub use newton::{PenalisedEstimate, PenalisedProblem, fit};
 pub use penalty::Block;
+pub use wald::{WaldTest, wald_test};

@@ -366,7 +366,7 @@ fn write_predictions(
         let path = args.output.output.as_ref().expect("a Parquet file was named");
         interrupt::listen("stopping; nothing will be written")?;
         let mut file = AtomicFile::create(path)?;
-        let mut table = ParquetTable::new(file.stream())?;
+        let mut table = ParquetTable::new(file.stream(), writer.has_sds())?;
         explainer.explain_each(
             positions,
             outputs,
@@ -386,7 +386,7 @@ fn write_predictions(
     let list = format == Format::Json && !args.all && positions.len() > 1;
     let document = format == Format::Json && !args.all;
     match format {
-        Format::Csv => sink.write(ExplanationWriter::CSV_HEADER)?,
+        Format::Csv => sink.write(writer.csv_header())?,
         _ if list => sink.write(b"[\n")?,
         _ => {}
     }

@@ -2,15 +2,20 @@
 //!
 //! Where every level of a feature (or knot of a number) has a distance function of its own, the model is linear in its effects:
 //! one effect per value and distance. These are the coefficients of a [`likelihood`](crate::likelihood) problem ([`columns`]), whose
-//! estimate has neither a seed nor a step size and needs no validation items; [`parameters`] makes a model of it.
+//! estimate has neither a seed nor a step size and needs no validation items; [`parameters`] makes a model of it, [`posterior`] keeps how sure it is, and
+//! [`summary`] tests its terms.
 
 mod columns;
 mod parameters;
+mod posterior;
+mod summary;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use columns::Columns;
+use posterior::{keep_posterior, posterior};
+use summary::SummaryInput;
 
 use super::fit::FitItems;
 use super::loss::LaneTargets;
@@ -35,6 +40,8 @@ const BYTES_PER_CELL: u64 = 24;
 /// Columns are divided by a power of their spread before blocks are brought to one spread: 0 leaves rare values to what they
 /// weigh, a half penalises them less. The marginal likelihood decides.
 const SPREAD_POWERS: [f64; 2] = [0.0, 0.5];
+/// The least spread of a column, as a share of the largest in its curve over distance, and of the largest of its feature.
+const LEAST_SPREAD: [f64; 2] = [0.1, 1e-3];
 
 /// The targets of one or several outputs that are fitted together.
 struct TargetPart {
@@ -73,7 +80,7 @@ impl Spec {
         let statistics = self.penalised_statistics(cache.data(), train)?;
         let outcome = resolved.outcome;
         let setup = Setup::of_data(self, resolved, Arc::clone(&statistics), train)?;
-        let columns = Columns::new(&setup.definition, &statistics.axis);
+        let columns = Columns::new(&setup.definition);
         let rows = statistics.rows_of(train)?;
         let parts = target_parts(train, outcome, &setup.resolved);
         let together = parts.iter().map(|part| part.family.outputs()).max().unwrap_or(1);
@@ -130,12 +137,18 @@ impl Spec {
             (false, false) => Ended::Epochs,
         };
         let model = setup.penalised_model(&columns, &found, train, &rows)?;
+        let model = model.with_posterior(posterior(&found, &design, outcome.is_regression()));
+        let input =
+            SummaryInput { model: &model, columns: &columns, found: &found, statistics: &statistics, rows: &rows };
+        let summary = input.summary();
+        let model = keep_posterior(model);
         let valid_loss = setup.mean_loss(&model, if valid.is_empty() { train } else { valid })?;
         let model = model.with_record(|record| {
             record.items = ItemSplit::of(train, valid);
             record.valid_items = valid.len();
             (record.epochs, record.best_epoch, record.ended) = (iterations, iterations, ended);
             record.history = history;
+            record.summary = summary;
         });
         Ok(Fitted { ended, model, valid_loss, train: train.clone(), valid: valid.clone(), tried: Vec::new() })
     }
@@ -190,16 +203,22 @@ fn check_coefficients(count: usize) -> Result<()> {
 fn scaled_design(design: &Design, columns: &Columns, power: f64) -> (Design, Vec<f64>) {
     let mut factors = vec![1.0; design.columns()];
     let spreads: Vec<f64> = design.moments().into_iter().map(|(_, variance)| variance.sqrt()).collect();
-    for block in &columns.blocks {
-        let own = block.first..block.first + block.repeats * block.size;
-        let largest = spreads[own.clone()].iter().copied().fold(0.0, f64::max);
+    let largest_of = |own: Range<usize>| spreads[own].iter().copied().fold(0.0, f64::max);
+    for group in &columns.map.groups {
+        let own = group.coefficients();
+        let largest = largest_of(own.clone());
         if largest == 0.0 {
             continue;
         }
-        let divided = |spread: f64| (spread + 1e-6 * largest).powf(power);
-        let mean_square = |column: usize| (spreads[column] / divided(spreads[column])).powi(2);
+        // What hardly occurs at a distance is no freer there than elsewhere: its curve continues.
+        let divided = |column: usize| {
+            let curve = group.first + (column - group.first) / group.size * group.size;
+            let least = (LEAST_SPREAD[0] * largest_of(curve..curve + group.size)).max(LEAST_SPREAD[1] * largest);
+            spreads[column].max(least).powf(power)
+        };
+        let mean_square = |column: usize| (spreads[column] / divided(column)).powi(2);
         let pooled = (own.clone().map(mean_square).sum::<f64>() / own.len() as f64).sqrt();
-        own.for_each(|column| factors[column] = 1.0 / (divided(spreads[column]) * pooled));
+        own.for_each(|column| factors[column] = 1.0 / (divided(column) * pooled));
     }
     let mut scaled = design.clone();
     scaled.scale_columns(&factors);
