@@ -18,9 +18,9 @@ use crate::style::{dim, heading};
 use crate::table::{Align, Table, shorten};
 
 const EXAMPLES: &str = examples!(
-    "gnan train my-data/ --fit penalised && gnan summary model.gnan",
-    "gnan summary model.gnan --all",
-    "gnan summary model.gnan --json | jq '.terms[] | {name, p_value}'",
+    "gnan train solubility --fit penalised -o penalised.gnan && gnan summary penalised.gnan",
+    "gnan summary penalised.gnan --all",
+    "gnan summary penalised.gnan --json | jq '.terms[] | {name, p_value}'",
 );
 
 /// Arguments of `gnan summary`.
