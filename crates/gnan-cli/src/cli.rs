@@ -6,7 +6,7 @@ use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 use crate::args::GeneralArgs;
 use crate::commands::{
     bootstrap, completions, data, demo, evaluate, explain, export, inspect, plan, plot, predict, report, reproduce,
-    selftest, train,
+    selftest, summary, train,
 };
 use crate::style;
 
@@ -60,6 +60,8 @@ pub enum Command {
     Export(export::ExportArgs),
     /// What is in a model file
     Inspect(inspect::InspectArgs),
+    /// Which features of a penalised fit have a reliable effect: degrees of freedom and p-values
+    Summary(summary::SummaryArgs),
     /// The paper's table by its protocols, over every data set found
     Reproduce(reproduce::ReproduceArgs),
     /// Plant truths, train on what they make, and see how well they are recovered

@@ -18,6 +18,8 @@ const NAME_WIDTH: usize = 40;
 /// A ledger as a table.
 pub struct LedgerTable {
     table: Table,
+    /// Whether a column has standard deviations.
+    has_sds: bool,
     precision: Precision,
 }
 
@@ -25,6 +27,7 @@ pub struct LedgerTable {
 struct Line {
     name: String,
     amount: f64,
+    sd: Option<f64>,
     remark: String,
 }
 
@@ -37,23 +40,24 @@ impl LedgerTable {
 
     /// The same; terms are called by a noun.
     pub fn named(ledger: &Ledger, structure: &str, total_name: &str, noun: &str) -> LedgerTable {
-        let line = |name: &str, amount: f64, remark: &str| Line {
+        let line = |name: &str, amount: f64, sd: Option<f64>, remark: &str| Line {
             name: shorten(name, NAME_WIDTH),
             amount,
+            sd,
             remark: remark.to_owned(),
         };
         let base = match ledger.reference {
             Reference::Average => "the average of the training items",
             Reference::Zero => "the same for all",
         };
-        let mut lines = vec![line("base", ledger.base, base)];
+        let mut lines = vec![line("base", ledger.base, None, base)];
         if ledger.by != By::Receiver {
-            lines.push(line("structure", ledger.structure, structure));
+            lines.push(line("structure", ledger.structure, ledger.structure_sd, structure));
         }
-        let average = |amount| line("average item", amount, "less what all this is on average");
+        let average = |amount| line("average item", amount, None, "less what all this is on average");
         lines.extend(ledger.average_item.map(average));
-        lines.extend(ledger.terms.iter().map(|term| line(&term.name, term.amount, "")));
-        lines.extend(ledger.rest.map(|(others, sum)| line(&counted_more(others, noun), sum, "together")));
+        lines.extend(ledger.terms.iter().map(|term| line(&term.name, term.amount, term.sd, "")));
+        lines.extend(ledger.rest.map(|(others, sum)| line(&counted_more(others, noun), sum, None, "together")));
         LedgerTable::of_lines(&lines, noun, total_name, ledger)
     }
 
@@ -67,26 +71,46 @@ impl LedgerTable {
         let mut sums = vec![0];
         units.iter().for_each(|units| sums.push(sums[sums.len() - 1] + units));
         let waterfall = Waterfall::new(sums.iter().map(|sum| *sum as f64), BAR_WIDTH);
-        let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Left, Align::Left]);
-        table = table.header([noun, &format!("adds{}", precision.words()), "so far"]);
+        // Standard deviations stand beside amounts, in the same digits.
+        let has_sds = lines.iter().any(|line| line.sd.is_some());
+        let with_sd = |mut cells: Vec<(String, Style)>, sd: Option<f64>| {
+            if has_sds {
+                let sd = sd.map(|sd| format!("± {}", precision.unsigned(sd))).unwrap_or_default();
+                cells.insert(2, (sd, DIM));
+            }
+            cells
+        };
+        let mut columns = vec![Align::Left, Align::Right, Align::Right, Align::Left, Align::Left];
+        columns.extend(has_sds.then_some(Align::Left));
+        if has_sds {
+            columns[2..4].fill(Align::Right);
+        }
+        let mut header = vec![noun.to_owned(), format!("adds{}", precision.words()), "so far".to_owned()];
+        if has_sds {
+            header.insert(2, "sd".to_owned());
+        }
+        let mut table = Table::new(&columns).header(header);
         for ((line, units), ends) in lines.iter().zip(units).zip(sums.windows(2)) {
-            table.painted_row(vec![
+            let cells = vec![
                 (line.name.clone(), Style::new()),
                 (precision.show(units), signed(units as f64)),
                 (precision.show(ends[1]), DIM),
                 waterfall.step(ends[0] as f64, ends[1] as f64),
                 (line.remark.clone(), DIM),
-            ]);
+            ];
+            table.painted_row(with_sd(cells, line.sd));
         }
         table.rule(2);
-        table.styled_row(BOLD, [total_name.to_owned(), precision.show(total)]);
-        LedgerTable { table, precision }
+        let total = vec![(total_name.to_owned(), BOLD), (precision.show(total), BOLD)];
+        table.painted_row(with_sd(total, ledger.prediction_sd));
+        LedgerTable { table, has_sds, precision }
     }
 
     /// Adds a number to compare the total with.
     pub fn compare(&mut self, style: Style, name: &str, amount: f64, remark: &str) {
         let amount = self.precision.show(self.precision.units(amount));
-        self.table.styled_row(style, [name, &amount, "", "", remark]);
+        let empty = vec![""; 2 + usize::from(self.has_sds)];
+        self.table.styled_row(style, [name, &amount].into_iter().chain(empty).chain([remark]));
     }
 
     /// The ledger as text.
@@ -111,7 +135,7 @@ mod tests {
     use gnan::explain::Term;
 
     fn printed(amounts: &[f64], prediction: f64) -> String {
-        let terms = amounts.iter().map(|amount| Term { name: "x".to_owned(), amount: *amount }).collect();
+        let terms = amounts.iter().map(|amount| Term { name: "x".to_owned(), amount: *amount, sd: None }).collect();
         let total = amounts.iter().sum();
         let (id, output, by) = ("g".to_owned(), "y".to_owned(), By::Feature);
         let ledger = Ledger {
@@ -121,11 +145,13 @@ mod tests {
             reference: Reference::Zero,
             base: 0.0,
             structure: 0.0,
+            structure_sd: None,
             average_item: None,
             terms,
             rest: None,
             total,
             prediction,
+            prediction_sd: None,
             probability: None,
         };
         anstream::adapter::strip_str(&LedgerTable::new(&ledger, "", "total").render()).to_string()

@@ -1,8 +1,8 @@
-//! The 95 % intervals of a model's figures, found by what they belong to. Without a bootstrap there are none, and figures
-//! show the estimate alone.
+//! The 95 % intervals of a model's figures, found by what they belong to. A penalised fit has them at once, another model by a
+//! bootstrap; without one there are none, and figures show the estimate alone.
 
 use gnan::Intervals;
-use gnan::bootstrap::Band;
+use gnan::bootstrap::{Band, BandKind};
 use gnan::explain::{Overview, Point};
 use gnan::model::Rho;
 
@@ -21,9 +21,25 @@ impl<'a> Bands<'a> {
         Bands { intervals }
     }
 
-    /// Number of replicates behind the bands; `None` without intervals.
+    /// Number of replicates behind the bands; `None` without a bootstrap.
     pub fn resamples(&self) -> Option<usize> {
-        self.intervals.map(|intervals| intervals.resamples)
+        self.intervals.map(|intervals| intervals.resamples).filter(|resamples| *resamples > 0)
+    }
+
+    /// Where the bands come from; `None` without intervals.
+    pub fn kind(&self) -> Option<BandKind> {
+        self.intervals.map(|intervals| intervals.kind)
+    }
+
+    /// Where the bands come from, in words.
+    fn origin(&self) -> Option<String> {
+        Some(match self.kind()? {
+            BandKind::Bootstrap => format!("from {} bootstrap replicates", self.resamples().unwrap_or(0)),
+            BandKind::Pointwise => "from the penalised fit, each for one number by itself".to_owned(),
+            BandKind::Simultaneous => {
+                "from the penalised fit, for all values and distances of a feature at once".to_owned()
+            }
+        })
     }
 
     /// Whether there are intervals.
@@ -56,7 +72,7 @@ impl<'a> Bands<'a> {
 
     /// The band of a heatmap cell.
     pub(crate) fn product(&self, k: usize, point: &Point, slot: usize, c: usize) -> Option<[f64; 2]> {
-        ends(self.intervals?.products.get(k)?.get(self.place(k, point)?)?.get(slot)?.get(c))
+        ends(self.intervals?.effect_at(k, point.value(), slot, c).as_ref())
     }
 
     pub(crate) fn structure(&self, slot: usize, c: usize) -> Option<[f64; 2]> {
@@ -77,14 +93,14 @@ impl<'a> Bands<'a> {
 
     /// The sentence of a caption about bands.
     pub(crate) fn words(&self) -> String {
-        let words = |resamples| format!(" Bands and whiskers: 95 % intervals from {resamples} bootstrap replicates.");
-        self.resamples().map(words).unwrap_or_default()
+        let words = |origin| format!(" Bands and whiskers: 95 % intervals {origin}.");
+        self.origin().map(words).unwrap_or_default()
     }
 
     /// The sentence of a caption about the cells of a heatmap.
     pub(crate) fn cell_words(&self) -> String {
-        let words = |n| format!(" Marked corner: the 95 % interval ({n} bootstrap replicates) contains 0.");
-        self.resamples().map(words).unwrap_or_default()
+        let words = |origin| format!(" Marked corner: the 95 % interval ({origin}) contains 0.");
+        self.origin().map(words).unwrap_or_default()
     }
 
     /// The verdict on the effect of a feature.
@@ -99,6 +115,9 @@ impl<'a> Bands<'a> {
         let words = rhos.filter_map(|(rho, verdicts)| {
             let outputs =
                 if verdicts.len() == overview.outputs.len() { &overview.outputs } else { &overview.shown_outputs };
+            if verdicts.iter().all(String::is_empty) {
+                return None;
+            }
             let what = if rho.anchor.is_some() { "Influence of" } else { "Effect of" };
             Some(format!("{what} {} by distance: {}.", one_line(&rho.name), named(verdicts, outputs)?))
         });

@@ -1,8 +1,11 @@
 //! Prediction: from a model and data to outputs, probabilities and classes, and to metrics where targets are known.
 
+mod band;
 mod lines;
 
 use std::sync::Arc;
+
+pub use band::PredictionBand;
 
 use crate::dataset::{
     Dataset, DatasetOptions, KnownFeature, LinkFeatures, LinkOptions, LinkPairs, LinkSchema, Outcome, Problem, Target,
@@ -40,6 +43,8 @@ pub struct Prediction {
     pub probabilities: Vec<f64>,
     /// The most probable class (binary, multiclass), or one class per target (multi-label); else empty.
     pub classes: Vec<String>,
+    /// How sure the model is of each class, or of each target; empty where it does not know.
+    pub bands: Vec<PredictionBand>,
     /// Why there is no prediction: a row that cannot be read has an empty one, so that rows match.
     pub problem: Option<String>,
 }
@@ -52,6 +57,7 @@ impl Prediction {
             outputs: Vec::new(),
             probabilities: Vec::new(),
             classes: Vec::new(),
+            bands: Vec::new(),
             problem: Some(row.reason.clone()),
         }
     }
@@ -218,9 +224,22 @@ impl Model {
         mut visit: impl FnMut(Prediction) -> std::result::Result<(), E>,
     ) -> std::result::Result<Remarks, E> {
         let width = self.outputs().max(1);
+        let features = self.features_of(data)?;
+        let levels = if self.has_prediction_bands() { Some(self.levels(data, &features)?) } else { None };
         let novelty = self.outputs_each(data, |first, outputs| {
+            let bands = match &levels {
+                Some(levels) => {
+                    let some: Vec<usize> = (first..first + outputs.len() / width).collect();
+                    self.prediction_bands(&data.subset(&some), &features, levels, outputs)?
+                }
+                None => Vec::new(),
+            };
+            let mut bands = bands.into_iter();
             let mut rows = data.items()[first..].iter().zip(outputs.chunks_exact(width));
-            rows.try_for_each(|(item, row)| visit(self.prediction(data.item_id(*item), row)))
+            rows.try_for_each(|(item, row)| {
+                let bands = bands.next().unwrap_or_default();
+                visit(Prediction { bands, ..self.prediction(data.item_id(*item), row) })
+            })
         })?;
         let definition = self.definition();
         let used = |name: &String| {
@@ -287,7 +306,7 @@ impl Model {
             }
             Outcome::Regression | Outcome::MultiRegression => Vec::new(),
         };
-        Prediction { id, outputs: outputs.to_vec(), probabilities, classes, problem: None }
+        Prediction { id, outputs: outputs.to_vec(), probabilities, classes, bands: Vec::new(), problem: None }
     }
 
     /// How well the model does on the labelled items of `data`.

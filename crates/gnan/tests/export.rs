@@ -257,6 +257,8 @@ impl Tables {
                         "effect" => {
                             feature.effects.insert(level.to_owned(), values);
                         }
+                        // How sure the model is of an effect, which no prediction needs.
+                        "effect sd" => assert!(values.iter().all(|sd| *sd >= 0.0)),
                         "centre" => {
                             let lens: usize = level.parse().unwrap();
                             if lens == feature.centre.len() {

@@ -321,11 +321,9 @@ fn estimates_are_those_of_the_dense_formulas() {
 /// The loss of an item that is left out is that of a fit without it: exactly for a quantity, nearly for classes.
 #[test]
 fn losses_of_items_that_are_left_out_are_those_of_fits_without_them() {
-    for (seed, family, items, tolerance) in [
-        (5, Family::Gaussian, 80, 1e-6),
-        (6, Family::Binomial, 150, 0.03),
-        (7, Family::Multinomial(3), 150, 0.05),
-    ] {
+    for (seed, family, items, tolerance) in
+        [(5, Family::Gaussian, 80, 1e-6), (6, Family::Binomial, 150, 0.03), (7, Family::Multinomial(3), 150, 0.05)]
+    {
         let world = World::new(seed, family, items);
         let (found, losses) = world.fit();
         let penalty = world.penalty(&found.lambdas);
@@ -368,8 +366,7 @@ fn the_dual_form_is_the_primal_form() {
                 Mat::from_fn(70, 70, product)
             })
             .collect();
-        let problem =
-            DualProblem { kernels: &kernels, family, targets: &world.targets, weights: &world.weights };
+        let problem = DualProblem { kernels: &kernels, family, targets: &world.targets, weights: &world.weights };
         let found = fit_dual(problem, &mut |_| ControlFlow::Continue(())).expect("an estimate");
         let outputs = family.outputs();
         let order = outputs * COLUMNS;

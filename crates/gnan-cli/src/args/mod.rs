@@ -1,5 +1,6 @@
 //! Arguments that several commands share, and how they become the library's options.
 
+mod bands_args;
 mod data_args;
 mod general_args;
 mod output_args;
@@ -7,6 +8,7 @@ mod palette_args;
 mod search_args;
 mod spec_args;
 
+pub use bands_args::BandsArgs;
 pub use data_args::{DataArgs, LookArgs, ReadArgs, fetched};
 pub use general_args::{GeneralArgs, load_model, run};
 pub use output_args::{ForceArgs, OutputArgs, Sink, check_can_write};

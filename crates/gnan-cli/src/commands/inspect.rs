@@ -13,6 +13,7 @@ use gnan_report::words;
 use serde::Serialize;
 
 use super::data::{FIRST_ROWS, NAME_WIDTH, rest};
+use super::summary::terms;
 use crate::args::arguments;
 use crate::args::heading::OUTPUT;
 use crate::cli::examples;
@@ -136,6 +137,9 @@ fn describe(model: &Model, shown: usize) -> String {
     text.push_str(&format!("\n{}\n", heading(counted(definition.learned.features.len(), "feature"))));
     text.push_str(&features(&definition.learned.features, shown).render());
     text.push_str(&rest(definition.learned.features.len(), shown));
+    if let Some(summary) = &record.summary {
+        text.push_str(&format!("\n{}", terms(definition, summary, shown)));
+    }
     text.push_str(&format!("\n{}", rho_lines(model, shown)));
     text
 }

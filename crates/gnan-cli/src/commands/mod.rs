@@ -14,6 +14,7 @@ pub mod predict;
 pub mod report;
 pub mod reproduce;
 pub mod selftest;
+pub mod summary;
 pub mod train;
 
 use crate::cli::{Cli, Command};
@@ -36,6 +37,7 @@ pub fn run(cli: Cli) -> Result<Completion> {
         Command::Bootstrap(args) => bootstrap::run(&args, json),
         Command::Export(args) => export::run(&args, json),
         Command::Inspect(args) => inspect::run(&args, json),
+        Command::Summary(args) => summary::run(&args, json),
         Command::Reproduce(args) => reproduce::run(&args, json),
         Command::Selftest(args) => selftest::run(&args, json),
         Command::Completions(args) => completions::run(&args),

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::explain::names;
 use crate::args::heading::OUTPUT;
-use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write};
+use crate::args::{BandsArgs, ForceArgs, PaletteArgs, ReadArgs, check_can_write};
 use crate::cli::examples;
 use crate::exit::{Completion, Result};
 use crate::intervals;
@@ -100,6 +100,9 @@ pub struct PlotArgs {
     width: u16,
 
     #[command(flatten)]
+    bands: BandsArgs,
+
+    #[command(flatten)]
     palette: PaletteArgs,
 
     #[command(flatten)]
@@ -141,7 +144,7 @@ pub fn run(args: &PlotArgs, json: bool) -> Result<Completion> {
 
 /// The model's own figures.
 fn of_model(args: &PlotArgs, model: &Model, data: Option<&Dataset>) -> Result<Vec<Figure>> {
-    let intervals = intervals::beside(&args.model, model);
+    let intervals = intervals::of_model(&args.model, model, args.bands);
     let (canonical, overview): (_, Overview) = match data {
         None => (model.canonical(), model.overview()),
         Some(data) => {

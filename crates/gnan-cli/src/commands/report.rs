@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gnan::Error;
+use gnan::bootstrap::BandKind;
 use gnan::output::write_atomically;
 use gnan_report::Palette;
 use gnan_report::bands::Bands;
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use super::explain::names;
 use crate::args::heading::{DATA, OUTPUT};
-use crate::args::{ForceArgs, PaletteArgs, ReadArgs, check_can_write, train_command};
+use crate::args::{BandsArgs, ForceArgs, PaletteArgs, ReadArgs, check_can_write, train_command};
 use crate::cli::examples;
 use crate::exit::{Completion, Result};
 use crate::intervals;
@@ -54,6 +55,9 @@ pub struct ReportArgs {
     output: PathBuf,
 
     #[command(flatten)]
+    bands: BandsArgs,
+
+    #[command(flatten)]
     palette: PaletteArgs,
 
     #[command(flatten)]
@@ -66,6 +70,7 @@ struct Document<'a> {
     report: &'a Path,
     bytes: usize,
     resamples: Option<usize>,
+    bands: Option<BandKind>,
 }
 
 /// Runs `gnan report`.
@@ -80,7 +85,7 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<Completion> {
     let data = args.read.open_for(&model, &args.data)?;
     let wanted =
         if args.id.is_empty() { Vec::new() } else { names::items(&data, &args.id, "gnan predict MODEL DATA")? };
-    let intervals = intervals::beside(&args.model, &model);
+    let intervals = intervals::of_model(&args.model, &model, args.bands);
     let report = Report {
         model: &model,
         data: &data,
@@ -95,7 +100,12 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<Completion> {
     };
     let page = write(&report, &args.output).map_err(|error| error.in_file(&args.data))?;
     if json {
-        print_json(&Document { report: &args.output, bytes: page, resamples: report.bands.resamples() })?;
+        print_json(&Document {
+            report: &args.output,
+            bytes: page,
+            resamples: report.bands.resamples(),
+            bands: report.bands.kind(),
+        })?;
     } else {
         print(format!("wrote {}: open it in any browser; it needs no network", heading(args.output.display())))?;
     }
@@ -107,6 +117,7 @@ fn options(args: &ReportArgs) -> String {
     let mut words: Vec<String> = Vec::new();
     words.extend(args.test_share.map(|share| format!("--test-share {share}")));
     words.extend(args.id.iter().map(|id| format!("--id={}", quoted(id))));
+    words.extend(args.bands.simultaneous().then(|| "--bands simultaneous".to_owned()));
     words.extend((args.palette.palette() == Palette::GreenRed).then(|| "--palette green-red".to_owned()));
     words.extend(args.read.arguments().iter().map(|argument| quoted(argument)));
     words.iter().map(|word| format!(" {word}")).collect()

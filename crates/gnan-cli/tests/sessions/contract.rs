@@ -55,6 +55,7 @@ fn help_has_a_summary_groups_and_examples() {
         "explain",
         "export",
         "inspect",
+        "summary",
         "completions",
     ] {
         let help = desk.works(&format!("{command} --help")).shows("Examples:").shows("General options:").stdout;

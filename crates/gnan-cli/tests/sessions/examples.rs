@@ -16,7 +16,7 @@ const NOT_RUN: [(&str, &str); 4] = [
 ];
 
 /// Commands, whose help has examples.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "demo",
     "train",
     "evaluate",
@@ -27,6 +27,7 @@ const COMMANDS: [&str; 18] = [
     "bootstrap",
     "export",
     "inspect",
+    "summary",
     "plan",
     "reproduce",
     "selftest",

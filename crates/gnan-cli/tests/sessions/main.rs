@@ -1,5 +1,6 @@
 //! The command as people use it: every test is a session at a shell, in a folder of its own.
 
+mod bands;
 mod browser;
 mod catalogue;
 mod config;

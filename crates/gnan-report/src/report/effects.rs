@@ -380,6 +380,7 @@ mod tests {
         let band =
             |half: f64| vec![-1.0, 1.0].into_iter().map(|x| vec![Band { low: x - half, high: x + half }]).collect();
         let intervals = |halves: [f64; 2]| Intervals {
+            kind: Default::default(),
             resamples: 100,
             points: Points { features: vec![points.clone(); 2] },
             rho: Vec::new(),

@@ -18,6 +18,7 @@ mod figures;
 mod html;
 mod performance;
 mod reproduce;
+mod terms;
 
 use gnan::evaluate::Judgement;
 use gnan::explain::{Explainer, Overview};
@@ -51,7 +52,7 @@ pub struct Report<'a> {
     pub model: &'a Model,
     /// Data to show it on: best all that it was trained on, with the parts that it was not.
     pub data: &'a Dataset,
-    /// 95 % intervals, where a bootstrap was made.
+    /// 95 % intervals, where there are any: of a penalised fit, or of a bootstrap.
     pub bands: Bands<'a>,
     /// The share of items that training set aside at random as test items, for a model that does not remember them.
     pub test_share: Option<f64>,
@@ -102,7 +103,7 @@ impl Report<'_> {
             ("glance", "In short", glance),
             ("performance", "How well it predicts", performance),
             ("figures", "The whole model in figures", self.model_figures_html(&model_figures, &overview, &mut figures)),
-            ("features", "Feature by feature", features::html(&model_figures, &overview, self.bands, &mut figures)),
+            ("features", "Feature by feature", self.features_html(&model_figures, &overview, &mut figures)),
             ("examples", "Predictions, term by term", examples.html(self, &mut figures)),
             ("care", "What to be careful about", list(&cautions)),
             ("model", "What the model is", self.model_html()),
@@ -121,6 +122,13 @@ impl Report<'_> {
             main { @for (id, heading, inner) in &sections { section id=(id) { h2 { (heading) } (inner) } } }
         };
         Ok(page::document(&title, PAGE_STYLE, self.palette.class(), &body))
+    }
+
+    fn features_html(&self, drawn: &ModelFigures<'_>, overview: &Overview, figures: &mut Figures) -> Markup {
+        html! {
+            (terms::html(self.model.definition()))
+            (features::html(drawn, overview, self.bands, figures))
+        }
     }
 
     fn model_html(&self) -> Markup {

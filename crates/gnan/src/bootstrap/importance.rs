@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::explain::{Canonical, FeatureValue};
+use crate::explain::{Canonical, value_of_unit};
 use crate::files::Task;
 use crate::model::Model;
-use crate::statistics::{LevelValues, Statistics};
+use crate::statistics::Statistics;
 
 /// Most cells that are held in memory for a node task, about; then only some of the items are looked at.
 const MOST_ENTRIES: usize = 20_000_000;
@@ -127,11 +127,17 @@ impl<'a> ImportanceCells<'a> {
             let slot = usize::from(*slot);
             let product = match feature {
                 None => canonical.structure()[slot].clone(),
-                Some(k) if canonical.has_level_rhos(*k) => canonical.product(*k, self.value(*k, *unit), slot),
+                Some(k) if canonical.has_level_rhos(*k) => {
+                    canonical.product(*k, value_of_unit(&self.statistics.levels.features[*k], *unit), slot)
+                }
                 Some(k) => {
                     // Cells come unit by unit, and a shape function is evaluated once for all slots.
                     if last.as_ref().is_none_or(|(before, _)| before != unit) {
-                        last = Some((*unit, canonical.shape_times_largest(*k, self.value(*k, *unit))));
+                        last = Some((
+                            *unit,
+                            canonical
+                                .shape_times_largest(*k, value_of_unit(&self.statistics.levels.features[*k], *unit)),
+                        ));
                     }
                     let shape = last.as_ref().and_then(|(_, shape)| shape.as_ref());
                     let rho = &rhos[canonical.rho_of(*k, 0)][slot];
@@ -144,17 +150,6 @@ impl<'a> ImportanceCells<'a> {
             products.extend(definition.shown(&product));
         }
         products
-    }
-
-    /// The value that a unit of a feature stands for.
-    fn value(&self, k: usize, unit: u32) -> FeatureValue<'_> {
-        let levels = &self.statistics.levels.features[k];
-        let level = (unit - levels.units.start) as usize;
-        match &levels.values {
-            _ if levels.missing == Some(unit) => FeatureValue::Missing,
-            LevelValues::Numbers(numbers) => FeatureValue::Number(numbers[level]),
-            LevelValues::Names(names) => FeatureValue::Level(&names[level]),
-        }
     }
 }
 

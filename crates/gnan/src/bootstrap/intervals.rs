@@ -19,6 +19,19 @@ use super::verdict;
 /// A level that more than this share of the resamples lacks has too few graphs behind it for a verdict.
 const MOST_ABSENT: f64 = 0.05;
 
+/// Where bands come from, and what they hold for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BandKind {
+    /// From replicates of a bootstrap, number by number.
+    #[default]
+    Bootstrap,
+    /// From the posterior of a penalised fit, number by number.
+    Pointwise,
+    /// From the posterior of a penalised fit, for all values and distances of a feature at once.
+    Simultaneous,
+}
+
 /// 95 % bands around the numbers of a model, and what follows from them in words.
 ///
 /// ```
@@ -35,7 +48,9 @@ const MOST_ABSENT: f64 = 0.05;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Intervals {
-    /// Number of replicates behind them.
+    /// Where they come from.
+    pub kind: BandKind,
+    /// Number of replicates behind them; 0 where they come from a posterior.
     pub resamples: usize,
     /// Where every shape function was looked at.
     pub points: Points,
@@ -101,6 +116,7 @@ impl Intervals {
             flat.chunks_exact(shown.max(1)).map(<[Band]>::to_vec).collect()
         };
         let mut intervals = Intervals {
+            kind: BandKind::Bootstrap,
             resamples: replicates.len(),
             points: points.clone(),
             rho: rho.collect(),

@@ -30,7 +30,17 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
     // Where every level has a rho of its own, the effects of the level decide; they are centred, rho is not.
     let items = if canonical.definition().learned.task == Task::Graph { "graphs" } else { "nodes" };
     for (k, points) in intervals.points.features.iter().enumerate().filter(|(k, _)| canonical.has_level_rhos(*k)) {
+        // The numbers between which effects are interpolated have no names of their own.
+        if matches!(points.first(), Some(Point::Number(_)))
+            && canonical.definition().learned.features[k].kind != Kind::Binary
+        {
+            let known = canonical.definition().learned.features[k].known_values();
+            (0..known).for_each(|knot| verdicts[canonical.rho_of(k, knot)].fill(String::new()));
+        }
         for (p, point) in points.iter().enumerate() {
+            if matches!(point, Point::Number(_)) && verdicts[canonical.rho_at(k, point)].iter().all(String::is_empty) {
+                continue;
+            }
             let words = |c: usize| match intervals.too_few[k][p] {
                 true => Effect::Unknown.words(items),
                 false => output(&intervals.products[k][p], c),
@@ -62,6 +72,9 @@ pub(super) fn on_rhos(canonical: &Canonical, intervals: &Intervals) -> Vec<Vec<S
     }
     if canonical.definition().learned.rho != Rho::Shared {
         for r in (1..verdicts.len()).filter(|r| says_nothing(canonical, intervals, *r)) {
+            if verdicts[r].iter().all(String::is_empty) {
+                continue;
+            }
             verdicts[r].fill("nothing to weigh: what it weighs has no reliable effect".to_owned());
         }
     }

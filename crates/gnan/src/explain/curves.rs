@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
 use crate::files::{Kind, Values};
-use crate::model::{FeatureSchema, Model};
+use crate::model::{Definition, FeatureSchema, Model};
 
 use super::canonical::{Canonical, CanonicalLevel, FeatureValue};
 
@@ -84,6 +84,25 @@ impl Points {
         Ok(Points {
             features: schemas.iter().zip(features.iter()).map(|(schema, found)| points_of(schema, found)).collect(),
         })
+    }
+}
+
+impl Points {
+    /// The same of a penalised model, without data: the knots of numbers, what lies halfway between them, and the deciles.
+    pub(crate) fn of_knots(definition: &Definition) -> Points {
+        let points = |schema: &FeatureSchema| -> Vec<Point> {
+            let mut numbers: Vec<f64> = schema.effect_knots.iter().flat_map(|knots| knots.at.clone()).collect();
+            if schema.kind != Kind::Binary {
+                let between: Vec<f64> = numbers.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect();
+                numbers.extend(between.iter().chain(&schema.deciles));
+            }
+            numbers.sort_by(f64::total_cmp);
+            numbers.dedup();
+            let levels = schema.levels.iter().map(|level| Point::Level(level.name.clone()));
+            let missing = schema.missing.map(|_| Point::Missing);
+            levels.chain(numbers.into_iter().map(Point::Number)).chain(missing).collect()
+        };
+        Points { features: definition.learned.features.iter().map(points).collect() }
     }
 }
 

@@ -9,6 +9,8 @@ use serde::{Serialize, Serializer};
 use super::explanation::{Contribution, Explanation};
 use super::ledger::By;
 use super::output::Output;
+use super::part_sds::PartSds;
+use super::reference::Reference;
 use super::verification::Verification;
 use crate::dataset::Outcome;
 use crate::error::{Error, Result};
@@ -43,6 +45,8 @@ pub struct ExplanationRow {
     pub term: String,
     /// The number.
     pub amount: f64,
+    /// Its standard deviation, where it is known.
+    pub sd: Option<f64>,
 }
 
 impl ExplanationWriter<'_> {
@@ -79,12 +83,12 @@ impl ExplanationWriter<'_> {
     pub fn rows(&self, why: &Explanation) -> Vec<ExplanationRow> {
         let mut rows = Vec::new();
         for output in &self.outputs {
-            let mut add = |by: &'static str, term: String, amount: f64| {
-                rows.push(ExplanationRow { id: why.id.clone(), output: output.name.clone(), by, term, amount });
+            let mut add = |by: &'static str, term: String, amount: f64, sd: Option<f64>| {
+                rows.push(ExplanationRow { id: why.id.clone(), output: output.name.clone(), by, term, amount, sd });
             };
             let whole = output.ledger(why, By::Feature);
-            add("base", String::new(), whole.base);
-            add("structure", String::new(), whole.structure);
+            add("base", String::new(), whole.base, None);
+            add("structure", String::new(), whole.structure, whole.structure_sd);
             for by in self.by.iter().filter(|by| why.has(**by)) {
                 let ledger = output.ledger(why, *by);
                 let ledger = match self.most_nodes {
@@ -92,16 +96,16 @@ impl ExplanationWriter<'_> {
                     _ => ledger,
                 };
                 if let Some(amount) = ledger.average_item {
-                    add(by.name(), "average item".to_owned(), amount);
+                    add(by.name(), "average item".to_owned(), amount, None);
                 }
-                ledger.terms.into_iter().for_each(|term| add(by.name(), term.name, term.amount));
+                ledger.terms.into_iter().for_each(|term| add(by.name(), term.name, term.amount, term.sd));
                 if let Some((others, sum)) = ledger.rest {
-                    add(by.name(), more_parts(others), sum);
+                    add(by.name(), more_parts(others), sum, None);
                 }
             }
-            add("total", String::new(), whole.total);
-            add("prediction", String::new(), whole.prediction);
-            whole.probability.into_iter().for_each(|probability| add("probability", String::new(), probability));
+            add("total", String::new(), whole.total, whole.prediction_sd);
+            add("prediction", String::new(), whole.prediction, whole.prediction_sd);
+            whole.probability.into_iter().for_each(|probability| add("probability", String::new(), probability, None));
         }
         rows
     }
@@ -135,14 +139,25 @@ impl ExplanationWriter<'_> {
         nodes
     }
 
+    /// Whether rows have standard deviations: the model was fitted by penalised likelihood.
+    pub fn has_sds(&self) -> bool {
+        self.definition.record.summary.is_some()
+    }
+
     /// The header of the CSV table.
-    pub const CSV_HEADER: &'static [u8] = b"id,output,by,term,amount\n";
+    pub fn csv_header(&self) -> &'static [u8] {
+        if self.has_sds() { b"id,output,by,term,amount,sd\n" } else { b"id,output,by,term,amount\n" }
+    }
 
     /// The rows of an explanation in the CSV table.
     pub fn csv_rows(&self, why: &Explanation) -> Result<Vec<u8>> {
         let mut table = csv::Writer::from_writer(Vec::new());
-        for ExplanationRow { id, output, by, term, amount } in self.rows(why) {
-            table.write_record([id.as_str(), &output, by, &term, &amount.to_string()]).map_err(broken)?;
+        for ExplanationRow { id, output, by, term, amount, sd } in self.rows(why) {
+            let amount = amount.to_string();
+            let sd = self.has_sds().then(|| sd.map(|sd| sd.to_string()).unwrap_or_default());
+            table
+                .write_record([id.as_str(), &output, by, &term, &amount].into_iter().chain(sd.as_deref()))
+                .map_err(broken)?;
         }
         table.into_inner().map_err(broken)
     }
@@ -273,6 +288,56 @@ impl Serialize for OutputDocument<'_> {
                     map.serialize_entry("by_receiver", &amounts(&why.by_receiver))?;
                     map.serialize_entry("structure_by_receiver", &amounts(&why.structure_by_receiver))?;
                 }
+            }
+        }
+        if let Some(sds) = &why.sds {
+            map.serialize_entry("sd", &SdDocument { document: self, sds })?;
+        }
+        map.end()
+    }
+}
+
+/// The standard deviations of the parts of one output, by the names of the parts.
+struct SdDocument<'a> {
+    document: &'a OutputDocument<'a>,
+    sds: &'a PartSds,
+}
+
+impl Serialize for SdDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let SdDocument { document, sds } = self;
+        let why = document.document.why;
+        let (shown, _) = document.output.shown;
+        let reference = if why.compared_with().is_some() { Reference::Average } else { Reference::Zero };
+        let own = |rows: &[Vec<f64>]| rows.iter().map(|row| row[shown]).collect::<Vec<f64>>();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("prediction", &sds.prediction[shown])?;
+        map.serialize_entry("structure", &sds.of_structure(reference)[shown])?;
+        for by in document.document.writer.by.iter().filter(|by| why.has(**by)) {
+            match by {
+                By::Feature => {
+                    let entries = names(&why.features).zip(own(sds.of_features(reference)));
+                    map.serialize_entry("by_feature", &OrderedObject(entries.collect()))?;
+                }
+                By::Node if !sds.by_node.is_empty() => {
+                    let listed = document.document.writer.strongest_nodes(&why.by_node(shown));
+                    let entries = listed.iter().map(|node| (why.nodes[*node].as_str(), sds.by_node[*node][shown]));
+                    map.serialize_entry("by_node", &OrderedObject(entries.collect()))?;
+                }
+                By::Distance => {
+                    map.serialize_entry("by_distance", &document.by_distance(|slot| sds.by_distance[slot][shown]))?;
+                }
+                By::FeatureAndDistance => {
+                    let cells = sds.by_feature_and_distance.iter();
+                    let cells = cells.map(|row| document.by_distance(|slot| row[slot][shown]));
+                    let entries = names(&why.features).zip(cells).collect();
+                    map.serialize_entry("by_feature_and_distance", &OrderedObject(entries))?;
+                }
+                By::Receiver if !sds.by_receiver.is_empty() => {
+                    let entries = names(&why.nodes).zip(own(&sds.by_receiver));
+                    map.serialize_entry("by_receiver", &OrderedObject(entries.collect()))?;
+                }
+                By::Node | By::NodeAndFeature | By::Receiver => {}
             }
         }
         map.end()

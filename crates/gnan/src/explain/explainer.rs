@@ -21,7 +21,7 @@ use super::explanation::Explanation;
 use super::parts::{MOST_PARTS, Parts};
 use super::pass::Pass;
 use super::reference::{AverageParts, Reference};
-use super::source_terms::{SourceTerms, value_count};
+use super::source_terms::{SourceTerm, SourceTerms, value_count};
 use super::weak_values::value_words;
 
 /// Most memory for the source terms of all nodes, in bytes; what would take more is found when it is needed.
@@ -77,6 +77,9 @@ pub(super) struct OwnSource {
     /// Its place among the sources: that of its own message edge, which is no source otherwise, or after all of them.
     pub place: usize,
 }
+
+/// A feature of a node, the rhos that weigh its value, and how much of each it has.
+pub(super) type NodeTerms = (usize, Vec<(usize, f64)>);
 
 /// What the pass over one prediction's sources leaves, for the model's own outputs.
 pub(super) struct Marginals<'a> {
@@ -261,6 +264,7 @@ impl<'a> Explainer<'a> {
             unseen: found.unseen.into_iter().collect(),
             average: self.average.clone(),
             reference: self.reference,
+            sds: self.part_sds(item, canonical)?,
         })
     }
 
@@ -389,6 +393,50 @@ impl<'a> Explainer<'a> {
             Pass::new(self, canonical, (nodes.clone(), own), batch.len(), &rows, parts).add_to(&mut found);
         }
         Ok((longer, found))
+    }
+
+    /// How many sources and receivers an item has.
+    pub(super) fn counts(&self, item: u32) -> (usize, usize) {
+        let (nodes, receivers) = self.sources_and_receivers(item);
+        (nodes.len(), receivers.len())
+    }
+
+    /// Calls `visit(receiver, source, slot, weight)` for every receiver and source of an item, and without a source for every shell, by
+    /// a canonical form that has its distances.
+    pub(super) fn each_weight(
+        &self,
+        item: u32,
+        canonical: &Canonical,
+        mut visit: impl FnMut(usize, Option<usize>, usize, f64),
+    ) -> Result<()> {
+        let (nodes, receivers) = self.sources_and_receivers(item);
+        let seen_through = self.views_of(item)?;
+        let mut search = DistanceSearch::default();
+        let mut rows: Vec<Vec<u16>> = seen_through.iter().map(|_| Vec::new()).collect();
+        for (batch, some) in receivers.chunks(RECEIVERS_AT_ONCE).enumerate() {
+            for (view, rows) in seen_through.iter().zip(&mut rows) {
+                view.rows(some, &mut search, rows)?;
+            }
+            let own = self.own_source(item, &nodes);
+            let pass = Pass::new(self, canonical, (nodes.clone(), own), some.len(), &rows, false);
+            let first = batch * RECEIVERS_AT_ONCE;
+            pass.each_weight(|receiver, source, slot, weight| visit(first + receiver, source, slot, weight));
+        }
+        Ok(())
+    }
+
+    /// Calls `visit(source, terms)` for the sources of an item: for every feature the rhos that weigh its value, and how much of
+    /// each it has.
+    pub(super) fn each_node_terms(&self, item: u32, mut visit: impl FnMut(usize, &[NodeTerms])) {
+        let (nodes, _) = self.sources_and_receivers(item);
+        let (first, outputs) = (nodes.start, self.canonical.outputs());
+        self.each_source_terms(nodes, |some, terms| {
+            for node in some {
+                let value = |term: &SourceTerm| (term.rho as usize, terms.values(term, outputs)[0]);
+                let of_feature = |own: &[SourceTerm]| (own[0].feature as usize, own.iter().map(value).collect());
+                visit(node - first, &terms.of_node(node).map(of_feature).collect::<Vec<NodeTerms>>());
+            }
+        });
     }
 
     /// The graph of an item through every lens.

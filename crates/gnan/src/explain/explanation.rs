@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::part_sds::PartSds;
 use super::parts::Unlisted;
 use super::reference::{AverageParts, Reference};
 use crate::lens::DistanceAxis;
@@ -85,6 +86,9 @@ pub struct Explanation {
     pub average: Option<AverageParts>,
     /// What the terms of ledgers are compared with; the parts above are not.
     pub reference: Reference,
+    /// How sure the model is of the parts, where it was fitted by penalised likelihood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sds: Option<PartSds>,
 }
 
 impl Explanation {

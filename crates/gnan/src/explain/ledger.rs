@@ -42,6 +42,9 @@ pub struct Term {
     pub name: String,
     /// What it adds, in the unit of the output.
     pub amount: f64,
+    /// The standard deviation of that, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sd: Option<f64>,
 }
 
 /// Terms that, with base and structure term, add up to an output.
@@ -72,6 +75,9 @@ pub struct Ledger {
     pub base: f64,
     /// What the shape of the graph alone adds; by receiver it is part of the terms.
     pub structure: f64,
+    /// The standard deviation of that, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure_sd: Option<f64>,
     /// What the average item has in place of terms that have no average of their own (all but features): less all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_item: Option<f64>,
@@ -84,6 +90,9 @@ pub struct Ledger {
     pub total: f64,
     /// What the engine computed.
     pub prediction: f64,
+    /// The standard deviation of that, where it is known; the noise of a target comes on top.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prediction_sd: Option<f64>,
     /// The probability that goes with it, where the output is one of a class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
@@ -131,35 +140,44 @@ impl Explanation {
     /// One output as a ledger. Terms are in the order of features, nodes and distances; those that are exactly 0 because
     /// nothing is there (a distance that does not occur) are left out of pairs.
     pub fn ledger(&self, output: usize, by: By) -> Ledger {
-        let term = |(name, amount): (String, f64)| Term { name, amount };
+        let term =
+            |name: String, amount: f64, sd: Option<&Vec<f64>>| Term { name, amount, sd: sd.map(|sd| sd[output]) };
+        let sds = self.sds.as_ref();
+        let compared = if self.compared_with().is_some() { Reference::Average } else { Reference::Zero };
         let terms: Vec<Term> = match by {
-            By::Feature => self.features.iter().cloned().zip(self.feature_differences(output)).map(term).collect(),
-            By::Node => {
-                let amounts = self.by_node(output).into_iter().enumerate();
-                amounts.map(|(node, amount)| term((self.node_name(node), amount))).collect()
-            }
-            By::Distance => {
-                let amounts = self.by_distance(output).into_iter().enumerate().filter(|(slot, _)| self.occurs(*slot));
-                amounts.map(|(slot, amount)| term((self.axis.name(slot), amount))).collect()
-            }
+            By::Feature => (self.features.iter().zip(self.feature_differences(output)).enumerate())
+                .map(|(k, (name, amount))| {
+                    term(name.clone(), amount, sds.and_then(|sds| sds.of_features(compared).get(k)))
+                })
+                .collect(),
+            By::Node => (self.by_node(output).into_iter().enumerate())
+                .map(|(node, amount)| term(self.node_name(node), amount, sds.and_then(|sds| sds.by_node.get(node))))
+                .collect(),
+            By::Distance => (self.by_distance(output).into_iter().enumerate())
+                .filter(|(slot, _)| self.occurs(*slot))
+                .map(|(slot, amount)| term(self.axis.name(slot), amount, sds.and_then(|sds| sds.by_distance.get(slot))))
+                .collect(),
             By::FeatureAndDistance => {
-                let features = self.features.iter().zip(&self.by_feature_and_distance);
-                let pairs = features.flat_map(|(name, row)| row.iter().enumerate().map(move |cell| (name, cell)));
+                let features = self.features.iter().zip(&self.by_feature_and_distance).enumerate();
+                let pairs =
+                    features.flat_map(|(k, (name, row))| row.iter().enumerate().map(move |cell| (k, name, cell)));
                 pairs
-                    .filter(|(_, (slot, values))| self.occurs(*slot) && values[output] != 0.0)
-                    .map(|(name, (slot, values))| term((format!("{name}, {}", self.axis.name(slot)), values[output])))
+                    .filter(|(_, _, (slot, values))| self.occurs(*slot) && values[output] != 0.0)
+                    .map(|(k, name, (slot, values))| {
+                        let sd = sds.and_then(|sds| sds.by_feature_and_distance.get(k)?.get(slot));
+                        term(format!("{name}, {}", self.axis.name(slot)), values[output], sd)
+                    })
                     .collect()
             }
             By::NodeAndFeature => (self.by_node_and_feature.iter())
                 .map(|part| {
                     let name = format!("{}, {}", self.node_name(part.node), self.features[part.feature]);
-                    term((name, part.values[output]))
+                    term(name, part.values[output], None)
                 })
                 .collect(),
-            By::Receiver => {
-                let amounts = self.receiver_outputs(output).into_iter().enumerate();
-                amounts.map(|(node, amount)| term((self.node_name(node), amount))).collect()
-            }
+            By::Receiver => (self.receiver_outputs(output).into_iter().enumerate())
+                .map(|(node, amount)| term(self.node_name(node), amount, sds.and_then(|sds| sds.by_receiver.get(node))))
+                .collect(),
         };
         let base = self.reference_base(output);
         let structure = if by == By::Receiver { 0.0 } else { self.structure_difference(output) };
@@ -175,9 +193,10 @@ impl Explanation {
             id: self.id.clone(),
             output: self.outputs[output].clone(),
             by,
-            reference: if self.compared_with().is_some() { Reference::Average } else { Reference::Zero },
+            reference: compared,
             base,
             structure,
+            structure_sd: sds.filter(|_| by != By::Receiver).map(|sds| sds.of_structure(compared)[output]),
             average_item,
             total: base
                 + structure
@@ -187,6 +206,7 @@ impl Explanation {
             terms,
             rest,
             prediction: self.prediction[output],
+            prediction_sd: sds.map(|sds| sds.prediction[output]),
             probability: self.probability(output),
         }
     }
@@ -221,7 +241,10 @@ impl Ledger {
         }
         let name =
             |name: &str, count: usize| if count == 1 { name.to_owned() } else { format!("{name} ({count} of them)") };
-        let terms = sums.into_iter().map(|(group, count, amount)| Term { name: name(group, count), amount }).collect();
+        let terms = sums
+            .into_iter()
+            .map(|(group, count, amount)| Term { name: name(group, count), amount, sd: None })
+            .collect();
         Ledger { terms, ..self }
     }
 

@@ -15,20 +15,22 @@ use crate::error::{Error, Result};
 
 /// Rows that are written together.
 const ROW_GROUP: usize = 1 << 17;
-/// The columns.
-const COLUMNS: [&str; 5] = ["id", "output", "by", "term", "amount"];
+/// The columns; the last only where standard deviations are known.
+const COLUMNS: [&str; 6] = ["id", "output", "by", "term", "amount", "sd"];
 
 /// A Parquet file of explanations that is being written.
 pub struct ParquetTable<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     waiting: Vec<ExplanationRow>,
+    /// Whether there is a column of standard deviations.
+    has_sds: bool,
 }
 
 impl<W: Write + Send> ParquetTable<W> {
-    /// Begins a file.
-    pub fn new(out: W) -> Result<ParquetTable<W>> {
-        let writer = begin(out).map_err(broken)?;
-        Ok(ParquetTable { writer, waiting: Vec::new() })
+    /// Begins a file, with a column of standard deviations or without.
+    pub fn new(out: W, has_sds: bool) -> Result<ParquetTable<W>> {
+        let writer = begin(out, has_sds).map_err(broken)?;
+        Ok(ParquetTable { writer, waiting: Vec::new(), has_sds })
     }
 
     /// Adds rows.
@@ -60,20 +62,29 @@ impl<W: Write + Send> ParquetTable<W> {
         let mut column = group.next_column()?.ok_or_else(missing)?;
         column.typed::<DoubleType>().write_batch(&amounts, None, None)?;
         column.close()?;
+        if self.has_sds {
+            let sds: Vec<f64> = rows.iter().filter_map(|row| row.sd).collect();
+            let known: Vec<i16> = rows.iter().map(|row| i16::from(row.sd.is_some())).collect();
+            let mut column = group.next_column()?.ok_or_else(missing)?;
+            column.typed::<DoubleType>().write_batch(&sds, Some(&known), None)?;
+            column.close()?;
+        }
         group.close()?;
         Ok(())
     }
 }
 
-fn begin<W: Write + Send>(out: W) -> ParquetResult<SerializedFileWriter<W>> {
-    let fields = COLUMNS.map(|name| {
+fn begin<W: Write + Send>(out: W, has_sds: bool) -> ParquetResult<SerializedFileWriter<W>> {
+    let columns = if has_sds { &COLUMNS[..] } else { &COLUMNS[..5] };
+    let fields = columns.iter().copied().map(|name| {
         let builder = match name {
-            "amount" => Type::primitive_type_builder(name, Physical::DOUBLE),
+            "amount" | "sd" => Type::primitive_type_builder(name, Physical::DOUBLE),
             _ => Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_converted_type(ConvertedType::UTF8),
         };
-        builder.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
+        let repetition = if name == "sd" { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        builder.with_repetition(repetition).build().map(Arc::new)
     });
-    let fields = fields.into_iter().collect::<ParquetResult<Vec<_>>>()?;
+    let fields = fields.collect::<ParquetResult<Vec<_>>>()?;
     let schema = Arc::new(Type::group_type_builder("explanations").with_fields(fields).build()?);
     let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
     let properties = WriterProperties::builder().set_compression(compression).set_created_by("gnan".to_owned());

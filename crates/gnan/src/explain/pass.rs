@@ -109,6 +109,23 @@ impl<'p, 'a> Pass<'p, 'a> {
         self.pooled[lens] * self.weighting.of_one(count)
     }
 
+    /// Calls `visit(receiver, source, slot, weight)` for every receiver and source, and without a source for every shell.
+    pub(super) fn each_weight(&self, mut visit: impl FnMut(usize, Option<usize>, usize, f64)) {
+        for receiver in 0..self.receivers {
+            for lens in 0..self.rows.len() {
+                for source in 0..self.nodes.len() {
+                    let slot = self.slot(lens, receiver, source);
+                    visit(receiver, Some(source), slot, self.share(lens, receiver, slot));
+                }
+            }
+            let slots = self.canonical.slots();
+            let counts = self.counts[receiver * slots..][..slots].iter().enumerate();
+            for (slot, count) in counts.filter(|(_, count)| **count > 0) {
+                visit(receiver, None, slot, self.pooled[self.axis.lens_of(slot)] * self.weighting.of_all(*count));
+            }
+        }
+    }
+
     /// Adds the contributions to these receivers.
     pub(super) fn add_to(&self, found: &mut Marginals<'a>) {
         let first = found.by_receiver.len();

@@ -28,6 +28,7 @@ use crate::model::{Model, Support, TargetSchema};
 use crate::shape::Piecewise;
 
 use super::canonical::{Canonical, FeatureValue};
+use super::effect_sums::EffectSums;
 
 /// The version of the table form.
 pub const TABLES_VERSION: u32 = 3;
@@ -191,6 +192,9 @@ pub struct KnotTable {
     pub values: Vec<f64>,
     /// Its effect at the anchor of the feature, per shown output.
     pub effect: Vec<f64>,
+    /// The standard deviation of that, where it is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sd: Vec<f64>,
 }
 
 /// The distance at which the effects of a feature are shown.
@@ -215,6 +219,9 @@ pub struct LevelTable {
     pub values: Vec<f64>,
     /// Its effect at the anchor of the feature, per shown output: what figures and ledgers show.
     pub effect: Vec<f64>,
+    /// The standard deviation of that, where it is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sd: Vec<f64>,
     /// Its support in training.
     pub support: Support,
 }
@@ -223,6 +230,7 @@ impl Canonical {
     /// The whole model as tables.
     pub fn tables(&self) -> ModelTables {
         let definition = self.definition();
+        let sums = EffectSums::new(self);
         ModelTables {
             format: "gnan tables",
             version: TABLES_VERSION,
@@ -240,7 +248,7 @@ impl Canonical {
             rho: (0..self.axis().lenses()).flat_map(|lens| self.rho_tables(lens)).collect(),
             rhos_per_lens: self.layout.rhos.len(),
             structure: (0..self.axis().lenses()).flat_map(|lens| self.structure_tables(lens)).collect(),
-            features: (0..definition.learned.features.len()).map(|k| self.feature_table(k)).collect(),
+            features: (0..definition.learned.features.len()).map(|k| self.feature_table(k, sums.as_ref())).collect(),
             readout: None,
         }
     }
@@ -327,7 +335,7 @@ impl Canonical {
         DistanceTable { t, values }
     }
 
-    fn feature_table(&self, k: usize) -> FeatureTable {
+    fn feature_table(&self, k: usize, sums: Option<&EffectSums>) -> FeatureTable {
         let feature = &self.definition().learned.features[k];
         let anchor = self.anchor(k);
         let levels =
@@ -337,6 +345,7 @@ impl Canonical {
                 rho: self.rho_of(k, if value == FeatureValue::Missing { feature.known_values() } else { index }),
                 values: self.shape_times_scale(k, value).expect("a model has a value for each of its own levels"),
                 effect: self.effect(k, value, anchor),
+                sd: self.anchor_sd(k, value, sums),
                 support,
             });
         FeatureTable {
@@ -348,7 +357,7 @@ impl Canonical {
             range: feature.scale.map(|scale| [scale.min, scale.max]),
             anchor: AnchorTable { lens: self.axis().lens_of(anchor), distance: self.axis().distance(anchor) },
             curve: self.curve_times_scale(k),
-            knots: self.knot_tables(k),
+            knots: self.knot_tables(k, sums),
             rho: self.rho_of(k, 0),
             levels: levels.collect(),
             other: feature.rare_level().map(|level| feature.levels[level].name.clone()),
@@ -360,7 +369,12 @@ impl Canonical {
 }
 
 impl Canonical {
-    fn knot_tables(&self, k: usize) -> Vec<KnotTable> {
+    /// The standard deviation of an effect at the anchor of its feature, where it is known.
+    fn anchor_sd(&self, k: usize, value: FeatureValue<'_>, sums: Option<&EffectSums>) -> Vec<f64> {
+        sums.map(|sums| sums.effect_sd(self, k, value, self.anchor(k))).unwrap_or_default()
+    }
+
+    fn knot_tables(&self, k: usize, sums: Option<&EffectSums>) -> Vec<KnotTable> {
         let feature = &self.definition().learned.features[k];
         let Some(knots) = feature.effect_knots.as_ref().filter(|_| feature.kind != Kind::Binary) else {
             return Vec::new();
@@ -369,7 +383,8 @@ impl Canonical {
             let rho = self.rho_of(k, level);
             let scaled = self.free_value(k, level).into_iter().zip(self.rho_scale(rho));
             let effect = self.effect(k, FeatureValue::Number(*at), self.anchor(k));
-            KnotTable { at: *at, rho, values: scaled.map(|(value, scale)| value * scale).collect(), effect }
+            let values = scaled.map(|(value, scale)| value * scale).collect();
+            KnotTable { at: *at, rho, values, effect, sd: self.anchor_sd(k, FeatureValue::Number(*at), sums) }
         };
         knots.at.iter().enumerate().map(knot).collect()
     }
@@ -445,6 +460,8 @@ impl ModelTables {
             for knot in &feature.knots {
                 let place = RowPlace { rho: &self.rho[knot.rho].name, at: Some(knot.at), ..place };
                 rows.values(&RowPlace { table: "effect knot", ..place }, &knot.values)?;
+                let place = RowPlace { rho: "", ..place };
+                rows.named_values(&RowPlace { table: "effect sd", ..place }, &self.shown_outputs, &knot.sd)?;
             }
             for level in &feature.levels {
                 let table = if level.missing { "missing" } else { "level" };
@@ -453,6 +470,7 @@ impl ModelTables {
                 rows.values(&RowPlace { table, level: &level.name, rho, support, ..place }, &level.values)?;
                 let place = RowPlace { table: "effect", level: &level.name, rho: "", ..place };
                 rows.named_values(&place, &self.shown_outputs, &level.effect)?;
+                rows.named_values(&RowPlace { table: "effect sd", ..place }, &self.shown_outputs, &level.sd)?;
             }
             if let Some(other) = &feature.other {
                 rows.write(["other", &feature.name, other, "", "", "", "", "", "", ""])?;

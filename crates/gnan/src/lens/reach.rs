@@ -25,6 +25,9 @@ impl Reach {
     /// Others only: the own value does not count.
     pub const OTHERS: Reach = Reach { from: 1, to: None, unreachable: true };
 
+    /// No distance at all.
+    pub const NOTHING: Reach = Reach { from: 1, to: Some(0), unreachable: false };
+
     /// Nothing from beyond a distance.
     pub const fn up_to(distance: usize) -> Reach {
         Reach { from: 0, to: Some(distance), unreachable: false }

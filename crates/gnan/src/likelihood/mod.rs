@@ -7,9 +7,10 @@
 //!
 //! [`Design`] is `X`, a [`Block`] says which coefficients have which penalties `S_j`, a [`Family`] is the likelihood, and
 //! [`fit`] alternates Newton steps in `b` with generalised Fellner-Schall updates of the lambdas (Wood and Fasiolo 2017). The
-//! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot). Nothing here
-//! knows what the coefficients mean.
+//! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot); a
+//! [`wald_test`] compares sums of them with 0. Nothing here knows what the coefficients mean.
 
+mod chi_squared;
 mod design;
 mod dual;
 mod family;
@@ -17,7 +18,9 @@ mod left_out;
 mod matrix;
 mod newton;
 mod penalty;
+mod wald;
 
+pub use chi_squared::chi_squared_tail;
 pub use design::Design;
 pub use dual::{DualEstimate, DualProblem, dual_bytes, fit_dual, fit_shared_curve};
 pub use family::Family;
@@ -25,3 +28,4 @@ pub use left_out::left_out_losses;
 pub use matrix::InverseRoot;
 pub use newton::{Iteration, PenalisedEstimate, PenalisedProblem, fit};
 pub use penalty::Block;
+pub use wald::{WaldTest, wald_test};

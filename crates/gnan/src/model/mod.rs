@@ -3,12 +3,16 @@
 pub(crate) mod bank_specs;
 mod bins;
 mod certificate;
+mod coefficient_sums;
+mod coefficients;
 mod definition;
 pub(crate) mod engine;
+mod fit_summary;
 mod item_split;
 pub(crate) mod levels;
 mod novelty;
 pub(crate) mod parameters;
+mod posterior;
 mod record;
 pub(crate) mod schema;
 mod training_nodes;
@@ -19,13 +23,17 @@ use std::sync::Arc;
 pub use bins::Bin;
 pub(crate) use bins::Distribution;
 pub use certificate::Certificate;
+pub(crate) use coefficient_sums::{CoefficientSums, merged, rhos_of_units};
+pub(crate) use coefficients::{CoefficientMap, CoefficientSum, CurveGroup, FAR};
 pub use definition::{AverageItem, Definition, Learned};
 pub(crate) use definition::{channel_plan, model_reach};
 pub(crate) use engine::{Engine, EngineModel, ItemRows, OptimiserState, StepSettings};
+pub use fit_summary::{FitSummary, SIGNIFICANT, TermSummary};
 pub use item_split::{ItemSplit, RememberedSplit};
 pub use novelty::Novelty;
 pub use parameters::Rho;
 pub(crate) use parameters::{FeatureLayout, Layout, Parameters, RhoScale, shell_factor};
+pub(crate) use posterior::{Covariance, MOST_KEPT, Posterior, PosteriorPart};
 pub use record::{Ended, PairRank, Record, SelectionStep};
 pub(crate) use schema::output_count;
 pub use schema::{FeatureSchema, Level, Scale, TargetSchema};
@@ -55,6 +63,8 @@ pub const BEFORE_READOUT: &str = "before the readout";
 pub struct Model {
     definition: Definition,
     parameters: Parameters,
+    /// The posterior of the coefficients, where it was fitted by penalised likelihood.
+    posterior: Option<Arc<Posterior>>,
     /// The checksum of the file of an earlier version that it was read from.
     earlier: Option<Checksum>,
 }
@@ -63,7 +73,22 @@ impl Model {
     /// A model from its parts, which must fit each other.
     #[doc(hidden)]
     pub fn from_parts(definition: Definition, parameters: Parameters) -> Model {
-        Model { definition, parameters, earlier: None }
+        Model { definition, parameters, posterior: None, earlier: None }
+    }
+
+    /// The same model with the posterior of its coefficients.
+    pub(crate) fn with_posterior(self, posterior: Option<Posterior>) -> Model {
+        Model { posterior: posterior.map(Arc::new), ..self }
+    }
+
+    /// Whether it knows how sure it is of its effects, because it was fitted by penalised likelihood.
+    pub fn has_posterior(&self) -> bool {
+        self.posterior.is_some()
+    }
+
+    /// The posterior of its coefficients, where it was fitted by penalised likelihood.
+    pub(crate) fn posterior(&self) -> Option<&Arc<Posterior>> {
+        self.posterior.as_ref()
     }
 
     /// The same model, read from a file of an earlier version with this checksum, by which other files know it.

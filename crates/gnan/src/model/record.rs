@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::certificate::Certificate;
+use super::fit_summary::FitSummary;
 use super::item_split::ItemSplit;
 use crate::dataset::{Split, SplitOrigin};
 use crate::metric::Metric;
@@ -121,6 +122,9 @@ pub struct Record {
     /// What the model promises, as it was checked when it was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<Certificate>,
+    /// What a penalised fit says of its terms; `None` for other models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<FitSummary>,
 }
 
 fn is_zero(count: &usize) -> bool {

@@ -28,6 +28,13 @@ impl Definition {
         }
         learned.check(self.source_outputs())?;
         record.check()?;
+        if let Some(summary) = &record.summary {
+            let fits = learned.features.len() + 1 == summary.terms.len()
+                && summary.by_distance.len() == learned.receivers.len();
+            if !fits || !summary.is_usable(self.shown_names().len()) {
+                return Err("its summary of the fit is not usable".to_owned());
+            }
+        }
         let promises = spec.model.rho_monotone || learned.features.iter().any(|feature| feature.rules.promise());
         if promises && (learned.rho_spline.is_none() || spec.model.readout) {
             return Err("it promises what its distance functions cannot keep".to_owned());

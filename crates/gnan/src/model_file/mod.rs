@@ -15,6 +15,7 @@
 //! | `bias`, `output_bias` | `[outputs]`: `b` and `b0` |
 //! | `items.train`, `items.valid`, `items.test` | U64 `[items]`: the identities of the items of every part, ascending; a part without items has none |
 //! | `items.seen` | U64 `[items]`: the structures of the graphs, or the ids of the nodes, of the first two |
+//! | `posterior.*` | how sure a penalised fit is of its coefficients: see [`posterior`] |
 //! | `readout.*` | as `shape.*`, where there is a readout: the structure's function, then one per feature; then source values have one output |
 //!
 //! Networks are those of the numeric features in the order of the definition; a network sees
@@ -27,6 +28,7 @@
 //! shapes, finite values. Writing is atomic.
 
 mod check;
+mod posterior;
 mod tensors;
 mod version1;
 
@@ -45,6 +47,7 @@ use crate::model::{Definition, Model};
 use crate::output::write_atomically;
 use crate::remedy::{Remedy, Step};
 use crate::spec::hex;
+use posterior::read_posterior;
 use tensors::{Tensor, read_items, read_parameters, tensors_of};
 
 /// The version this library writes, and the newest it reads.
@@ -154,7 +157,9 @@ impl Model {
         definition.check().map_err(broken)?;
         let parameters = read_parameters(&definition, &tensors).map_err(broken)?;
         let items = read_items(&definition, &tensors).map_err(broken)?;
+        let posterior = read_posterior(&definition, &tensors).map_err(broken)?;
         let model = Model::from_parts(definition, parameters).with_record(|record| record.items = items);
+        let model = model.with_posterior(posterior);
         Ok(if version < FORMAT_VERSION { model.of_earlier_version(Checksum::of(bytes)) } else { model })
     }
 

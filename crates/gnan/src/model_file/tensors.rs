@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use safetensors::tensor::{Dtype, SafeTensors};
 
+use super::posterior::{add_posterior, is_of_posterior};
 use crate::model::{Definition, ItemSplit, Model, Parameters};
 use crate::shape::{Bank, BankSpec};
 
@@ -53,6 +54,9 @@ pub(super) fn tensors_of(model: &Model) -> Tensors {
             let bytes = list.iter().flat_map(|item| item.to_le_bytes()).collect();
             tensors.insert(name.to_owned(), Tensor { dtype: Dtype::U64, shape: vec![list.len()], bytes });
         }
+    }
+    if let Some(posterior) = model.posterior() {
+        add_posterior(&mut tensors, posterior);
     }
     tensors
 }
@@ -115,7 +119,8 @@ pub(super) fn read_parameters(definition: &Definition, tensors: &SafeTensors<'_>
         output_bias: read("output_bias".to_owned(), &[outputs])?,
         readouts,
     };
-    match tensors.names().iter().find(|name| !expected.contains(**name) && !ITEMS.contains(name)) {
+    let known = |name: &str| expected.contains(name) || ITEMS.contains(&name) || is_of_posterior(name);
+    match tensors.names().iter().find(|name| !known(name)) {
         Some(extra) => Err(format!("tensor \"{extra}\" does not belong in it")),
         None => Ok(parameters),
     }

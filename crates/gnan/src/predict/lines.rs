@@ -6,13 +6,17 @@
 //! | several yes-or-no targets | `id`, then `<target>`, `probability:<target>` for each | `id`, `classes`, `probabilities` by target |
 //! | quantities | `id`, `<target>` ... | `id`, `values` by target |
 //!
+//! A penalised model also gives, for every class or target, the standard deviation of its output (of the log-odds of a class) and the
+//! ends of a 95 % interval: of the quantity, or of the probability. CSV has columns `sd:<name>`, `lower:<name>` and `upper:<name>`
+//! (for a single quantity `sd`, `lower`, `upper`), JSON objects `sd`, `lower` and `upper` by class or target.
+//!
 //! Where rows could not be read, a last column `problem` says why their prediction is empty; in JSON they have `id` and
 //! `problem` alone.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::Prediction;
+use super::{Prediction, PredictionBand};
 use crate::dataset::Outcome;
 use crate::error::{Error, Result};
 use crate::model::{Definition, Model};
@@ -23,14 +27,14 @@ impl Model {
     pub fn csv_header(&self, with_problems: bool) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let problem = with_problems.then(|| "problem".to_owned());
-        writer.write_record(header(self.definition()).into_iter().chain(problem)).map_err(broken)?;
+        writer.write_record(self.columns().into_iter().chain(problem)).map_err(broken)?;
         writer.into_inner().map_err(broken)
     }
 
     /// Predictions as rows of a CSV table.
     pub fn csv_lines(&self, predictions: &[Prediction], with_problems: bool) -> Result<Vec<u8>> {
         let definition = self.definition();
-        let width = header(definition).len();
+        let width = self.columns().len();
         let mut writer = csv::Writer::from_writer(Vec::new());
         for item in predictions {
             let mut cells = match &item.problem {
@@ -42,6 +46,22 @@ impl Model {
             writer.write_record(cells).map_err(broken)?;
         }
         writer.into_inner().map_err(broken)
+    }
+
+    /// The columns of a table of predictions.
+    fn columns(&self) -> Vec<String> {
+        let mut columns = header(self.definition());
+        if !self.has_prediction_bands() {
+            return columns;
+        }
+        match self.definition().learned.outcome {
+            Outcome::Regression => columns.extend(BAND.map(str::to_owned)),
+            _ => {
+                let named = banded(self.definition());
+                columns.extend(named.iter().flat_map(|name| BAND.map(|end| format!("{end}:{name}"))));
+            }
+        }
+        columns
     }
 
     /// Predictions as one JSON object per line.
@@ -58,6 +78,22 @@ impl Model {
 
 fn broken(error: impl std::fmt::Display) -> Error {
     Error::input(format!("the predictions cannot be written: {error}"))
+}
+
+/// What a band is written as.
+const BAND: [&str; 3] = ["sd", "lower", "upper"];
+
+/// The classes or targets that have bands.
+fn banded(definition: &Definition) -> Vec<&str> {
+    match definition.learned.outcome {
+        Outcome::Binary | Outcome::Multiclass => definition.classes().iter().map(String::as_str).collect(),
+        _ => definition.learned.targets.iter().map(|target| target.name.as_str()).collect(),
+    }
+}
+
+/// The numbers of a band, in single precision as predictions are.
+fn numbers(band: &PredictionBand) -> [f32; 3] {
+    [band.sd, band.lower, band.upper].map(|number| number as f32)
 }
 
 fn header(definition: &Definition) -> Vec<String> {
@@ -95,6 +131,7 @@ fn record(item: &Prediction, definition: &Definition) -> Vec<String> {
         }
         Outcome::Regression | Outcome::MultiRegression => cells.extend(item.outputs.iter().map(f32::to_string)),
     }
+    cells.extend(item.bands.iter().flat_map(|band| numbers(band).map(|number| number.to_string())));
     cells
 }
 
@@ -127,6 +164,10 @@ impl Serialize for PredictionLine<'_> {
             Outcome::Regression | Outcome::MultiRegression => {
                 map.serialize_entry("values", &OrderedObject(targets().zip(&item.outputs).collect()))?;
             }
+        }
+        for (place, name) in BAND.into_iter().enumerate().filter(|_| !item.bands.is_empty()) {
+            let ends = banded(definition).into_iter().zip(item.bands.iter().map(|band| numbers(band)[place]));
+            map.serialize_entry(name, &OrderedObject(ends.collect()))?;
         }
         map.end()
     }

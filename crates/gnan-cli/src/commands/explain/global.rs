@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use gnan::Dataset;
-use gnan::explain::{Canonical, CurveByDistance, FeatureOverview, Importance, Output, Overview};
+use gnan::explain::{Canonical, CurveByDistance, FeatureOverview, Importance, Output, Overview, Point};
 use gnan::files::Task;
 use gnan::numbers::{count, counted, counted_more, number};
+use gnan::{Dataset, Intervals};
 use gnan_report::words;
 
 use crate::amounts::{
@@ -35,6 +35,8 @@ pub struct Global<'a> {
     pub features: Option<Vec<usize>>,
     /// Most rows of a table.
     pub top: usize,
+    /// 95 % bands, where there are any.
+    pub intervals: Option<&'a Intervals>,
 }
 
 impl Global<'_> {
@@ -266,12 +268,27 @@ impl Global<'_> {
         let choose = |values: &[f64]| self.shown().iter().map(|output| output.of_shown(values)).collect::<Vec<f64>>();
         let full = self.features.as_ref().is_some_and(|features| features.contains(&k));
         let mut rows = level_rows(&feature.levels, task, self.nouns(), choose);
+        for (row, level) in rows.iter_mut().zip(&feature.levels) {
+            if let Some(words) = self.band_words(k, &level.point(feature.kind)) {
+                row.remark = format!("{words}; {}", row.remark);
+            }
+        }
         if let Some(curve) = &feature.curve {
             // The missing level of a curve comes last.
             let unit = feature.unit.as_deref();
             rows.splice(0..0, curve_rows(curve, unit, feature.whole, full, task, self.nouns(), choose));
         }
         rows
+    }
+
+    /// The 95 % band of the effect of a value in words, where there is one output alone.
+    fn band_words(&self, k: usize, point: &Point) -> Option<String> {
+        let [only] = self.shown()[..] else { return None };
+        let band = self.intervals?.shape_at(k, point.value(), only.shown.0)?;
+        let mut ends = [band.low, band.high].map(|end| only.shown.1 * end);
+        ends.sort_by(f64::total_cmp);
+        let reliable = if band.holds_zero() { ", no reliable effect" } else { "" };
+        Some(format!("95 %: {} to {}{reliable}", number(ends[0]), number(ends[1])))
     }
 
     fn shape(&self, k: usize, feature: &FeatureOverview) -> String {
@@ -289,6 +306,11 @@ impl Global<'_> {
         }
         if self.canonical.has_level_rhos(k) {
             words.push_str("; every level has its own influence by distance");
+        }
+        if let (Some(_), Some([verdict])) =
+            (&feature.curve, self.intervals.and_then(|intervals| intervals.shape_verdicts.get(k)).map(Vec::as_slice))
+        {
+            words.push_str(&format!("; {verdict}"));
         }
         words.push_str(&match feature.own_value {
             true => "; effects of a node's own value".to_owned(),

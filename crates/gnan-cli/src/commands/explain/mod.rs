@@ -9,21 +9,22 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gnan::explain::{
-    By, Explainer, ExplanationWriter, Output, ParquetTable, ReadoutVerification, Reference, Verification,
+    By, Explainer, ExplanationWriter, Output, Overview, ParquetTable, ReadoutVerification, Reference, Verification,
 };
 use gnan::files::Task;
 use gnan::names::Names;
 use gnan::numbers::counted;
 use gnan::output::AtomicFile;
 use gnan::predict::Outputs;
-use gnan::{Dataset, Error, Model};
+use gnan::{Dataset, Error, Intervals, Model};
 use serde::Serialize;
 
 use crate::args::heading::OUTPUT;
-use crate::args::{ForceArgs, OutputArgs, ReadArgs, Sink};
+use crate::args::{BandsArgs, ForceArgs, OutputArgs, ReadArgs, Sink};
 use crate::cli::examples;
 use crate::exit::{Completion, Failure, Result};
 use crate::interrupt;
+use crate::intervals;
 use crate::progress::working;
 use crate::screen::{eprint_line, print};
 use crate::style::{escape_control, heading, warning};
@@ -150,6 +151,9 @@ pub struct ExplainArgs {
     output: OutputArgs,
 
     #[command(flatten)]
+    bands: BandsArgs,
+
+    #[command(flatten)]
     force: ForceArgs,
 
     #[command(flatten)]
@@ -213,6 +217,15 @@ fn explainer<'a>(args: &ExplainArgs, model: &'a Model, data: &'a Dataset) -> gna
     explainer.map_err(|error| error.in_file(args.data.as_deref().unwrap_or_default()))
 }
 
+/// The document of a whole model: what it shows, and 95 % bands where there are any.
+#[derive(Serialize)]
+struct ModelDocument<'a> {
+    #[serde(flatten)]
+    overview: &'a Overview,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intervals: Option<&'a Intervals>,
+}
+
 fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, format: Format) -> Result<Completion> {
     if let Some(before) = model.before_readout() {
         let answer = explain_model(args, &before, data, format)?;
@@ -235,8 +248,15 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
             working("explaining", || explainer.overview())?
         }
     };
+    let intervals = intervals::of_model(&args.model, model, args.bands);
     match format {
-        Format::Json => args.output.write(&overview.json()?, "the overview")?,
+        Format::Json => {
+            let document = ModelDocument { overview: &overview, intervals: intervals.as_ref() };
+            let mut text = serde_json::to_vec_pretty(&document)
+                .map_err(|error| Error::input(format!("the overview cannot be written: {error}")))?;
+            text.push(b'\n');
+            args.output.write(&text, "the overview")?;
+        }
         Format::Csv | Format::Parquet => args.output.write(&overview.csv()?, "the overview")?,
         Format::Text => {
             let canonical = model.canonical();
@@ -249,6 +269,7 @@ fn explain_model(args: &ExplainArgs, model: &Model, data: Option<&Dataset>, form
                 outputs,
                 features,
                 top: args.top,
+                intervals: intervals.as_ref(),
             };
             write_text(args, &global.text(), "the overview")?;
         }
@@ -366,7 +387,7 @@ fn write_predictions(
         let path = args.output.output.as_ref().expect("a Parquet file was named");
         interrupt::listen("stopping; nothing will be written")?;
         let mut file = AtomicFile::create(path)?;
-        let mut table = ParquetTable::new(file.stream())?;
+        let mut table = ParquetTable::new(file.stream(), writer.has_sds())?;
         explainer.explain_each(
             positions,
             outputs,
@@ -386,7 +407,7 @@ fn write_predictions(
     let list = format == Format::Json && !args.all && positions.len() > 1;
     let document = format == Format::Json && !args.all;
     match format {
-        Format::Csv => sink.write(ExplanationWriter::CSV_HEADER)?,
+        Format::Csv => sink.write(writer.csv_header())?,
         _ if list => sink.write(b"[\n")?,
         _ => {}
     }

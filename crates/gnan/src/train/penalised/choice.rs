@@ -23,7 +23,7 @@ const DUAL_CAP: usize = 4;
 const CHOSEN: [&str; 4] = ["pool", "normalise", "hop-cap", "describe"];
 
 /// What was compared and what is best so far.
-pub(super) struct Choice {
+pub(super) struct ComparedFits {
     pub best: CandidateFit,
     /// What was compared, in the order in which it was tried, and the loss of items that were not fitted on.
     pub tried: Vec<(String, f64)>,
@@ -34,7 +34,7 @@ pub(super) type ChoiceMonitor<'a> = dyn FnMut(&str, &crate::likelihood::Iteratio
 
 impl Spec {
     /// Fits what is asked for, and what might be better where that is left open.
-    pub(super) fn compared(&self, train: &Dataset, monitor: &mut ChoiceMonitor<'_>) -> Result<Choice> {
+    pub(super) fn compared(&self, train: &Dataset, monitor: &mut ChoiceMonitor<'_>) -> Result<ComparedFits> {
         let mut interrupted = false;
         let mut fit =
             |spec: &Spec, train: &Dataset, powers: &[f64], like: Option<&CandidateFit>, most: Option<usize>| {
@@ -49,7 +49,7 @@ impl Spec {
             };
         let first = self.plain(train);
         let best = fit(&first, train, &SPREAD_POWERS, None, None)?.expect("what is asked for has no limit");
-        let mut choice = Choice { tried: vec![(words(&first), best.mean_left_out())], best };
+        let mut choice = ComparedFits { tried: vec![(words(&first), best.mean_left_out())], best };
         if !self.fit.choose || choice.best.dual {
             return Ok(choice);
         }
@@ -124,7 +124,7 @@ impl Spec {
     }
 }
 
-impl Choice {
+impl ComparedFits {
     fn compare(&mut self, found: CandidateFit, is_better: impl Fn(&CandidateFit, &CandidateFit) -> bool) {
         self.tried.push((words(&found.spec), found.mean_left_out()));
         if is_better(&self.best, &found) {

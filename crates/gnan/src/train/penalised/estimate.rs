@@ -37,20 +37,27 @@ const BYTES_PER_CELL: u64 = 24;
 /// Columns are divided by a power of their spread before blocks are brought to one spread: 0 leaves rare values to what they
 /// weigh, a half penalises them less. The marginal likelihood decides.
 pub(super) const SPREAD_POWERS: [f64; 2] = [0.0, 0.5];
+/// The least spread of a column, as a share of the largest in its curve over distance, and of the largest of its feature.
+const LEAST_SPREAD: [f64; 2] = [0.1, 1e-3];
 
 /// The estimate of the outputs that are fitted together, in the units of the targets.
 pub(super) struct PartEstimate {
     /// Output after output, before they are multiplied by factors and scale.
     coefficients: Vec<f64>,
     /// What every coefficient is multiplied by.
-    factors: Vec<f64>,
+    pub factors: Vec<f64>,
     shift: f64,
-    scale: f64,
+    pub scale: f64,
     /// The estimate of the coefficients themselves; `None` in the dual form.
-    primal: Option<PenalisedEstimate>,
+    pub primal: Option<PenalisedEstimate>,
 }
 
 impl PartEstimate {
+    /// Number of outputs.
+    pub(super) fn outputs(&self) -> usize {
+        self.coefficients.len() / self.factors.len()
+    }
+
     /// A coefficient of one of its outputs.
     pub(super) fn coefficient(&self, output: usize, column: usize) -> f64 {
         let value = self.coefficients[output * self.factors.len() + column] * self.factors[column] * self.scale;
@@ -67,6 +74,7 @@ pub(super) struct CandidateFit {
     pub setup: Setup,
     pub columns: Columns,
     pub rows: Vec<usize>,
+    pub design: Design,
     pub found: Vec<PartEstimate>,
     /// The power of the spread by which columns are divided.
     pub power: f64,
@@ -106,7 +114,7 @@ impl CandidateFit {
         let outcome = resolved.outcome;
         let statistics = spec.penalised_statistics(&train)?;
         let setup = Setup::of_data(&spec, resolved, Arc::clone(&statistics), &train)?;
-        let columns = Columns::new(&setup.definition, &statistics.axis);
+        let columns = Columns::new(&setup.definition);
         let rows = statistics.rows_of(&train)?;
         let parts = target_parts(&train, outcome, &setup.resolved);
         let together = parts.iter().map(|part| part.family.outputs()).max().unwrap_or(1);
@@ -149,7 +157,20 @@ impl CandidateFit {
             Error::training("the likelihood was not a finite number")
                 .with_remedy("look for extreme values in features and targets")
         })?;
-        Ok(Some(CandidateFit { spec, train, setup, columns, rows, found, power, marginal, left_out, dual, converged }))
+        Ok(Some(CandidateFit {
+            spec,
+            train,
+            setup,
+            columns,
+            rows,
+            design,
+            found,
+            power,
+            marginal,
+            left_out,
+            dual,
+            converged,
+        }))
     }
 
     /// The mean loss of items that were not fitted on, as far as is known.
@@ -310,7 +331,7 @@ fn group_factors(design: &Design, groups: &[Vec<usize>], power: f64) -> Vec<f64>
     let mut factors = vec![1.0; design.columns()];
     // The intercept stays what it is.
     for group in &groups[1..] {
-        bring_to_one_spread(group, &spreads, power, &mut factors);
+        bring_to_one_spread(group, &spreads, |_| 0.0, power, &mut factors);
     }
     factors
 }
@@ -319,9 +340,14 @@ fn group_factors(design: &Design, groups: &[Vec<usize>], power: f64) -> Vec<f64>
 fn scaled_design(design: &Design, columns: &Columns, power: f64) -> (Design, Vec<f64>) {
     let mut factors = vec![1.0; design.columns()];
     let spreads: Vec<f64> = design.moments().into_iter().map(|(_, variance)| variance.sqrt()).collect();
-    for block in &columns.blocks {
-        let own: Vec<usize> = (block.first..block.first + block.repeats * block.size).collect();
-        bring_to_one_spread(&own, &spreads, power, &mut factors);
+    for group in &columns.map.groups {
+        let own: Vec<usize> = group.coefficients().collect();
+        // What hardly occurs at a distance is no freer there than elsewhere: its curve continues.
+        let largest_of_curve = |column: usize| {
+            let first = group.first + (column - group.first) / group.size * group.size;
+            spreads[first..first + group.size].iter().copied().fold(0.0, f64::max)
+        };
+        bring_to_one_spread(&own, &spreads, largest_of_curve, power, &mut factors);
     }
     let mut scaled = design.clone();
     scaled.scale_columns(&factors);
@@ -329,15 +355,24 @@ fn scaled_design(design: &Design, columns: &Columns, power: f64) -> (Design, Vec
 }
 
 /// Divides columns by a power of their spread, and all of them by one number, so that their mean square spread is 1.
-fn bring_to_one_spread(own: &[usize], spreads: &[f64], power: f64, factors: &mut [f64]) {
+fn bring_to_one_spread(
+    own: &[usize],
+    spreads: &[f64],
+    largest_of_curve: impl Fn(usize) -> f64,
+    power: f64,
+    factors: &mut [f64],
+) {
     let largest = own.iter().map(|column| spreads[*column]).fold(0.0, f64::max);
     if largest == 0.0 {
         return;
     }
-    let divided = |spread: f64| (spread + 1e-6 * largest).powf(power);
-    let square = |column: &usize| (spreads[*column] / divided(spreads[*column])).powi(2);
+    let divided = |column: usize| {
+        let least = (LEAST_SPREAD[0] * largest_of_curve(column)).max(LEAST_SPREAD[1] * largest);
+        spreads[column].max(least).powf(power)
+    };
+    let square = |column: &usize| (spreads[*column] / divided(*column)).powi(2);
     let pooled = (own.iter().map(square).sum::<f64>() / own.len() as f64).sqrt();
-    own.iter().for_each(|column| factors[*column] = 1.0 / (divided(spreads[*column]) * pooled));
+    own.iter().for_each(|column| factors[*column] = 1.0 / (divided(*column) * pooled));
 }
 
 impl Spec {

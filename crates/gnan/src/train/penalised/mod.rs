@@ -3,13 +3,15 @@
 //! Where every level of a feature (or knot of a number) has a distance function of its own, the model is linear in its effects:
 //! one effect per value and distance. These are the coefficients of a [`likelihood`](crate::likelihood) problem ([`columns`]), whose
 //! [`estimate`] has neither a seed nor a step size and needs no validation items. [`choice`] compares what a specification leaves
-//! open; [`parameters`] makes a model of the best.
+//! open; [`parameters`] makes a model of the best, [`posterior`] keeps how sure it is, and [`summary`] tests its terms.
 
 mod choice;
 mod columns;
 mod estimate;
 mod parameters;
+mod posterior;
 mod size;
+mod summary;
 mod targets;
 
 use std::ops::ControlFlow;
@@ -22,8 +24,10 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::model::{Ended, ItemSplit, Model};
 use crate::spec::Spec;
-use choice::Choice;
+use choice::ComparedFits;
 use estimate::PartEstimate;
+use posterior::{keep_posterior, posterior};
+use summary::SummaryInput;
 
 impl Spec {
     /// Fits by penalised likelihood.
@@ -47,7 +51,7 @@ impl Spec {
             if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         let chosen = choice.chosen();
-        let Choice { best, tried } = choice;
+        let ComparedFits { best, tried } = choice;
         let ended = match (interrupted, best.converged) {
             (true, _) => Ended::Interrupted,
             (false, true) => Ended::Converged,
@@ -55,6 +59,13 @@ impl Spec {
         };
         let described = best.train;
         let model = best.setup.penalised_model(&best.columns, &best.found, &described, &best.rows)?;
+        let quantity = model.learned().outcome.is_regression();
+        let model = model.with_posterior(posterior(&best.found, &best.design, quantity));
+        let statistics = &best.setup.statistics;
+        let input =
+            SummaryInput { model: &model, columns: &best.columns, found: &best.found, statistics, rows: &best.rows };
+        let summary = input.summary();
+        let model = keep_posterior(model);
         let judged = described.view_of(if valid.is_empty() { train } else { valid });
         let valid_loss = best.setup.mean_loss(&model, &judged)?;
         let iterations = history.len();
@@ -63,6 +74,7 @@ impl Spec {
             record.valid_items = valid.len();
             (record.epochs, record.best_epoch, record.ended) = (iterations, iterations, ended);
             record.history = history;
+            record.summary = summary;
             if tried.len() > 1 {
                 record.tried = tried.clone();
             }

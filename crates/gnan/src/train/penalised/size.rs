@@ -1,10 +1,10 @@
 //! How large a penalised fit would be, before anything large is made.
 
-use super::columns::FAR;
 use super::estimate::is_dual;
 use crate::dataset::{Dataset, Outcome};
 use crate::files::Task;
 use crate::likelihood::{Design, dual_bytes};
+use crate::model::FAR;
 use crate::spec::{MOST_PAIRS_PER_FEATURE, Spec};
 use crate::train::setup::learn_features;
 

@@ -1,0 +1,45 @@
+//! A posterior without covariances: of very many coefficients only the standard deviations of effects are kept with a model.
+
+use super::effect_sums::EffectSums;
+use crate::model::{CoefficientMap, CoefficientSum, Covariance, Model, Posterior, PosteriorPart};
+
+impl Model {
+    /// The same model with the standard deviations of its effects in place of the covariances of its coefficients.
+    pub(crate) fn without_covariances(self) -> Model {
+        let Some(posterior) = self.posterior().cloned() else { return self };
+        let canonical = self.canonical();
+        let Some(sums) = EffectSums::new(&canonical) else { return self };
+        let map = CoefficientMap::new(self.definition());
+        let axis = canonical.axis();
+        // A coefficient is an effect in one slot or several, all with the same standard deviation.
+        let mut effects: Vec<Option<Vec<f64>>> = vec![None; map.count];
+        let features = &self.learned().features;
+        for slot in 0..axis.slots() {
+            let lens = axis.lens_of(slot);
+            if let Some(own) = map.coefficient(0, lens, slot).map(|own| &mut effects[own]).filter(|own| own.is_none()) {
+                *own = Some(sums.structure_sd(&canonical, slot));
+            }
+            for (k, feature) in features.iter().enumerate() {
+                let rhos = (0..feature.value_count()).map(|value| canonical.rho_of(k, value));
+                let new: Vec<(usize, &CoefficientSum)> = rhos
+                    .filter_map(|rho| Some((map.coefficient(rho, lens, slot)?, sums.rho(rho, slot))))
+                    .filter(|(own, _)| effects[*own].is_none())
+                    .collect();
+                let own: Vec<&CoefficientSum> = new.iter().map(|(_, sum)| *sum).collect();
+                let Some(found) = posterior.difference_sds(&own, sums.centre(k, slot)) else { return self };
+                new.iter().zip(found).for_each(|((own, _), sd)| effects[*own] = Some(sd));
+            }
+        }
+        let shown = canonical.definition().shown_names().len();
+        let effects: Vec<Vec<f64>> = effects.into_iter().map(|own| own.unwrap_or_else(|| vec![0.0; shown])).collect();
+        let mut first = 0;
+        let parts = posterior.parts.iter().map(|part| {
+            let own = first..first + part.outputs;
+            first = own.end;
+            let kept: Vec<f64> = effects.iter().flat_map(|row| row[own.clone()].iter().copied()).collect();
+            PosteriorPart { covariance: Covariance::Effects(kept.into()), ..part.clone() }
+        });
+        let parts = parts.collect();
+        self.with_posterior(Some(Posterior { parts, ..(*posterior).clone() }))
+    }
+}

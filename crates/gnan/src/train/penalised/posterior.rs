@@ -1,0 +1,44 @@
+//! The posterior of a model, from the estimates of its coefficients.
+
+use super::estimate::PartEstimate;
+use crate::likelihood::Design;
+use crate::model::{Covariance, MOST_KEPT, Model, Posterior, PosteriorPart};
+
+impl PartEstimate {
+    /// The posterior of its coefficients, in the units of the outputs; `None` in the dual form.
+    fn posterior(&self, quantity: bool) -> Option<PosteriorPart> {
+        let (estimate, count) = (self.primal.as_ref()?, self.factors.len());
+        let order = estimate.root.order();
+        let mut root = Vec::with_capacity(Covariance::root_length(order));
+        for column in 0..order {
+            let factor = self.factors[column % count] * self.scale;
+            root.extend_from_slice(&estimate.root.times([(column, factor)])[column..]);
+        }
+        Some(PosteriorPart {
+            outputs: order / count,
+            covariance: Covariance::Root(root.into()),
+            noise: if quantity { estimate.variance * self.scale * self.scale } else { 0.0 },
+        })
+    }
+}
+
+/// The posterior of all coefficients, covariances included; of targets that are quantities, or classes. `None` in the dual form,
+/// and where it is not finite.
+pub(super) fn posterior(found: &[PartEstimate], design: &Design, quantity: bool) -> Option<Posterior> {
+    let posterior = Posterior {
+        count: design.columns(),
+        parts: found.iter().map(|part| part.posterior(quantity)).collect::<Option<_>>()?,
+        means: design.moments().into_iter().map(|(mean, _)| mean).collect(),
+    };
+    posterior.is_finite().then_some(posterior)
+}
+
+/// The same model with as much of its posterior as is kept.
+pub(super) fn keep_posterior(model: Model) -> Model {
+    let Some(posterior) = model.posterior() else { return model };
+    let length = |part: &PosteriorPart| Covariance::root_length(part.outputs * posterior.count);
+    match posterior.parts.iter().map(length).sum::<usize>() <= Covariance::root_length(MOST_KEPT) {
+        true => model,
+        false => model.without_covariances(),
+    }
+}
