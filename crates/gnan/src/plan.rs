@@ -10,17 +10,16 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files::Task;
 use crate::lens::View;
 use crate::memory;
 use crate::model::Rho;
 use crate::numbers;
-use crate::remedy::Remedy;
 use crate::run::DistanceCache;
-use crate::spec::Spec;
+use crate::spec::{FitMethod, Spec};
 use crate::statistics::{DistanceStorage, Sample, ShellCounts, Shells, Statistics};
-use crate::train::{Probe, ProbeSetup};
+use crate::train::{PenalisedSize, Probe, ProbeSetup};
 pub use way::Way;
 
 /// Items from which distances are looked at.
@@ -33,6 +32,16 @@ const FEW: usize = 8;
 const USUAL_SAMPLE: u32 = 16;
 /// Memory in which a cache file is read, in bytes.
 const FILE_BYTES: u64 = 64 << 20;
+
+/// What a penalised fit would take.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PenalisedPlan {
+    /// How large it would be.
+    #[serde(flatten)]
+    pub size: PenalisedSize,
+    /// Whether it would be taken.
+    pub chosen: bool,
+}
 
 /// What training would take.
 ///
@@ -75,7 +84,9 @@ pub struct Plan {
     pub limit: Option<u64>,
     /// What the data take already.
     pub in_use: Option<u64>,
-    /// The ways of running, those that are exact first.
+    /// What a penalised fit would take, and whether it would be taken in place of gradient descent.
+    pub penalised: PenalisedPlan,
+    /// The ways of running gradient descent, those that are exact first.
     pub ways: Vec<Estimate>,
     /// Why the chosen one is chosen.
     pub why: String,
@@ -151,12 +162,16 @@ impl Common {
 impl Spec {
     /// What a fit on `train`, stopped by `valid`, would take.
     pub fn plan(&self, train: &Dataset, valid: &Dataset) -> Result<Plan> {
-        if self.is_penalised() {
-            return Err(Error::usage("only gradient descent can be planned, not a penalised fit")
-                .with_remedy(Remedy::LeaveOut(&["fit"])));
-        }
         let (train, valid) = (train.labelled(), valid.labelled());
         self.check_for(&train)?;
+        let penalised =
+            PenalisedPlan { size: self.penalised_size(&train), chosen: self.with_method(&train)?.is_penalised() };
+        let gradient = self.clone().method(FitMethod::Gradient);
+        gradient.plan_gradient(&train, &valid, penalised)
+    }
+
+    /// What gradient descent would take.
+    fn plan_gradient(&self, train: &Dataset, valid: &Dataset, penalised: PenalisedPlan) -> Result<Plan> {
         let in_use = memory::anonymous();
         let resolved = self.resolutions(&train)?.swap_remove(0);
         let mut exact = self.clone();
@@ -200,7 +215,7 @@ impl Spec {
         };
         let limit = train.run().memory.bytes();
         ways.iter_mut().for_each(|way| way.fits = limit.is_none_or(|limit| way.memory <= limit));
-        let why = choose(self, &mut ways, &common, &far.shell_counts, &train);
+        let why = choose(self, &mut ways, &common, &far.shell_counts, train);
         Ok(Plan {
             data: train.name().to_owned(),
             task: train.task(),
@@ -221,6 +236,7 @@ impl Spec {
             threads,
             limit,
             in_use,
+            penalised,
             ways,
             why,
         })

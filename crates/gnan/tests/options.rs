@@ -49,7 +49,7 @@ impl Row {
     /// What the option is compared with: it has its default there, or what the smallest model needs.
     fn base(&self) -> Spec {
         let mut spec = Spec::default().hidden(16).layers(2).epochs(8).learning_rate(0.02).patience(0);
-        for (name, text) in self.with {
+        for (name, text) in [("fit", "gradient")].iter().chain(self.with) {
             spec.set(name, &[(*text).to_owned()]).unwrap();
         }
         spec
@@ -138,7 +138,8 @@ const ROWS: &[Row] = &[
     row("smooth", &["0.5"], Graphs).with(&[("shape", "spline")]),
     row("dropout", &["0.3"], Graphs),
     row("epochs", &["9"], Graphs),
-    row("fit", &["penalised"], Graphs),
+    row("fit", &["penalised"], Graphs).with(&[("choose", "false")]),
+    row("choose", &["false"], Graphs).with(&[("fit", "penalised")]),
     row("patience", &["1"], Graphs).with(UNSTEADY),
     row("batch", &["7"], Graphs),
     row("resample", &["2"], Nodes).with(SAMPLED),

@@ -64,6 +64,7 @@ fn text(plan: &Plan) -> String {
         plan.limit.map_or("no limit is known".to_owned(), |limit| format!("the limit is {}", numbers::bytes(limit)));
     let in_use = plan.in_use.map_or(String::new(), |bytes| format!(", the data take {}", numbers::bytes(bytes)));
     facts.row(["memory", &format!("{limit}{in_use}")]);
+    facts.row(["fit", &fit(plan)]);
     text.push_str(&facts.render());
     text.push('\n');
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Left]);
@@ -87,6 +88,23 @@ fn text(plan: &Plan) -> String {
     text.push_str(&format!("\n{}\n", dim(format!("by a batch of {noun}s searched for and stepped over on {threads}"))));
     text.push_str(&format!("train would choose the marked one: {}\n", plan.why));
     text
+}
+
+/// Which way of fitting would be taken, and what a penalised fit would take.
+fn fit(plan: &Plan) -> String {
+    let size = &plan.penalised.size;
+    let outputs = if size.outputs > 1 { format!(" of each of {} outputs", size.outputs) } else { String::new() };
+    let form = if size.dual { ", items weighed in place of them" } else { "" };
+    let takes = format!(
+        "about {}{outputs}{form}, {} and {} for each candidate that is compared",
+        counted(size.columns, "coefficient"),
+        numbers::bytes(size.memory),
+        duration(size.seconds),
+    );
+    match plan.penalised.chosen {
+        true => format!("penalised, with {takes}; gradient descent instead:"),
+        false => format!("gradient descent; penalised would have {takes}"),
+    }
 }
 
 fn remark(way: &Estimate) -> String {

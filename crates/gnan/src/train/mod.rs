@@ -27,6 +27,7 @@ mod target_scale;
 mod training_loop;
 mod weights;
 
+pub use penalised::PenalisedSize;
 pub(crate) use probe::{Probe, ProbeSetup};
 pub use report::{EpochReport, Fitted, Monitor};
 pub(crate) use retraining::Retraining;

@@ -75,14 +75,17 @@ impl Spec {
     /// The specification with the usual value of what may be chosen.
     fn plain(&self, train: &Dataset) -> Spec {
         let mut spec = self.clone();
+        spec.data = train.spec().clone();
+        if !self.fit.choose {
+            return spec;
+        }
         if spec.distances.pool == PoolChoice::Auto {
             spec.distances.pool = PoolChoice::Sum;
         }
         spec.statistics.normalise.get_or_insert(true);
-        spec.data = train.spec().clone();
         let distances = &mut spec.distances;
         let open = distances.hop_cap.is_none() && distances.far_from.is_none() && distances.edge_weight.is_none();
-        if self.fit.choose && open && self.penalised_size(train).dual {
+        if open && self.penalised_size(train).dual {
             distances.hop_cap = Some(DUAL_CAP);
         }
         spec

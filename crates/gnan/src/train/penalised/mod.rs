@@ -27,6 +27,7 @@ use crate::spec::Spec;
 use choice::ComparedFits;
 use estimate::PartEstimate;
 use posterior::{keep_posterior, posterior};
+pub use size::PenalisedSize;
 use summary::SummaryInput;
 
 impl Spec {

@@ -1,5 +1,7 @@
 //! How large a penalised fit would be, before anything large is made.
 
+use serde::Serialize;
+
 use super::estimate::is_dual;
 use crate::dataset::{Dataset, Outcome};
 use crate::files::Task;
@@ -13,9 +15,13 @@ const MOST_UNASKED: usize = 4000;
 /// The memory of a cell, about.
 const BYTES_PER_CELL: u64 = 24;
 
+/// Updates of the smoothness of a fit, about, and operations in a second: for estimates of time.
+const USUAL_UPDATES: f64 = 25.0;
+const OPERATIONS: f64 = 2e10;
+
 /// What a penalised fit would take, about.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PenalisedSize {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PenalisedSize {
     /// Coefficients of an output.
     pub columns: usize,
     /// Outputs that are fitted together.
@@ -24,6 +30,8 @@ pub(crate) struct PenalisedSize {
     pub dual: bool,
     /// Bytes.
     pub memory: u64,
+    /// Seconds on one thread, of every candidate that is compared.
+    pub seconds: f64,
     /// Whether it is small enough to be done without being asked for.
     pub fits: bool,
 }
@@ -57,6 +65,12 @@ impl Spec {
         let near = train.task() == Task::Graph || train.receiver_source_pairs() <= MOST_PAIRS_PER_FEATURE;
         let small = dual || columns * outputs <= MOST_UNASKED;
         let fits = near && small && train.run().memory.demand(memory, "a penalised fit").is_ok();
-        PenalisedSize { columns, outputs, dual, memory, fits }
+        // A factor and its inverse; in the dual form several products of every output, and several Newton steps for an update.
+        let operations = match dual {
+            true => 40.0 * outputs as f64 * (train.len() as f64).powi(3),
+            false => 4.0 / 3.0 * ((columns * outputs) as f64).powi(3),
+        };
+        let seconds = USUAL_UPDATES * operations / OPERATIONS;
+        PenalisedSize { columns, outputs, dual, memory, seconds, fits }
     }
 }
