@@ -173,11 +173,11 @@ impl Spec {
     /// What gradient descent would take.
     fn plan_gradient(&self, train: &Dataset, valid: &Dataset, penalised: PenalisedPlan) -> Result<Plan> {
         let in_use = memory::anonymous();
-        let resolved = self.resolutions(&train)?.swap_remove(0);
+        let resolved = self.resolutions(train)?.swap_remove(0);
         let mut exact = self.clone();
         exact.statistics.shell_sample = None;
         let started = Instant::now();
-        let near = near_items(&exact, &train)?;
+        let near = near_items(&exact, train)?;
         let view_seconds = started.elapsed().as_secs_f64();
         let setup = ProbeSetup::new(&exact, &resolved, &near)?;
         let mut probe = setup.probe()?;
@@ -211,7 +211,7 @@ impl Spec {
         };
         let mut ways = match far.shell_counts.first() {
             None => vec![common.estimate(Way::StatisticsAlone, 0, 0.0, &costs(&mut probe, |_, _| Vec::new()))],
-            Some(_) => shell_ways(self, &mut probe, &common, &far, &train, side_by_side),
+            Some(_) => shell_ways(self, &mut probe, &common, &far, train, side_by_side),
         };
         let limit = train.run().memory.bytes();
         ways.iter_mut().for_each(|way| way.fits = limit.is_none_or(|limit| way.memory <= limit));

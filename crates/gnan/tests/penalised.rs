@@ -4,13 +4,16 @@
 mod common;
 mod oracle;
 
+use std::ops::ControlFlow;
+
 use common::{CaseShape, class_column, dataset, random_case, random_plan};
+use gnan::dataset::Split;
 use gnan::explain::FeatureValue;
 use gnan::files::{Column, Values};
 use gnan::internals::random::Stream;
 use gnan::model::Ended;
 use gnan::spec::{FitMethod, RhoChoice};
-use gnan::{Dataset, DatasetOptions, Outcome, Run, Spec};
+use gnan::{Dataset, DatasetOptions, Model, Outcome, Run, Spec};
 
 fn penalised() -> Spec {
     Spec::default().method(FitMethod::Penalised)
@@ -200,4 +203,119 @@ fn what_a_penalised_fit_does_not_have_is_refused() {
     let unused: Vec<&str> =
         penalised().learning_rate(0.1).epochs(5).without_effect().into_iter().map(|(name, _)| name).collect();
     assert_eq!(unused, ["learning-rate", "epochs"]);
+}
+
+/// Chains of nodes labelled a, b or c; a chain is of one class if that has, up to chance, many neighbours a and b (`around`), or many
+/// nodes a.
+fn chains(seed: u64, around: bool) -> Dataset {
+    let mut random = Stream::named(seed, "chains", 0);
+    let (mut node_offsets, mut edges, mut codes, mut classes) = (vec![0], Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..300 {
+        let first = codes.len();
+        let nodes = 6 + random.below(8);
+        codes.extend((0..nodes).map(|_| random.below(3) as u32));
+        edges.extend((1..nodes).map(|node| [(first + node - 1) as u32, (first + node) as u32]));
+        let own = &codes[first..];
+        let count = match around {
+            true => own.windows(2).filter(|pair| pair[0] + pair[1] == 1).count(),
+            false => own.iter().filter(|code| **code == 0).count(),
+        };
+        classes.push(Some(usize::from(count as f64 + 0.7 * random.normal() > if around { 2.0 } else { 3.0 })));
+        node_offsets.push(codes.len());
+    }
+    let levels = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let tables = gnan::files::Tables {
+        name: "chains".to_owned(),
+        graph_ids: (0..300).map(|graph| graph.to_string()).collect(),
+        node_offsets,
+        edges,
+        node_columns: vec![
+            Column::new("label", Values::Categories { codes, levels }).with_kind(gnan::files::Kind::Categorical),
+        ],
+        graph_columns: vec![class_column("class", 2, &classes)],
+        ..gnan::files::Tables::default()
+    };
+    let options = DatasetOptions { targets: vec!["class".to_owned()], ..DatasetOptions::default() };
+    Dataset::from_tables(tables, &options).unwrap()
+}
+
+/// Environments are taken where neighbours decide, and left where they do not; the record lists what was compared, and what is chosen
+/// predicts the same from its file.
+#[test]
+fn training_items_choose_descriptions_where_they_help() {
+    for around in [true, false] {
+        let data = chains(3, around);
+        let fitted = penalised().fit_split(&split_of(&data), &mut |_| ControlFlow::Continue(())).unwrap();
+        let model = fitted.model;
+        let described = model.spec().data.describe.iter().any(|description| description.to_string() == "environment");
+        assert_eq!(described, around, "{}", fitted.chosen);
+        let record = model.record();
+        assert!(record.tried.len() > 3 && record.tried.iter().any(|(name, _)| *name == fitted.chosen));
+        // Nothing needed the validation items.
+        assert_eq!((record.train_items, record.joined_items, record.valid_items), (270, 30, 0));
+        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(read.outputs_on(&data).unwrap().values, model.outputs_on(&data).unwrap().values);
+        assert!(model.explain(&data, 0).unwrap().adds_up());
+        let plain = penalised().choose(false).fit(&data).unwrap();
+        assert!(plain.record().tried.is_empty() && plain.spec().data.describe.is_empty());
+    }
+}
+
+/// 240 items to fit on, 30 to validate, 30 to test.
+fn split_of(data: &Dataset) -> Split {
+    let part = |range: std::ops::Range<usize>| data.subset(&range.collect::<Vec<usize>>());
+    Split { train: part(0..240), valid: part(240..270), test: part(270..300) }
+}
+
+/// What is left open is fitted by penalised likelihood, unless an option asks for what only networks have.
+#[test]
+fn options_of_networks_choose_gradient_descent() {
+    let data = random_data(2, true, Some(2));
+    let method = |spec: Spec| spec.fit(&data).unwrap().spec().fit.method;
+    assert_eq!(method(Spec::default()), FitMethod::Penalised);
+    assert_eq!(method(Spec::default().hidden(16).epochs(2)), FitMethod::Gradient);
+    assert_eq!(method(Spec::default().rho(RhoChoice::Shared).epochs(2)), FitMethod::Gradient);
+}
+
+/// Words outnumber the nodes that are labelled: the dual form is taken, and gives the same bytes on any number of threads.
+#[test]
+fn words_are_fitted_in_the_dual_form() {
+    let mut random = Stream::named(4, "words", 0);
+    let nodes = 60;
+    let classes: Vec<usize> = (0..nodes).map(|_| random.below(3)).collect();
+    let word = |w: usize, random: &mut Stream| {
+        let has = |node: usize, random: &mut Stream| random.uniform() < if w % 3 == classes[node] { 0.5 } else { 0.1 };
+        let rows: Vec<u32> = (0..nodes).filter(|node| has(*node, random)).map(|node| node as u32).collect();
+        let values = vec![1.0; rows.len()];
+        Column::new(format!("w{w}"), Values::Sparse { len: nodes, rows, values })
+    };
+    let target = class_column("class", 3, &classes.iter().map(|class| Some(*class)).collect::<Vec<_>>());
+    let tables = gnan::files::Tables {
+        name: "words".to_owned(),
+        graph_ids: vec!["g".to_owned()],
+        node_offsets: vec![0, nodes],
+        edges: (1..nodes).map(|node| [random.below(node) as u32, node as u32]).collect(),
+        node_columns: (0..400).map(|w| word(w, &mut random)).chain([target]).collect(),
+        ..gnan::files::Tables::default()
+    };
+    let options = DatasetOptions { targets: vec!["class".to_owned()], ..DatasetOptions::default() };
+    let data = Dataset::from_tables(tables, &options).unwrap();
+    let split = Split {
+        train: data.subset(&(0..40).collect::<Vec<_>>()),
+        valid: data.subset(&[]),
+        test: data.subset(&(40..nodes).collect::<Vec<_>>()),
+    };
+    let fit = |threads: usize| {
+        let run = Run::default().with_threads(threads).unwrap();
+        let part = |part: &Dataset| part.clone().with_run(&run);
+        let split = Split { train: part(&split.train), valid: part(&split.valid), test: part(&split.test) };
+        Spec::default().fit_split(&split, &mut |_| ControlFlow::Continue(())).unwrap().model
+    };
+    let model = fit(1);
+    assert_eq!(model.to_bytes().unwrap(), fit(3).to_bytes().unwrap());
+    assert_eq!(model.spec().distances.hop_cap, Some(4));
+    assert!(model.record().summary.is_none());
+    let accuracy = model.evaluate(&split.test).unwrap().get(gnan::Metric::Accuracy).unwrap();
+    assert!(accuracy > 0.8, "{accuracy}");
+    assert!(model.explain(&split.test, 0).unwrap().adds_up());
 }

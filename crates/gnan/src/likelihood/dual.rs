@@ -72,7 +72,7 @@ pub struct DualEstimate {
     pub marginal: f64,
     /// Effective degrees of freedom of every group, all outputs together.
     pub freedoms: Vec<f64>,
-    /// The loss of every item by the outputs of a fit without it: see [`left_out`](super::left_out).
+    /// The loss of every item by the outputs of a fit without it, approximately.
     pub left_out: Vec<f64>,
     /// Number of iterations.
     pub iterations: usize,

@@ -15,7 +15,7 @@
 //! | `bias`, `output_bias` | `[outputs]`: `b` and `b0` |
 //! | `items.train`, `items.valid`, `items.test` | U64 `[items]`: the identities of the items of every part, ascending; a part without items has none |
 //! | `items.seen` | U64 `[items]`: the structures of the graphs, or the ids of the nodes, of the first two |
-//! | `posterior.*` | how sure a penalised fit is of its coefficients: see [`posterior`] |
+//! | `posterior.*` | how sure a penalised fit is of its coefficients: see `posterior` |
 //! | `readout.*` | as `shape.*`, where there is a readout: the structure's function, then one per feature; then source values have one output |
 //!
 //! Networks are those of the numeric features in the order of the definition; a network sees

@@ -34,7 +34,7 @@ impl Spec {
         let is_chosen = |name: &&str| self.get(name) != usual.get(name);
         let penalised = self.clone().method(FitMethod::Penalised);
         let possible = train.links().is_none()
-            && !OF_GRADIENT_DESCENT.iter().any(|name| is_chosen(name))
+            && !OF_GRADIENT_DESCENT.iter().any(is_chosen)
             && penalised.check().is_ok()
             && !train.is_empty()
             && penalised.penalised_size(train).fits;
