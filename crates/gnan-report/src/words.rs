@@ -247,3 +247,8 @@ pub fn selection(definition: &Definition) -> Vec<String> {
     }
     lines
 }
+
+/// Which items decided between what was tried.
+pub fn judged_by(definition: &Definition) -> &'static str {
+    if definition.spec.fit.method == FitMethod::Penalised { "left-out" } else { "validation" }
+}

@@ -289,7 +289,8 @@ fn summary(data: &Dataset, origin: &SplitOrigin, test: &Dataset, outcome: &Outco
     if outcome.fitted.tried.len() > 1 {
         for (place, (name, loss)) in outcome.fitted.tried.iter().take(TRIED_SHOWN).enumerate() {
             let fact = if place == 0 { "tried" } else { "" };
-            facts.fact(fact, format!("validation loss {}  {name}", metric(*loss)));
+            let chosen = if *name == outcome.fitted.chosen { "  (chosen)" } else { "" };
+            facts.fact(fact, format!("{} loss {}  {name}{chosen}", words::judged_by(definition), metric(*loss)));
         }
         if let Some(more) = outcome.fitted.tried.len().checked_sub(TRIED_SHOWN + 1) {
             facts.fact("", format!("and {} more, in the model file", more + 1));

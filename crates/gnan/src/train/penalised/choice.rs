@@ -150,9 +150,9 @@ fn is_clearly_better(best: &CandidateFit, found: &CandidateFit) -> bool {
     mean > STANDARD_ERRORS * (variance / count).sqrt()
 }
 
-/// What may be chosen, as it is in a specification.
+/// What a specification has that is not the usual value of what may be chosen.
 fn words(spec: &Spec) -> String {
-    let usual = Spec::default();
+    let usual = Spec::default().pool(PoolChoice::Sum).normalise(true);
     let named = CHOSEN.iter().filter(|name| spec.get(name) != usual.get(name));
     let words: Vec<String> = named.map(|name| format!("{name} {}", spec.get(name).join(","))).collect();
     if words.is_empty() { "plain".to_owned() } else { words.join(", ") }
