@@ -13,7 +13,7 @@ use gnan::error::{Error, Result};
 use gnan::evaluate::{Criterion, Division, Protocol, Tuning};
 use gnan::metric::Metric;
 use gnan::remedy::{Remedy, Step};
-use gnan::spec::Spec;
+use gnan::spec::{FitMethod, Spec};
 
 /// Whether nodes are described by the graph around them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -289,7 +289,8 @@ impl PaperProtocol {
 
     /// The candidate around which a search is made.
     pub(super) fn base(&self, variant: Variant) -> Result<Spec> {
-        let mut base = Spec::default().seed(SEED);
+        // The paper trains networks.
+        let mut base = Spec::default().method(FitMethod::Gradient).seed(SEED);
         for (option, value) in self.fixed {
             Spec::option(option)?.set_from_text(&mut base, value)?;
         }

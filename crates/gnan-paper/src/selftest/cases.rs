@@ -6,7 +6,7 @@
 //! default number of epochs ends before the weaker curves are found.
 
 use gnan::files::{Kind, Task};
-use gnan::spec::{LogitChoice, RhoChoice, Spec};
+use gnan::spec::{FitMethod, LogitChoice, RhoChoice, Spec};
 
 use super::planted::{Planted, PlantedFeature, PlantedRho, PlantedValue};
 
@@ -48,7 +48,7 @@ impl Case {
     /// The product's own training with its defaults, told which form the truth has and how long to go on.
     pub fn spec(&self, seed: u64) -> Spec {
         let rho = if self.planted.shares_rho() { RhoChoice::Shared } else { RhoChoice::PerFeature };
-        let mut spec = Spec::default().rho(rho).seed(seed);
+        let mut spec = Spec::default().method(FitMethod::Gradient).rho(rho).seed(seed);
         spec.fit.epochs = self.epochs;
         if self.labels == Labels::Classes && self.planted.outputs() == 1 { spec.logits(LogitChoice::One) } else { spec }
     }
