@@ -214,51 +214,22 @@ impl World {
     fn judge(&self, found: &PenalisedEstimate) -> (Vec<f64>, f64, Vec<Vec<f64>>) {
         let b = &found.coefficients;
         let order = b.len();
-        let mut gradient = vec![0.0; order];
-        let mut matrix = vec![vec![0.0; order]; order];
-        let mut log = 0.0;
-        for item in 0..self.rows.len() {
-            let weight = self.weights[item];
-            if weight == 0.0 {
-                continue;
-            }
-            let (value, first, second) = self.likelihood(&self.scores(b, item), item, found.variance);
-            // The constant of a density counts once for an item, whatever its weight.
-            let constant = match self.family {
-                Family::Gaussian => -0.5 * (2.0 * std::f64::consts::PI * found.variance).ln(),
-                _ => 0.0,
-            };
-            log += weight * (value - constant) + constant;
-            for c in 0..first.len() {
-                for i in 0..COLUMNS {
-                    gradient[c * COLUMNS + i] += weight * first[c] * self.rows[item][i];
-                    for d in 0..first.len() {
-                        for j in 0..COLUMNS {
-                            matrix[c * COLUMNS + i][d * COLUMNS + j] +=
-                                weight * second[c][d] * self.rows[item][i] * self.rows[item][j];
-                        }
-                    }
-                }
-            }
-        }
-        let penalties = self.penalties();
-        let mut sum = vec![vec![0.0; order]; order];
-        for (lambdas, own) in found.lambdas.iter().zip(&penalties) {
-            for (lambda, penalty) in lambdas.iter().zip(own) {
-                (0..order).for_each(|i| (0..order).for_each(|j| sum[i][j] += lambda * penalty[i][j]));
-            }
-        }
-        let mut form = 0.0;
-        for i in 0..order {
-            let row: f64 = (0..order).map(|j| sum[i][j] * b[j]).sum();
-            gradient[i] -= row;
-            form += row * b[i];
-            (0..order).for_each(|j| matrix[i][j] += sum[i][j]);
-            if self.family.outputs() > 1 && i % COLUMNS == 0 {
-                // Only differences of intercepts matter: their sum is kept at 0.
+        let sum = self.penalty(&found.lambdas);
+        let (gradient, mut matrix, log) = self.derivatives(b, &sum, found.variance, None);
+        // The constant of a density counts once for an item, whatever its weight.
+        let counted = self.weights.iter().filter(|weight| **weight != 0.0).count() as f64;
+        let log = match self.family {
+            Family::Gaussian => log - 0.5 * counted * (2.0 * std::f64::consts::PI * found.variance).ln(),
+            _ => log,
+        };
+        let form: f64 = (0..order).map(|i| b[i] * (0..order).map(|j| sum[i][j] * b[j]).sum::<f64>()).sum();
+        if self.family.outputs() > 1 {
+            // Only differences of intercepts matter: their sum is kept at 0.
+            for i in (0..order).step_by(COLUMNS) {
                 (0..order).step_by(COLUMNS).for_each(|j| matrix[i][j] += 1.0);
             }
         }
+        let penalties = self.penalties();
         let (log_determinant, covariance) = inverse(&matrix);
         // Only intercepts are not penalised.
         let penalised: Vec<usize> = (0..order).filter(|i| i % COLUMNS != 0).collect();

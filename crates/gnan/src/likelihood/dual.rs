@@ -34,12 +34,12 @@ const MOST_STEP: f64 = 3.0;
 const MOST_SHARE: f64 = 4.0;
 const LEAST_SHARE: f64 = 0.02;
 /// A gain of the marginal likelihood that is not worth another update.
-const LEAST_GAIN: f64 = 0.02;
+pub(super) const LEAST_GAIN: f64 = 0.02;
 /// By what strengths are multiplied or divided in the end, and how often at most.
 const SEARCHED: [f64; 2] = [4.0, 2.0];
 const MOST_MOVES: usize = 6;
 /// Gains of the penalised likelihood, as shares of its size, that are not worth another step: between updates and in the end.
-const CLOSE: f64 = 1e-6;
+pub(super) const CLOSE: f64 = 1e-6;
 const NO_GAIN: f64 = 1e-9;
 /// The spread of outputs that strengths start with, all groups together, and that of the intercept.
 const FIRST_SPREAD: f64 = 4.0;
@@ -125,123 +125,6 @@ pub fn fit_dual(
     state.finish(number, converged)
 }
 
-/// The same with one curve over distance for all coefficients: `X_g` of group `g` counts `r_g` times, and `b` is shared.
-///
-/// ```text
-/// f_c = K a_c,   K = K_0 + (sum_g r_g X_g) (sum_g r_g X_g)'
-/// ```
-///
-/// The curve `r` climbs the marginal likelihood along its gradient, which is that of the kernel: `1/2 (a a' - (K + W^-1)^-1)`.
-pub fn fit_shared_curve(
-    problem: DualProblem<'_>,
-    cross: &[Vec<Mat<f64>>],
-    strengths: &[f64],
-    start: &[f64],
-    monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
-) -> Option<(DualEstimate, Vec<f64>)> {
-    let mut curve = start.to_vec();
-    let mut kernels = problem.kernels.to_vec();
-    kernels.push(curve_kernel(cross, &curve));
-    let with = |kernels: &[Mat<f64>], curve: &[f64], weights: Option<Vec<Vec<f64>>>| {
-        let problem = DualProblem { kernels, ..problem };
-        let mut state = DualState::new(problem);
-        state.strengths = strengths.iter().copied().chain([1.0]).collect();
-        state.start = state.strengths.clone();
-        if let Some(weights) = weights {
-            state.item_weights = weights;
-        }
-        state.sum_kernels();
-        state.settle(CLOSE)?;
-        let curvature = state.curvature()?;
-        let marginal = state.marginal(&curvature);
-        Some((marginal, curve_gradient(&state, &curvature, cross, curve), state.finish(0, true)?))
-    };
-    let length = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    // Along its gradient a curve grows or shrinks as a whole, too.
-    let (mut best, mut slope, mut estimate) = with(&kernels, &curve, None)?;
-    let mut step = FIRST_STEP;
-    for number in 1..=MOST_CURVES {
-        let (size, steep) = (length(&curve), length(&slope));
-        if step < LAST_STEP || steep == 0.0 {
-            break;
-        }
-        let moved: Vec<f64> = curve.iter().zip(&slope).map(|(r, s)| r + step * size * s / steep).collect();
-        *kernels.last_mut()? = curve_kernel(cross, &moved);
-        let tried = with(&kernels, &moved, Some(estimate.item_weights.clone()));
-        match tried.filter(|(marginal, ..)| *marginal > best) {
-            Some((marginal, gradient, found)) => {
-                let gained = marginal - best;
-                (best, slope, estimate, curve) = (marginal, gradient, found, moved);
-                step *= 1.5;
-                if gained < LEAST_GAIN {
-                    break;
-                }
-            }
-            None => step *= 0.4,
-        }
-        if monitor(&Iteration { number, most: MOST_CURVES, value: best }).is_break() {
-            break;
-        }
-    }
-    Some((estimate, curve))
-}
-
-/// The first step of a curve as a share of its length, the last, and the most of them.
-const FIRST_STEP: f64 = 0.3;
-const LAST_STEP: f64 = 0.01;
-const MOST_CURVES: usize = 40;
-
-/// `sum_gh r_g r_h X_g X_h'`, from the products with `g >= h`.
-fn curve_kernel(cross: &[Vec<Mat<f64>>], curve: &[f64]) -> Mat<f64> {
-    let items = cross[0][0].nrows();
-    Mat::from_fn(items, items, |i, j| {
-        let mut sum = 0.0;
-        for (g, of_group) in cross.iter().enumerate() {
-            for (h, product) in of_group.iter().enumerate() {
-                let both = if g == h { product[(i, j)] } else { product[(i, j)] + product[(j, i)] };
-                sum += curve[g] * curve[h] * both;
-            }
-        }
-        sum
-    })
-}
-
-/// The gradient of the marginal likelihood by the curve whose kernel comes last, up to a factor.
-fn curve_gradient(
-    state: &DualState<'_>,
-    curvature: &DualCurvature,
-    cross: &[Vec<Mat<f64>>],
-    curve: &[f64],
-) -> Vec<f64> {
-    let items = state.items();
-    let mut slope: Mat<f64> = Mat::zeros(items, items);
-    for block in state.blocks(curvature) {
-        slope -= block;
-    }
-    for own in &state.item_weights {
-        for j in 0..items {
-            let column = slope.col_as_slice_mut(j);
-            column.iter_mut().zip(own).for_each(|(entry, a)| *entry += a * own[j]);
-        }
-    }
-    let product = |matrix: &Mat<f64>| -> f64 {
-        let column =
-            |j: usize| matrix.col_as_slice(j).iter().zip(slope.col_as_slice(j)).map(|(a, b)| a * b).sum::<f64>();
-        (0..items).map(column).sum()
-    };
-    let mut gradient = vec![0.0; cross.len()];
-    for (g, of_group) in cross.iter().enumerate() {
-        for (h, matrix) in of_group.iter().enumerate() {
-            let value = product(matrix);
-            gradient[g] += curve[h] * value;
-            if g != h {
-                gradient[h] += curve[g] * value;
-            }
-        }
-    }
-    gradient
-}
-
 /// Strengths and what belongs to them.
 #[derive(Clone)]
 struct DualPoint {
@@ -250,20 +133,20 @@ struct DualPoint {
     variance: f64,
 }
 
-struct DualState<'a> {
+pub(super) struct DualState<'a> {
     problem: DualProblem<'a>,
     outputs: usize,
     kernel: Mat<f64>,
-    strengths: Vec<f64>,
+    pub strengths: Vec<f64>,
     start: Vec<f64>,
     /// `[outputs][items]`
-    item_weights: Vec<Vec<f64>>,
+    pub item_weights: Vec<Vec<f64>>,
     predicted: Vec<Vec<f64>>,
     variance: f64,
 }
 
 /// The second derivatives at some outputs.
-struct DualCurvature {
+pub(super) struct DualCurvature {
     /// `(K + W_c^-1)^-1` of every output, of its own weights `W_c` alone.
     own: Vec<Mat<f64>>,
     /// The factor of their sum, where outputs are those of one softmax.
@@ -273,7 +156,7 @@ struct DualCurvature {
 }
 
 impl<'a> DualState<'a> {
-    fn new(problem: DualProblem<'a>) -> DualState<'a> {
+    pub(super) fn new(problem: DualProblem<'a>) -> DualState<'a> {
         let items = problem.targets.len();
         let outputs = problem.family.outputs();
         let quantity = problem.family.has_variance();
@@ -300,11 +183,11 @@ impl<'a> DualState<'a> {
         state
     }
 
-    fn items(&self) -> usize {
+    pub(super) fn items(&self) -> usize {
         self.problem.targets.len()
     }
 
-    fn sum_kernels(&mut self) {
+    pub(super) fn sum_kernels(&mut self) {
         let items = self.items();
         let mut sum: Mat<f64> = Mat::zeros(items, items);
         for (kernel, strength) in self.problem.kernels.iter().zip(&self.strengths) {
@@ -358,7 +241,7 @@ impl<'a> DualState<'a> {
         likelihood - 0.5 * form
     }
 
-    fn curvature(&self) -> Option<DualCurvature> {
+    pub(super) fn curvature(&self) -> Option<DualCurvature> {
         let items = self.items();
         let found = self.derivatives();
         let softmax = self.outputs > 1;
@@ -449,7 +332,7 @@ impl<'a> DualState<'a> {
     }
 
     /// Newton steps with fixed strengths until they gain nothing.
-    fn settle(&mut self, no_gain: f64) -> Option<()> {
+    pub(super) fn settle(&mut self, no_gain: f64) -> Option<()> {
         for _ in 0..MOST_SETTLING {
             let curvature = self.curvature()?;
             if self.step(&curvature)? < no_gain * (1.0 + self.value().abs()) {
@@ -470,7 +353,7 @@ impl<'a> DualState<'a> {
     }
 
     /// The logarithm of the marginal likelihood.
-    fn marginal(&self, curvature: &DualCurvature) -> f64 {
+    pub(super) fn marginal(&self, curvature: &DualCurvature) -> f64 {
         self.value() + self.items() as f64 * self.problem.family.constant(self.variance) - curvature.half_log
     }
 
@@ -509,7 +392,7 @@ impl<'a> DualState<'a> {
     }
 
     /// The blocks on the diagonal of `(K + W^-1)^-1`, one per output.
-    fn blocks(&self, curvature: &DualCurvature) -> Vec<Mat<f64>> {
+    pub(super) fn blocks(&self, curvature: &DualCurvature) -> Vec<Mat<f64>> {
         let block = |own: &Mat<f64>| match &curvature.sum {
             None => own.clone(),
             Some(factor) => {
@@ -606,7 +489,7 @@ impl<'a> DualState<'a> {
         (0..items).into_par_iter().map(loss).collect()
     }
 
-    fn finish(self, iterations: usize, converged: bool) -> Option<DualEstimate> {
+    pub(super) fn finish(self, iterations: usize, converged: bool) -> Option<DualEstimate> {
         let curvature = self.curvature()?;
         let marginal = self.marginal(&curvature);
         let freedoms = self.freedoms(&curvature);

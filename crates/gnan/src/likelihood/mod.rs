@@ -18,14 +18,16 @@ mod left_out;
 mod matrix;
 mod newton;
 mod penalty;
+mod shared_curve;
 mod wald;
 
 pub use chi_squared::chi_squared_tail;
 pub use design::Design;
-pub use dual::{DualEstimate, DualProblem, dual_bytes, fit_dual, fit_shared_curve};
+pub use dual::{DualEstimate, DualProblem, dual_bytes, fit_dual};
 pub use family::Family;
 pub use left_out::left_out_losses;
 pub use matrix::InverseRoot;
 pub use newton::{Iteration, PenalisedEstimate, PenalisedProblem, fit};
 pub use penalty::Block;
+pub use shared_curve::fit_shared_curve;
 pub use wald::{WaldTest, wald_test};

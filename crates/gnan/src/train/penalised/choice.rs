@@ -33,7 +33,7 @@ pub(super) struct ComparedFits {
 pub(super) type ChoiceMonitor<'a> = dyn FnMut(&str, &crate::likelihood::Iteration) -> std::ops::ControlFlow<()> + 'a;
 
 impl Spec {
-    /// Fits what is asked for, and what might be better where that is left open.
+    /// Fits what is requested, and what might be better where that is left open.
     pub(super) fn compared(&self, train: &Dataset, monitor: &mut ChoiceMonitor<'_>) -> Result<ComparedFits> {
         let mut interrupted = false;
         let mut fit =
@@ -48,7 +48,7 @@ impl Spec {
                 CandidateFit::new(spec.clone(), train.clone(), powers, most, like, watch)
             };
         let first = self.plain(train);
-        let best = fit(&first, train, &SPREAD_POWERS, None, None)?.expect("what is asked for has no limit");
+        let best = fit(&first, train, &SPREAD_POWERS, None, None)?.expect("what is requested has no limit");
         let mut choice = ComparedFits { tried: vec![(words(&first), best.mean_left_out())], best };
         if !self.fit.choose || choice.best.dual {
             return Ok(choice);

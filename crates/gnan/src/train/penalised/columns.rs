@@ -2,7 +2,7 @@
 //! stands in [`CoefficientMap`].
 
 use crate::likelihood::{Block, Design};
-use crate::model::{CoefficientMap, CurveGroup, Definition, rhos_of_units};
+use crate::model::{CoefficientMap, CurveGroup, Definition, merged, rhos_of_units};
 use crate::statistics::Statistics;
 
 /// What the columns are.
@@ -68,25 +68,13 @@ impl Columns {
         };
         let column_of_cell: Vec<Option<usize>> = (0..statistics.cells.len()).map(column).collect();
         let mut design = Design::new(self.count);
-        let mut terms: Vec<(usize, f64)> = Vec::new();
         for row in rows {
             let (cells, weights) = statistics.rows.row(*row);
-            terms.clear();
-            terms.push((0, 1.0));
             let found = cells
                 .iter()
                 .zip(weights)
                 .filter_map(|(cell, weight)| column_of_cell[*cell as usize].map(|column| (column, f64::from(*weight))));
-            terms.extend(found);
-            terms.sort_by_key(|(column, _)| *column);
-            terms.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                if same {
-                    kept.1 += next.1;
-                }
-                same
-            });
-            design.push(terms.iter().copied());
+            design.push(merged([(0, 1.0)].into_iter().chain(found).collect()));
         }
         design
     }

@@ -10,7 +10,7 @@ use crate::model::FAR;
 use crate::spec::{MOST_PAIRS_PER_FEATURE, Spec};
 use crate::train::setup::learn_features;
 
-/// Most coefficients that are fitted without being asked for, all outputs that are fitted together counted: some minutes.
+/// Most coefficients that are fitted without being requested, all outputs that are fitted together counted: some minutes.
 const MOST_UNASKED: usize = 4000;
 /// The memory of a cell, about.
 const BYTES_PER_CELL: u64 = 24;
@@ -32,7 +32,7 @@ pub struct PenalisedSize {
     pub memory: u64,
     /// Seconds on one thread, of every candidate that is compared.
     pub seconds: f64,
-    /// Whether it is small enough to be done without being asked for.
+    /// Whether it is small enough to be done without being requested.
     pub fits: bool,
 }
 
