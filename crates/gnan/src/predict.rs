@@ -122,7 +122,7 @@ impl Model {
             targets_optional: true,
             known: Some(
                 (definition.learned.features.iter())
-                    .filter(|feature| feature.pair.is_none() && feature.description.is_none())
+                    .filter(|feature| feature.is_read())
                     .map(|feature| KnownFeature {
                         name: feature.name.clone(),
                         kind: feature.kind,

@@ -7,7 +7,7 @@ use crate::files::{Column, DateOrder, Kind, MISSING, Values, cell_days, cell_num
 use crate::numbers::{DAYS, counted};
 use crate::spec::NodeDescription;
 
-use super::FeaturePair;
+use super::{FeaturePair, ItemStatistic};
 
 /// A numeric column with at least this share of zeros (and more than two distinct values) is sparse.
 const SPARSE_SHARE_OF_ZEROS: f64 = 0.8;
@@ -30,6 +30,8 @@ pub struct Feature {
     pub description: Option<NodeDescription>,
     /// Which two features it is made of; `None`: it is not a pair.
     pub pair: Option<FeaturePair>,
+    /// Which number it is that sums its item up; `None`: it is none.
+    pub statistic: Option<ItemStatistic>,
     /// Whether the day or the month comes first in its cells, where they are dates that show it.
     pub date_order: Option<DateOrder>,
     /// Whether candidate node pairs alone have it, and it counts for themselves alone. Numbers are then [`Values::Sparse`] whatever
@@ -155,7 +157,7 @@ impl Feature {
             (Kind::Continuous, numbers) => Values::Numbers(dense(numbers)),
             (Kind::Binary | Kind::Sparse, numbers) => sparse(numbers),
         };
-        Ok(Feature { name, kind, unit, values, description: None, pair: None, date_order, own_only: false })
+        Ok(Feature { name, kind, unit, values, description: None, pair: None, statistic: None, date_order, own_only: false })
     }
 
     /// The same values understood as another kind, as far as that makes sense.
@@ -169,7 +171,12 @@ impl Feature {
 
     /// Whether it is read from files, and not computed.
     pub fn is_read(&self) -> bool {
-        self.description.is_none() && self.pair.is_none()
+        self.description.is_none() && self.pair.is_none() && self.statistic.is_none()
+    }
+
+    /// Whether it is a value of the item itself, which counts at distance 0 and once: a statistic, or a pair with one.
+    pub fn is_of_item(&self) -> bool {
+        self.statistic.is_some() || self.pair.as_ref().is_some_and(|pair| pair.of_item)
     }
 
     /// Number of nodes whose value is missing.
@@ -314,8 +321,9 @@ fn fuse(features: Vec<Feature>, groups: BTreeMap<String, Vec<usize>>, accept: im
         let values = Values::Categories { codes, levels: levels.collect() };
         members.iter().for_each(|member| dropped[*member] = true);
         let kind = Kind::Categorical;
-        let (unit, description, pair, date_order) = (None, None, None, None);
-        let fused_feature = Feature { name, kind, unit, values, description, pair, date_order, own_only: false };
+        let (unit, description, pair, statistic, date_order) = (None, None, None, None, None);
+        let fused_feature =
+            Feature { name, kind, unit, values, description, pair, statistic, date_order, own_only: false };
         fused.insert(members[0], fused_feature);
     }
     let keep = features.into_iter().enumerate();

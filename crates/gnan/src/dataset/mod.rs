@@ -10,6 +10,7 @@ mod describe;
 mod feature;
 mod identity;
 mod ids;
+mod item_statistic;
 pub(crate) mod links;
 mod molecule;
 mod options;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 pub(crate) use feature::distinct_numbers;
 pub use feature::{Feature, KnownFeature, one_hot_columns};
 pub use identity::Identity;
+pub use item_statistic::{ItemStatistic, Quantity};
 pub use links::{
     EndFeature, LinkDivision, LinkFeatures, LinkOptions, LinkPairs, LinkSchema, Links, OwnFeatures, QueriedPair,
 };

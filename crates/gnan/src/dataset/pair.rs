@@ -46,11 +46,23 @@ pub struct PairMember {
     pub pooled: bool,
 }
 
+/// A cell of the grid of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PairCell {
+    /// The bins of the two members.
+    pub at: [usize; 2],
+    /// Of each of the two whether it is one of ascending numbers.
+    pub ordered: [bool; 2],
+}
+
 /// Two features of one node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeaturePair {
     /// The two.
     pub members: [PairMember; 2],
+    /// Whether it counts for the item itself, once, and not for others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_item: bool,
 }
 
 impl PairMember {
@@ -145,6 +157,23 @@ impl FeaturePair {
         format!("{first}{BETWEEN}{second}")
     }
 
+    /// Where every cell of the grid is, by its name.
+    pub(crate) fn cells(&self) -> HashMap<String, PairCell> {
+        let [rows, columns] = self.members.each_ref().map(PairMember::names);
+        // The last bin is that of missing values, which has no neighbours.
+        let ordered = |member: usize, bin: usize| {
+            matches!(self.members[member].bins, FeatureBins::Edges(_)) && bin + 1 < self.members[member].len()
+        };
+        let mut cells = HashMap::new();
+        for (row, first) in rows.iter().enumerate() {
+            for (column, second) in columns.iter().enumerate() {
+                let cell = PairCell { at: [row, column], ordered: [ordered(0, row), ordered(1, column)] };
+                cells.insert(FeaturePair::cell_name(first, second), cell);
+            }
+        }
+        cells
+    }
+
     /// The pair as a feature, its members found among `features`.
     pub fn feature(&self, features: &[Feature]) -> Result<Feature> {
         let cut = |member: &PairMember| {
@@ -181,6 +210,7 @@ impl FeaturePair {
             values: Values::Categories { codes, levels },
             description: None,
             pair: Some(self.clone()),
+            statistic: None,
             date_order: None,
             own_only: false,
         })

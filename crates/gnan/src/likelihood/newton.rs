@@ -303,6 +303,7 @@ impl<'a> NewtonState<'a> {
             let (own, _, _) = block.spectrum(lambdas);
             let (traces, forms) = self.forms(block, root);
             let repeats = (block.repeats * self.outputs) as f64;
+            penalised += repeats * block.held() as f64;
             for (j, lambda) in lambdas.iter_mut().enumerate() {
                 penalised += *lambda * traces[j];
                 let factor = (repeats * own[j] - traces[j]).max(1e-12) / forms[j].max(1e-12);
@@ -368,6 +369,7 @@ impl<'a> NewtonState<'a> {
             rank += repeats * own;
             let (traces, _) = self.forms(block, &root);
             let shrunk: f64 = traces.iter().zip(lambdas).map(|(trace, lambda)| trace * lambda).sum();
+            let shrunk = shrunk + (repeats * block.held()) as f64;
             freedoms.push((repeats * block.size) as f64 - shrunk);
             penalised += shrunk;
         }

@@ -22,7 +22,23 @@ pub struct Block {
     penalties: Vec<Vec<f64>>,
     /// The eigenvalues of every `S_j`, in the order of the common eigenvectors.
     spectra: Vec<Vec<f64>>,
+    /// A penalty of fixed strength, with its eigenvalues: what it penalises is held at 0.
+    held: Option<(Vec<f64>, Vec<f64>)>,
 }
+
+/// A cell of a table over two values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellPlace {
+    /// Its row and column; those beyond any are tied to nothing.
+    pub at: [usize; 2],
+    /// Whether its row, and its column, is alike the one before and after it.
+    pub ordered: [bool; 2],
+    /// How much it counts in the means of its row and column.
+    pub weight: f64,
+}
+
+/// The strength by which means of rows and columns are held at 0.
+const HELD: f64 = 1e8;
 
 /// `D' D` for differences of an order between so many neighbours.
 fn differences(count: usize, order: usize) -> Vec<f64> {
@@ -65,6 +81,7 @@ impl Block {
             size: slots,
             penalties: vec![smooth, identity(slots)],
             spectra: vec![spectrum, vec![1.0; slots]],
+            held: None,
         }
     }
 
@@ -90,12 +107,53 @@ impl Block {
                 .collect()
         };
         let spectra = vec![each(&|knot, _| of_values[knot]), each(&|_, slot| of_slots[slot]), vec![1.0; size]];
-        Block { first, repeats: 1, size, penalties: vec![values, distances, identity(size)], spectra }
+        Block { first, repeats: 1, size, penalties: vec![values, distances, identity(size)], spectra, held: None }
+    }
+
+    /// A table over two values, cell by cell: neighbouring cells are alike, all are near 0, and the weighted means of rows and columns
+    /// are 0, for what depends on one of the two values is elsewhere.
+    pub fn cells(first: usize, cells: &[CellPlace]) -> Block {
+        let size = cells.len();
+        let near = |a: &CellPlace, b: &CellPlace| {
+            let beside = |one: usize, other: usize| {
+                a.at[one] == b.at[one] && a.at[other].abs_diff(b.at[other]) == 1 && a.ordered[other] && b.ordered[other]
+            };
+            beside(0, 1) || beside(1, 0)
+        };
+        let mut alike = Mat::<f64>::zeros(size, size);
+        for i in 0..size {
+            for j in (0..size).filter(|j| *j != i && near(&cells[i], &cells[*j])) {
+                alike[(i, i)] += 1.0;
+                alike[(i, j)] -= 1.0;
+            }
+        }
+        let means = mean_directions(cells);
+        let directions = means.ncols();
+        let onto = &means * means.transpose();
+        let free = Mat::from_fn(size, size, |i, j| f64::from(u8::from(i == j)) - onto[(i, j)]);
+        let alike = &free * &alike * &free;
+        let entries = |matrix: &Mat<f64>| -> Vec<f64> {
+            (0..size * size).map(|at| (matrix[(at / size, at % size)] + matrix[(at % size, at / size)]) / 2.0).collect()
+        };
+        // The directions that are held are among those of eigenvalue 0, which come first.
+        let mut spectrum = eigenvalues(&entries(&alike), size);
+        spectrum[..directions].fill(0.0);
+        let is_held = |at: usize| at < directions;
+        let (penalties, held) = (vec![entries(&alike), entries(&free)], entries(&onto));
+        let spectra = vec![spectrum, (0..size).map(|at| f64::from(u8::from(!is_held(at)))).collect()];
+        let held_spectrum = (0..size).map(|at| if is_held(at) { HELD } else { 0.0 }).collect();
+        let held = Some((held.into_iter().map(|entry| HELD * entry).collect(), held_spectrum));
+        Block { first, repeats: 1, size, penalties, spectra, held }
     }
 
     /// Number of penalties.
     pub fn penalties(&self) -> usize {
         self.penalties.len()
+    }
+
+    /// Number of directions of a group that are held at 0.
+    pub fn held(&self) -> usize {
+        self.held.as_ref().map_or(0, |(_, spectrum)| spectrum.iter().filter(|value| **value > 0.0).count())
     }
 
     /// The coefficients of every group.
@@ -105,7 +163,10 @@ impl Block {
 
     /// `sum_j lambda_j S_j`, `[size, size]`.
     pub fn matrix(&self, lambdas: &[f64]) -> Vec<f64> {
-        let mut sum = vec![0.0; self.size * self.size];
+        let mut sum = match &self.held {
+            Some((held, _)) => held.clone(),
+            None => vec![0.0; self.size * self.size],
+        };
         for (lambda, penalty) in lambdas.iter().zip(&self.penalties) {
             sum.iter_mut().zip(penalty).for_each(|(sum, entry)| *sum += lambda * entry);
         }
@@ -114,10 +175,11 @@ impl Block {
 
     /// `tr(S^- S_j)` of one group for every penalty, and `log |S|_+` and the rank of `S`.
     pub fn spectrum(&self, lambdas: &[f64]) -> (Vec<f64>, f64, usize) {
-        let sum =
+        let held = |at: usize| self.held.as_ref().map_or(0.0, |(_, spectrum)| spectrum[at]);
+        let free =
             |at: usize| lambdas.iter().zip(&self.spectra).map(|(lambda, values)| lambda * values[at]).sum::<f64>();
-        let sums: Vec<f64> = (0..self.size).map(sum).collect();
-        let least = NULL * sums.iter().copied().fold(0.0, f64::max);
+        let sums: Vec<f64> = (0..self.size).map(|at| free(at) + held(at)).collect();
+        let least = NULL * (0..self.size).map(free).fold(0.0, f64::max);
         let positive = || sums.iter().enumerate().filter(|(_, value)| **value > least);
         let trace = |values: &Vec<f64>| positive().map(|(at, sum)| values[at] / sum).sum();
         (self.spectra.iter().map(trace).collect(), positive().map(|(_, sum)| sum.ln()).sum(), positive().count())
@@ -141,6 +203,32 @@ impl Block {
         }
         traces
     }
+}
+
+/// An orthonormal basis of the weighted sums over the rows and columns of a table, `[cells, directions]`.
+fn mean_directions(cells: &[CellPlace]) -> Mat<f64> {
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for member in 0..2 {
+        let mut bins: Vec<usize> = cells.iter().map(|cell| cell.at[member]).filter(|at| *at != usize::MAX).collect();
+        bins.sort_unstable();
+        bins.dedup();
+        for bin in bins {
+            let of_bin = |cell: &CellPlace| if cell.at[member] == bin { cell.weight } else { 0.0 };
+            let mut direction: Vec<f64> = cells.iter().map(of_bin).collect();
+            let length = |direction: &[f64]| direction.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let before = length(&direction);
+            // Twice, for what rounding leaves.
+            for other in basis.iter().chain(&basis) {
+                let along: f64 = direction.iter().zip(other).map(|(a, b)| a * b).sum();
+                direction.iter_mut().zip(other).for_each(|(a, b)| *a -= along * b);
+            }
+            let left = length(&direction);
+            if left > 1e-8 * before {
+                basis.push(direction.iter().map(|x| x / left).collect());
+            }
+        }
+    }
+    Mat::from_fn(cells.len(), basis.len(), |cell, direction| basis[direction][cell])
 }
 
 fn identity(order: usize) -> Vec<f64> {

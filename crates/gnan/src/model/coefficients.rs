@@ -12,8 +12,8 @@ use std::ops::Range;
 
 use super::definition::Definition;
 use super::schema::FeatureSchema;
-use crate::files::Kind;
-use crate::lens::{DistanceAxis, Reach};
+use crate::files::{Kind, Task};
+use crate::lens::{DistanceAxis, Pool, Reach};
 
 /// Finite distances from this one on share a coefficient.
 pub(crate) const FAR: usize = 11;
@@ -84,6 +84,17 @@ impl CurvePlaces {
     }
 }
 
+/// What ties curves over distance to one another, besides what ties the distances of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CurveTies {
+    /// Nothing.
+    None,
+    /// They are those of ascending numbers, and so alike where these are.
+    Ascending,
+    /// They are those of the cells of a pair, at one distance.
+    Cells,
+}
+
 /// Curves over distance that are alike: those of the values of a feature, of its missing values, or of the structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurveGroup {
@@ -99,8 +110,8 @@ pub struct CurveGroup {
     pub size: usize,
     /// How many of them are those of finite distances, which come first.
     pub linked: usize,
-    /// Whether the curves are those of ascending numbers, and so alike where these are.
-    pub is_table: bool,
+    /// What ties its curves to one another.
+    pub ties: CurveTies,
 }
 
 impl CurveGroup {
@@ -143,10 +154,16 @@ impl CoefficientMap {
             })
         };
         let features = &definition.learned.features;
-        // A node is at distance 0 of itself by every lens: one of them is enough for its own values.
-        let reach = |feature: &FeatureSchema, lens: usize| match feature.reach == Some(Reach::OWN) && lens > 0 {
-            true => Reach::NOTHING,
-            false => feature.reach_within(definition.reach()),
+        // A node is at distance 0 of itself by every lens: one of them is enough for its own values. A value of a whole graph counts
+        // once, however many nodes there are.
+        let once = definition.learned.lenses.iter().position(|lens| lens.pool == Pool::Mean);
+        let once = once.filter(|_| definition.learned.task == Task::Graph).unwrap_or(0);
+        let reach = |feature: &FeatureSchema, lens: usize| {
+            let own = if feature.is_of_item() { once } else { 0 };
+            match feature.reach == Some(Reach::OWN) && lens != own {
+                true => Reach::NOTHING,
+                false => feature.reach_within(definition.reach()),
+            }
         };
         let lenses = axis.lenses();
         let of_structure: Vec<usize> = (0..lenses).map(|lens| places_of(lens, definition.reach())).collect();
@@ -158,7 +175,7 @@ impl CoefficientMap {
         let structure = of_structure
             .iter()
             .enumerate()
-            .map(|(lens, places)| (Some(map.add(None, lens, *places, 1, false)), *places));
+            .map(|(lens, places)| (Some(map.add(None, lens, *places, 1, CurveTies::None)), *places));
         let by_lens = structure.collect();
         map.rhos.push(RhoCoefficients { by_lens });
         for (k, (feature, by_lens)) in features.iter().zip(&of_features).enumerate() {
@@ -168,11 +185,11 @@ impl CoefficientMap {
     }
 
     /// Adds curves; the first coefficient of the first of them.
-    fn add(&mut self, feature: Option<usize>, lens: usize, places: usize, curves: usize, is_table: bool) -> usize {
+    fn add(&mut self, feature: Option<usize>, lens: usize, places: usize, curves: usize, ties: CurveTies) -> usize {
         let CurvePlaces { size, linked, .. } = self.places[places];
         let first = self.count;
         if size * curves > 0 {
-            self.groups.push(CurveGroup { feature, lens, first, curves, size, linked, is_table });
+            self.groups.push(CurveGroup { feature, lens, first, curves, size, linked, ties });
         }
         self.count += size * curves;
         first
@@ -186,18 +203,22 @@ impl CoefficientMap {
             _ => None,
         };
         let curves = known - usize::from(zero.is_some());
-        let is_table = feature.kind == Kind::Continuous && curves > 2;
+        let ties = match (&feature.pair, feature.kind) {
+            (Some(_), _) => CurveTies::Cells,
+            (None, Kind::Continuous) if curves > 2 => CurveTies::Ascending,
+            _ => CurveTies::None,
+        };
         let mut rhos = vec![RhoCoefficients { by_lens: Vec::new() }; feature.value_count()];
         for (lens, places) in by_lens.iter().enumerate() {
             let size = self.places[*places].size;
-            let mut next = self.add(Some(k), lens, *places, curves, is_table);
+            let mut next = self.add(Some(k), lens, *places, curves, ties);
             for (value, rho) in rhos.iter_mut().enumerate().take(known) {
                 let first = (zero != Some(value)).then_some(next);
                 next += if first.is_some() { size } else { 0 };
                 rho.by_lens.push((first, *places));
             }
             if feature.missing.is_some() {
-                let first = self.add(Some(k), lens, *places, 1, false);
+                let first = self.add(Some(k), lens, *places, 1, CurveTies::None);
                 rhos[known].by_lens.push((Some(first), *places));
             }
         }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{FeatureSchema, Model};
+use super::Model;
 use crate::dataset::{Dataset, Identity, Split, SplitOrigin};
 
 /// Items by their identities, each list ascending.
@@ -71,8 +71,7 @@ impl Model {
 
     /// The names of the features that are read from files.
     fn read_features(&self) -> Vec<&str> {
-        let is_read = |feature: &&FeatureSchema| feature.description.is_none() && feature.pair.is_none();
-        self.learned().features.iter().filter(is_read).map(|feature| feature.name.as_str()).collect()
+        self.learned().features.iter().filter(|feature| feature.is_read()).map(|feature| feature.name.as_str()).collect()
     }
 
     /// The labelled items of `data` by what was done with them; `None` for a model that remembers none.

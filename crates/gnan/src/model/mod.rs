@@ -24,7 +24,7 @@ pub use bins::Bin;
 pub(crate) use bins::Distribution;
 pub use certificate::Certificate;
 pub(crate) use coefficient_sums::{CoefficientSums, merged, rhos_of_units};
-pub(crate) use coefficients::{CoefficientMap, CoefficientSum, CurveGroup, FAR};
+pub(crate) use coefficients::{CoefficientMap, CoefficientSum, CurveGroup, CurveTies, FAR};
 pub use definition::{AverageItem, Definition, Learned};
 pub(crate) use definition::{channel_plan, model_reach};
 pub(crate) use engine::{Engine, EngineModel, ItemRows, OptimiserState, StepSettings};
@@ -40,11 +40,11 @@ pub use schema::{FeatureSchema, Level, Scale, TargetSchema};
 pub use training_nodes::{LITTLE_SUPPORT, Support, TrainingNodes};
 
 use crate::checksum::Checksum;
-use crate::dataset::{Dataset, Feature, Outcome};
+use crate::dataset::{Dataset, Feature, ItemStatistic, Outcome};
 use crate::error::Result;
 use crate::shape::Bank;
 use crate::spec::Spec;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, item_statistics};
 
 /// What the output of a model before its readout is called.
 pub const BEFORE_READOUT: &str = "before the readout";
@@ -160,21 +160,36 @@ impl Model {
     /// The features of `data` that the model uses, in its own order and kinds.
     pub fn features_of<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, [Feature]>> {
         let known = |(feature, found): (&FeatureSchema, &Feature)| {
-            let as_read = feature.description.is_none() && feature.pair.is_none();
-            as_read && feature.name == found.name && feature.kind == found.kind
+            feature.is_read() && feature.name == found.name && feature.kind == found.kind
         };
         let own = &self.definition.learned.features;
         if own.len() == data.features().len() && own.iter().zip(data.features()).all(known) {
             return Ok(Cow::Borrowed(data.features()));
         }
+        let mut statistics = self.statistics_of(data)?.into_iter();
         let mut found = Vec::with_capacity(own.len());
         for feature in own {
-            found.push(match &feature.pair {
-                Some(pair) => pair.feature(&found)?,
-                None => feature.find(data)?,
+            found.push(match (&feature.pair, &feature.statistic) {
+                (Some(pair), _) => pair.feature(&found)?,
+                (None, Some(_)) => statistics.next().expect("every statistic is computed"),
+                (None, None) => feature.find(data)?,
             });
         }
         Ok(Cow::Owned(found))
+    }
+
+    /// The features that sum up items, all of them together: they share a search for distances.
+    fn statistics_of(&self, data: &Dataset) -> Result<Vec<Feature>> {
+        let learned = &self.definition.learned;
+        let wanted: Vec<ItemStatistic> =
+            learned.features.iter().filter_map(|feature| feature.statistic.clone()).collect();
+        let known = |statistic: &ItemStatistic| {
+            data.features().iter().find(|feature| feature.statistic.as_ref() == Some(statistic)).cloned()
+        };
+        match wanted.iter().map(known).collect::<Option<Vec<Feature>>>() {
+            Some(found) => Ok(found),
+            None => item_statistics(data, &learned.lenses[0], &wanted),
+        }
     }
 
     /// The statistics of `data` that the model needs.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::{Bin, Distribution};
 use super::training_nodes::{Support, SupportCounter, TrainingNodes};
-use crate::dataset::{Dataset, Feature, FeaturePair, Outcome, Target};
+use crate::dataset::{Dataset, Feature, FeaturePair, ItemStatistic, Outcome, Target};
 use crate::error::{Error, Result};
 use crate::files::{DateOrder, Kind, MISSING, Values};
 use crate::lens::Reach;
@@ -27,6 +27,8 @@ pub struct Level {
 /// lines: so many curves could not be estimated, nor read.
 const MOST_EFFECT_KNOTS: usize = 16;
 const MANY_NUMBERS: usize = 64;
+/// Most knots of a curve over a number that sums its item up.
+const MOST_STATISTIC_KNOTS: usize = 9;
 
 /// Scaled values beyond this are taken for this.
 pub(super) const FARTHEST: f64 = 1e18;
@@ -111,6 +113,9 @@ pub struct FeatureSchema {
     /// Which two features it is made of, and how they are cut; `None`: it is not a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<FeaturePair>,
+    /// Which number it is that sums its item up; `None`: it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistic: Option<ItemStatistic>,
     /// Training values too rare for a level of their own: they share the level [`RARE`], as unseen ones do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rare: Vec<String>,
@@ -244,9 +249,10 @@ impl FeatureSchema {
             levels,
             description: feature.description.clone(),
             pair: feature.pair.clone(),
+            statistic: feature.statistic.clone(),
             rare,
             rho_group: None,
-            reach: feature.own_only.then_some(Reach::OWN),
+            reach: (feature.own_only || feature.is_of_item()).then_some(Reach::OWN),
             missing: (missing.support.nodes > 0).then_some(missing.support),
             mean_effect: Vec::new(),
             support: known.support,
@@ -284,6 +290,7 @@ impl FeatureSchema {
     /// values.
     pub fn learn_effect_knots(&mut self, feature: &Feature, nodes: &TrainingNodes, numbers: usize) {
         let most = match (numbers > MANY_NUMBERS, self.kind) {
+            _ if self.statistic.is_some() => MOST_STATISTIC_KNOTS,
             (false, _) => MOST_EFFECT_KNOTS,
             (true, Kind::Sparse) => 1,
             (true, _) => 2,
@@ -349,10 +356,21 @@ impl FeatureSchema {
         }
     }
 
+    /// Whether it is read from files, and not computed.
+    pub fn is_read(&self) -> bool {
+        self.description.is_none() && self.pair.is_none() && self.statistic.is_none()
+    }
+
+    /// Whether it is a value of the item itself, which counts at distance 0 and once: a statistic, or a pair with one.
+    pub fn is_of_item(&self) -> bool {
+        self.statistic.is_some() || self.pair.as_ref().is_some_and(|pair| pair.of_item)
+    }
+
     /// Whether each of its levels or knots has a rho of its own where features have: a category's do, the cells of a pair share
-    /// one.
+    /// one unless they count at one distance alone.
     pub fn has_level_rhos(&self) -> bool {
-        (self.kind == Kind::Categorical && self.pair.is_none()) || self.effect_knots.is_some()
+        let shares_rho = self.pair.as_ref().is_some_and(|pair| !pair.of_item);
+        (self.kind == Kind::Categorical && !shares_rho) || self.effect_knots.is_some()
     }
 
     /// Number of its free values for known values: one per level or knot. That for missing values follows them.

@@ -14,6 +14,8 @@ pub struct TrainingNodes {
     pub item_count: usize,
     /// Where items are node pairs, the pairs themselves: what features that they alone have are counted in.
     candidates: Option<Box<TrainingNodes>>,
+    /// Where items are graphs, one node of each: what values of whole graphs are counted in.
+    firsts: Option<Box<TrainingNodes>>,
 }
 
 /// What an item is.
@@ -43,7 +45,8 @@ impl TrainingNodes {
             }
         };
         let candidates = data.links().map(|_| Box::new(TrainingNodes::candidates(data)));
-        TrainingNodes { graph_of_node, items, item_count: data.len(), candidates }
+        let firsts = (data.task() == Task::Graph).then(|| Box::new(TrainingNodes::firsts(data)));
+        TrainingNodes { graph_of_node, items, item_count: data.len(), candidates, firsts }
     }
 
     /// The items themselves.
@@ -52,12 +55,27 @@ impl TrainingNodes {
         for item in data.items() {
             graph_of_node[*item as usize] = data.graph_of(*item as usize) as u32;
         }
-        TrainingNodes { graph_of_node, items: CountedItems::Pairs, item_count: data.len(), candidates: None }
+        TrainingNodes { items: CountedItems::Pairs, ..TrainingNodes::alone(graph_of_node, data) }
+    }
+
+    /// The first node of every graph.
+    fn firsts(data: &Dataset) -> TrainingNodes {
+        let mut graph_of_node = vec![OUTSIDE; data.node_count()];
+        for graph in data.graphs() {
+            data.nodes_of(graph).take(1).for_each(|node| graph_of_node[node] = graph as u32);
+        }
+        TrainingNodes::alone(graph_of_node, data)
+    }
+
+    fn alone(graph_of_node: Vec<u32>, data: &Dataset) -> TrainingNodes {
+        let items = CountedItems::Graphs;
+        TrainingNodes { graph_of_node, items, item_count: data.len(), candidates: None, firsts: None }
     }
 
     /// The nodes whose values of a feature count.
     pub fn of_feature(&self, feature: &Feature) -> &TrainingNodes {
-        self.candidates.as_deref().filter(|_| feature.own_only).unwrap_or(self)
+        let candidates = self.candidates.as_deref().filter(|_| feature.own_only);
+        candidates.or(self.firsts.as_deref().filter(|_| feature.is_of_item())).unwrap_or(self)
     }
 
     /// Whether the items are graphs.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::dataset::links::CLASSES;
 use crate::dataset::pair::MOST_LEVELS;
-use crate::dataset::{FeatureBins, FeaturePair, LinkSchema, Outcome};
+use crate::dataset::{FeatureBins, FeaturePair, ItemStatistic, LinkSchema, Outcome};
 use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, Lens, Pool, Reach};
 use crate::model::{Definition, FeatureSchema, Learned, Record, Rho, RhoScale, TargetSchema, output_count};
@@ -173,6 +173,15 @@ impl Learned {
             && let Err(what) = check_pair(pair, feature, &self.features[..position])
         {
             return broken(what);
+        }
+        if let Some(statistic) = &feature.statistic
+            && (feature.kind != Kind::Continuous
+                || feature.effect_knots.is_none()
+                || feature.reach != Some(Reach::OWN)
+                || statistic.distance > ItemStatistic::FARTHEST
+                || self.links.is_some())
+        {
+            return broken("is a number that sums up items, and does not fit them");
         }
         if let Some(knots) = &feature.effect_knots
             && !(numeric

@@ -66,6 +66,18 @@ choices! {
         Penalised = "penalised",
     }
 
+    /// How rich a penalised model is.
+    #[derive(Default)]
+    LevelChoice {
+        /// What training items choose.
+        #[default]
+        Auto = "auto",
+        /// Effects of values at distances.
+        One = "1",
+        /// Curves over numbers that sum an item up as well, and tables over two of them.
+        Two = "2",
+    }
+
     /// Which way edges are followed from a source to a receiver.
     #[derive(Default)]
     EdgeDirection {

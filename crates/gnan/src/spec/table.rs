@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bin_choice::{BinChoice, MANY_VALUES};
 use super::choices::{
-    EdgeDirection, FitMethod, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
+    EdgeDirection, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
@@ -290,6 +290,9 @@ options! {
         /// In a penalised fit, let the training items choose what is not given: pooling, means or sums over shells, the hop cap
         /// and descriptions of nodes
         "choose" choose: bool = true, Form::One, "true|false" => tried;
+        /// How rich a penalised model is: 1, effects of values at distances; 2, also curves over numbers that sum an item up (its
+        /// size, counts, means over the nodes at a distance) and tables over two of them; auto: what training items choose
+        "level" level: LevelChoice = LevelChoice::Auto, Form::One, "auto|1|2" => tried;
         /// Step size
         "learning-rate" learning_rate: Option<f64> = None, Form::One, "X",
             usual format!("{GRAPH_LEARNING_RATE} for graphs, {LEARNING_RATE} for nodes"),

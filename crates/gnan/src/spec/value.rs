@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::bin_choice::BinChoice;
 use super::choices::{
-    EdgeDirection, FitMethod, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
+    EdgeDirection, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
@@ -122,6 +122,7 @@ own_texts!(
     BinChoice,
     EdgeDirection,
     FitMethod,
+    LevelChoice,
     EdgeTypes,
     FeatureHopCap,
     FeaturePairName,
@@ -158,7 +159,7 @@ macro_rules! single {
     )* };
 }
 
-single!(usize, u64, f64, bool, BinChoice, FitMethod, PoolChoice);
+single!(usize, u64, f64, bool, BinChoice, FitMethod, LevelChoice, PoolChoice);
 
 impl<T: Scalar> OptionValue for Option<T> {
     type Given = T;

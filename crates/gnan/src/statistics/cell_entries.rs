@@ -91,7 +91,7 @@ pub(super) fn node_cells(
 /// Adds what every item of a node task has at distance 0 of the features that it alone has.
 pub(super) fn add_own_cells(data: &Dataset, levels: &Levels, entries: &mut [Vec<CellEntry>]) {
     let mut is_own = vec![false; levels.unit_count()];
-    for feature in levels.features.iter().filter(|feature| feature.own_only) {
+    for feature in levels.features.iter().filter(|feature| feature.is_own()) {
         let end = feature.missing.map_or(feature.units.end, |missing| missing + 1);
         is_own[feature.units.start as usize..end as usize].fill(true);
     }

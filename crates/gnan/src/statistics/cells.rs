@@ -127,10 +127,12 @@ impl SourceWeights {
     /// `Q_G` by one lens, times a share, sorted by unit and distance.
     pub fn entries(&self, first_node: usize, levels: &Levels, lens: u16, share: f64) -> Vec<CellEntry> {
         let mut entries = Vec::new();
+        let of_item = levels.units_of_items();
         for (source, weights) in self.weights.iter().enumerate() {
             let mut add = |unit: u32, part: f64| {
-                entries
-                    .extend(weights.iter().map(|(distance, weight)| (unit, lens, *distance, *weight * share * part)));
+                let own = of_item.get(unit as usize).is_some_and(|of_item| *of_item);
+                let counting = weights.iter().filter(|(distance, _)| !own || *distance == 0);
+                entries.extend(counting.map(|(distance, weight)| (unit, lens, *distance, *weight * share * part)));
             };
             add(BIAS_UNIT, 1.0);
             levels.of_node(first_node + source).each(add);

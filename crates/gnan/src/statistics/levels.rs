@@ -44,6 +44,15 @@ pub struct FeatureLevels {
     pub interpolated: bool,
     /// Whether it counts for the receiver alone that has it: see [`Feature::own_only`].
     pub own_only: bool,
+    /// Whether it is a value of an item, which counts at distance 0 alone: see [`Feature::is_of_item`].
+    pub of_item: bool,
+}
+
+impl FeatureLevels {
+    /// Whether it counts at distance 0 alone.
+    pub fn is_own(&self) -> bool {
+        self.own_only || self.of_item
+    }
 }
 
 /// The levels of all features, and the units of every node.
@@ -122,6 +131,7 @@ impl Levels {
                 units,
                 interpolated,
                 own_only: feature.own_only,
+                of_item: feature.is_of_item(),
             });
             each_node(feature, |_, node| levels.offsets[node + 1] += 1);
         }
@@ -172,6 +182,19 @@ impl Levels {
         let range = self.offsets[node]..self.offsets[node + 1];
         let shares = if self.shares.is_empty() { &[] } else { &self.shares[range.clone()] };
         NodeUnits { units: &self.units[range], shares }
+    }
+
+    /// For every unit whether it is one of a value of an item; empty where there are none.
+    pub fn units_of_items(&self) -> Vec<bool> {
+        if !self.features.iter().any(|feature| feature.of_item) {
+            return Vec::new();
+        }
+        let mut of_item = vec![false; self.unit_count()];
+        for feature in self.features.iter().filter(|feature| feature.of_item) {
+            let end = feature.missing.map_or(feature.units.end, |missing| missing + 1);
+            of_item[feature.units.start as usize..end as usize].fill(true);
+        }
+        of_item
     }
 
     /// Whether any feature counts for the receiver alone that has it.

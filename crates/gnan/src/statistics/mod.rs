@@ -7,6 +7,7 @@
 
 mod cell_entries;
 mod cells;
+mod item_statistics;
 pub mod knots;
 mod levels;
 mod receiver_groups;
@@ -16,6 +17,7 @@ mod shells;
 use std::sync::Arc;
 
 pub use cells::{CellList, CellRows};
+pub use item_statistics::item_statistics;
 pub use levels::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, NodeUnits};
 pub(crate) use receiver_groups::shell_scale;
 pub use request::{ChannelPlan, ShellWeighting, StatisticsRequest};
@@ -143,7 +145,7 @@ impl Statistics {
             let in_cells = unit_in_cells(&levels, &channels);
             longest = node_cells(data, &levels, &request, &in_cells, &mut entries)?;
         }
-        if levels.has_own_only() {
+        if levels.features.iter().any(FeatureLevels::is_own) {
             add_own_cells(data, &levels, &mut entries);
         }
         longest.iter_mut().zip(at_least).for_each(|(own, least)| own.finite = own.finite.max(*least as u16));
@@ -306,7 +308,7 @@ fn choose_channels(
 ) -> Vec<Option<usize>> {
     if let Some(plan) = &request.channels {
         let planned = plan.features.iter().zip(&levels.features);
-        return planned.map(|(channel, levels)| (!levels.own_only).then_some(*channel)).collect();
+        return planned.map(|(channel, levels)| (!levels.is_own()).then_some(*channel)).collect();
     }
     if request.in_cells {
         return vec![None; features.len()];
@@ -317,7 +319,7 @@ fn choose_channels(
     let mut channel = |levels: &FeatureLevels, feature: &Feature| {
         let cells = (levels.units.len() * USUAL_SLOTS).min(levels.listed) as f64;
         if feature.kind == Kind::Categorical
-            || levels.own_only
+            || levels.is_own()
             || cells <= MOST_CELLS_PER_NODE * data.node_count() as f64
         {
             return None;
@@ -332,7 +334,7 @@ fn unit_in_cells(levels: &Levels, channels: &[Option<usize>]) -> Vec<bool> {
     let mut in_cells = vec![true; levels.unit_count()];
     for (feature, channel) in levels.features.iter().zip(channels) {
         // What counts for the receiver alone is no matter of shells.
-        if channel.is_some() || feature.own_only {
+        if channel.is_some() || feature.is_own() {
             let end = feature.missing.map_or(feature.units.end, |missing| missing + 1);
             in_cells[feature.units.start as usize..end as usize].fill(false);
         }

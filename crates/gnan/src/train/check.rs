@@ -62,7 +62,6 @@ impl Spec {
             ("constrain", !model.constrain.is_empty(), "rules for features"),
             ("rho-monotone", model.rho_monotone, "rules for distance functions"),
             ("readout", model.readout, "readout functions"),
-            ("feature-pairs", model.feature_pairs > 0, "feature pairs"),
             ("feature-pair", !model.feature_pair.is_empty(), "feature pairs"),
             ("scale-shells", model.scale_shells, "scaled shells"),
             ("select", model.select.is_some(), "a path of fewer and fewer features"),

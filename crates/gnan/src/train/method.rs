@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::spec::{FitMethod, Spec};
 
 /// Options that only gradient descent has a use for: to choose one is to choose it.
-const OF_GRADIENT_DESCENT: [&str; 15] = [
+const OF_GRADIENT_DESCENT: [&str; 16] = [
+    "feature-pairs",
     "layers",
     "hidden",
     "shape",

@@ -108,7 +108,7 @@ impl Spec {
         let mut chosen = Vec::new();
         for FeaturePairName(names) in &self.model.feature_pair {
             let member = |name: &String| Members::cut(train, &schemas, |feature| feature.name == *name)?.only(name);
-            chosen.push(FeaturePair { members: [member(&names[0])?, member(&names[1])?] });
+            chosen.push(FeaturePair { members: [member(&names[0])?, member(&names[1])?], of_item: false });
         }
         let wanted = self.model.feature_pairs;
         let mut ranks = Vec::new();
@@ -188,7 +188,10 @@ impl Ranking {
         let scores: Vec<f64> = places.par_iter().map(score).collect();
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-        let pair = |at: &usize| FeaturePair { members: places[*at].map(|member| members[member].clone()) };
+        let pair = |at: &usize| FeaturePair {
+            members: places[*at].map(|member| members[member].clone()),
+            of_item: false,
+        };
         let rank = |at: &usize| PairRank {
             features: places[*at].map(|member| members[member].feature.clone()),
             score: scores[*at],

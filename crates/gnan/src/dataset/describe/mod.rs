@@ -85,6 +85,7 @@ impl Dataset {
             values: categories(words),
             description: Some(NodeDescription { label: label.map(|label| label.name.clone()), ..description.clone() }),
             pair: None,
+            statistic: None,
             date_order: None,
             own_only: false,
         })

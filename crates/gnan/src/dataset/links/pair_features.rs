@@ -112,6 +112,7 @@ fn pair_features_of(feature: &Feature, incidence: &Incidence<'_>) -> Vec<Feature
             description: feature.description.clone(),
             pair: None,
             date_order: None,
+            statistic: None,
             own_only: false,
         })
         .collect()
@@ -158,7 +159,8 @@ mod tests {
     fn of_pairs(kind: Kind, values: Values, pairs: &[[u32; 2]]) -> Vec<(String, Kind, Values)> {
         let nodes = values.len();
         let (name, unit, description, pair) = ("x".to_owned(), None, None, None);
-        let feature = Feature { name, kind, unit, values, description, pair, date_order: None, own_only: false };
+        let (statistic, date_order, own_only) = (None, None, false);
+        let feature = Feature { name, kind, unit, values, description, pair, statistic, date_order, own_only };
         let found = pair_features(&[feature], &Incidence::new(pairs, nodes));
         found.into_iter().map(|feature| (feature.name, feature.kind, feature.values)).collect()
     }

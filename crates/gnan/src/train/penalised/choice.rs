@@ -5,10 +5,12 @@
 //! leave-one-out, by more than three standard errors of the difference.
 
 use super::estimate::{CandidateFit, IterationMonitor, SPREAD_POWERS};
+use super::second_level::PAIRS;
 use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
-use crate::spec::{Aspect, NodeDescription, PoolChoice, Spec};
+use crate::remedy::Remedy;
+use crate::spec::{Aspect, LevelChoice, NodeDescription, PoolChoice, Spec};
 
 /// A richer model must be better by so many standard errors.
 const STANDARD_ERRORS: f64 = 3.0;
@@ -20,7 +22,7 @@ const GRAPH_CAPS: [usize; 1] = [0];
 /// The hop cap in the dual form: words of nodes farther away are those of nearly everyone.
 const DUAL_CAP: usize = 4;
 /// The options that may be chosen.
-const CHOSEN: [&str; 4] = ["pool", "normalise", "hop-cap", "describe"];
+const CHOSEN: [&str; 6] = ["pool", "normalise", "hop-cap", "describe", "level", "feature-pairs"];
 
 /// What was compared and what is best so far.
 pub(super) struct ComparedFits {
@@ -28,6 +30,10 @@ pub(super) struct ComparedFits {
     /// What was compared, in the order in which it was tried, and the loss of items that were not fitted on.
     pub tried: Vec<(String, f64)>,
 }
+
+/// Fits a candidate to items, with the best of some powers of the spread, like another, with at most so many coefficients.
+type CandidateFitter<'a> =
+    dyn FnMut(&Spec, &Dataset, &[f64], Option<&CandidateFit>, Option<usize>) -> Result<Option<CandidateFit>> + 'a;
 
 /// Watches the iterations of a candidate of some name.
 pub(super) type ChoiceMonitor<'a> = dyn FnMut(&str, &crate::likelihood::Iteration) -> std::ops::ControlFlow<()> + 'a;
@@ -50,7 +56,14 @@ impl Spec {
         let first = self.plain(train);
         let best = fit(&first, train, &SPREAD_POWERS, None, None)?.expect("what is requested has no limit");
         let mut choice = ComparedFits { tried: vec![(words(&first), best.mean_left_out())], best };
-        if !self.fit.choose || choice.best.dual {
+        if choice.best.dual {
+            return match self.fit.level {
+                LevelChoice::Two => refuse_second("has more coefficients than items"),
+                _ => Ok(choice),
+            };
+        }
+        if !self.fit.choose {
+            self.try_second_level(&mut choice, &mut fit)?;
             return Ok(choice);
         }
         for spec in self.plain_alternatives(train) {
@@ -69,13 +82,56 @@ impl Spec {
                 choice.compare(found, is_clearly_better);
             }
         }
+        self.try_second_level(&mut choice, &mut fit)?;
         Ok(choice)
+    }
+
+    /// Fits the second level on top of the best, first curves, then tables over two numbers.
+    fn try_second_level(&self, choice: &mut ComparedFits, fit: &mut CandidateFitter<'_>) -> Result<()> {
+        let requested = self.fit.level == LevelChoice::Two;
+        if self.fit.level == LevelChoice::One || (!requested && !self.fit.choose) {
+            return Ok(());
+        }
+        let most = if requested { None } else { Some(MOST_TRIED) };
+        let best = &choice.best;
+        // A value of a whole graph counts once: by the mean over its nodes.
+        let mut spec = best.spec.clone();
+        spec.fit.level = LevelChoice::Two;
+        let graphs = best.train.task() == Task::Graph;
+        if graphs && spec.distances.pool == PoolChoice::Sum {
+            if self.distances.pool == PoolChoice::Sum {
+                return if requested { refuse_second("sums up nodes, and never takes their mean") } else { Ok(()) };
+            }
+            spec.distances.pool = PoolChoice::Both;
+        }
+        let Some(train) = self.summed_up(&best.train)? else {
+            return if requested { refuse_second("has no numbers that sum up items, or too many nodes") } else { Ok(()) };
+        };
+        let like = (spec.distances.pool == best.spec.distances.pool).then_some(best);
+        let Some(found) = fit(&spec, &train, &[best.power], like, most)? else { return Ok(()) };
+        choice.compare(found, |best, found| requested || is_clearly_better(best, found));
+        if choice.best.spec.fit.level != LevelChoice::Two {
+            return Ok(());
+        }
+        let given = self.model.feature_pairs;
+        let best = &choice.best;
+        let pairs = self.best_pairs(best, if given > 0 { given } else { PAIRS })?;
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        spec.model.feature_pairs = pairs.len();
+        let Some(found) = fit(&spec, &best.train.paired(&pairs)?, &[best.power], Some(best), most)? else {
+            return Ok(());
+        };
+        choice.compare(found, |best, found| given > 0 || is_clearly_better(best, found));
+        Ok(())
     }
 
     /// The specification with the usual value of what may be chosen.
     fn plain(&self, train: &Dataset) -> Spec {
         let mut spec = self.clone();
         spec.data = train.spec().clone();
+        (spec.fit.level, spec.model.feature_pairs) = (LevelChoice::One, 0);
         if !self.fit.choose {
             return spec;
         }
@@ -141,6 +197,12 @@ impl ComparedFits {
     }
 }
 
+/// Refuses a second level of a model that cannot have one.
+fn refuse_second<T>(because: &str) -> Result<T> {
+    Err(Error::usage(format!("there is no second level of a model that {because}"))
+        .with_remedy(Remedy::LeaveOut(&["level"])))
+}
+
 /// Whether a candidate predicts items that were not fitted on better by more than chance.
 fn is_clearly_better(best: &CandidateFit, found: &CandidateFit) -> bool {
     let gains: Vec<f64> = best.left_out.iter().zip(&found.left_out).map(|(before, after)| before - after).collect();
@@ -152,7 +214,8 @@ fn is_clearly_better(best: &CandidateFit, found: &CandidateFit) -> bool {
 
 /// What a specification has that is not the usual value of what may be chosen.
 fn words(spec: &Spec) -> String {
-    let usual = Spec::default().pool(PoolChoice::Sum).normalise(true);
+    let mut usual = Spec::default().pool(PoolChoice::Sum).normalise(true);
+    usual.fit.level = LevelChoice::One;
     let named = CHOSEN.iter().filter(|name| spec.get(name) != usual.get(name));
     let words: Vec<String> = named.map(|name| format!("{name} {}", spec.get(name).join(","))).collect();
     if words.is_empty() { "plain".to_owned() } else { words.join(", ") }

@@ -1,8 +1,9 @@
 //! Columns: the penalties of the coefficients of a penalised fit, and what items have of each; which coefficient is which effect
 //! stands in [`CoefficientMap`].
 
-use crate::likelihood::{Block, Design};
-use crate::model::{CoefficientMap, CurveGroup, Definition, merged, rhos_of_units};
+use crate::dataset::FeaturePair;
+use crate::likelihood::{Block, CellPlace, Design};
+use crate::model::{CoefficientMap, CurveGroup, CurveTies, Definition, FeatureSchema, Level, merged, rhos_of_units};
 use crate::statistics::Statistics;
 
 /// What the columns are.
@@ -19,9 +20,13 @@ impl Columns {
     /// The columns for a model of this definition.
     pub(super) fn new(definition: &Definition) -> Columns {
         let map = CoefficientMap::new(definition);
-        let block = |group: &CurveGroup| match group.is_table {
-            true => Block::table(group.first, group.curves, group.size, group.linked),
-            false => Block::curves(group.first, group.curves, group.size, group.linked),
+        let block = |group: &CurveGroup| match group.ties {
+            CurveTies::None => Block::curves(group.first, group.curves, group.size, group.linked),
+            CurveTies::Ascending => Block::table(group.first, group.curves, group.size, group.linked),
+            CurveTies::Cells => {
+                let feature = group.feature.map(|k| &definition.learned.features[k]);
+                Block::cells(group.first, &feature.map(cell_places).unwrap_or_default())
+            }
         };
         Columns { count: map.count, blocks: map.groups.iter().map(block).collect(), map }
     }
@@ -78,4 +83,19 @@ impl Columns {
         }
         design
     }
+}
+
+/// Where the levels of a pair are in its grid, and how many training nodes have them.
+fn cell_places(feature: &FeatureSchema) -> Vec<CellPlace> {
+    let cells = feature.pair.as_ref().map(FeaturePair::cells).unwrap_or_default();
+    let place = |level: &Level| {
+        let cell = cells.get(&level.name);
+        CellPlace {
+            // A cell of an unseen category is tied to nothing.
+            at: cell.map_or([usize::MAX; 2], |cell| cell.at),
+            ordered: cell.map_or([false; 2], |cell| cell.ordered),
+            weight: level.support.nodes as f64,
+        }
+    };
+    feature.levels.iter().map(place).collect()
 }

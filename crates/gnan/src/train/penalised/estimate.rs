@@ -18,7 +18,7 @@ use crate::likelihood::{
     Design, DualEstimate, DualProblem, Iteration, PenalisedEstimate, PenalisedProblem, dual_bytes, fit, fit_dual,
     fit_shared_curve, left_out_losses,
 };
-use crate::model::{Rho, model_reach};
+use crate::model::{CurveTies, Rho, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
 use crate::spec::{FitMethod, Spec};
@@ -56,6 +56,12 @@ impl PartEstimate {
     /// Number of outputs.
     pub(super) fn outputs(&self) -> usize {
         self.coefficients.len() / self.factors.len()
+    }
+
+    /// One of its outputs of every item, on the scale of the fit.
+    pub(super) fn predicted(&self, design: &Design, output: usize) -> Vec<f64> {
+        let own = &self.coefficients[output * self.factors.len()..][..self.factors.len()];
+        design.times(&own.iter().zip(&self.factors).map(|(own, factor)| own * factor).collect::<Vec<f64>>())
     }
 
     /// A coefficient of one of its outputs.
@@ -347,6 +353,8 @@ fn scaled_design(design: &Design, columns: &Columns, power: f64) -> (Design, Vec
             let first = group.first + (column - group.first) / group.size * group.size;
             spreads[first..first + group.size].iter().copied().fold(0.0, f64::max)
         };
+        // The cells of a pair have one factor, so that means of rows stay means of rows.
+        let power = if group.ties == CurveTies::Cells { 0.0 } else { power };
         bring_to_one_spread(&own, &spreads, largest_of_curve, power, &mut factors);
     }
     let mut scaled = design.clone();
