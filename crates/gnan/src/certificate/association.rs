@@ -10,12 +10,15 @@ const FARTHER: usize = 3;
 
 impl Model {
     /// One certificate per feature with an association rule, and one for the distances that the model as a whole leaves out. Features
-    /// that node pairs alone have are values of nothing else.
+    /// that node pairs alone have are values of nothing else, and those that sum up an item are no values of nodes.
     pub(super) fn certify_associations(&self) -> Vec<Certificate> {
         let definition = self.definition();
         let links = definition.learned.links.is_some();
-        let of_pairs = |k: usize| links && definition.learned.features[k].reach == Some(Reach::OWN);
-        let ruled = |k: &usize| definition.learned.features[*k].reach.is_some() && !of_pairs(*k);
+        let of_items = |k: usize| {
+            let feature = &definition.learned.features[k];
+            feature.is_of_item() || links && feature.reach == Some(Reach::OWN)
+        };
+        let ruled = |k: &usize| definition.learned.features[*k].reach.is_some() && !of_items(*k);
         let features: Vec<usize> = (0..definition.learned.features.len()).filter(ruled).collect();
         if features.is_empty() && definition.reach() == Reach::ALL {
             return Vec::new();
@@ -25,7 +28,7 @@ impl Model {
         let canonical = self.canonical().with_axis(&DistanceAxis::new(&definition.learned.lenses, &longest));
         let mut found = Vec::new();
         if definition.reach() != Reach::ALL {
-            let all = (0..definition.learned.features.len()).filter(|k| !of_pairs(*k));
+            let all = (0..definition.learned.features.len()).filter(|k| !of_items(*k));
             found.push(certificate(&canonical, "every feature", all, definition.reach()));
         }
         for k in features {

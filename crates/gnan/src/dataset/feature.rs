@@ -157,7 +157,17 @@ impl Feature {
             (Kind::Continuous, numbers) => Values::Numbers(dense(numbers)),
             (Kind::Binary | Kind::Sparse, numbers) => sparse(numbers),
         };
-        Ok(Feature { name, kind, unit, values, description: None, pair: None, statistic: None, date_order, own_only: false })
+        Ok(Feature {
+            name,
+            kind,
+            unit,
+            values,
+            description: None,
+            pair: None,
+            statistic: None,
+            date_order,
+            own_only: false,
+        })
     }
 
     /// The same values understood as another kind, as far as that makes sense.

@@ -1,5 +1,7 @@
 //! The design matrix: what every item has of every coefficient, in sparse rows.
 
+use std::ops::Range;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
@@ -8,8 +10,10 @@ use super::matrix::{TILE, Tiles};
 
 /// Rows that are made dense at a time.
 const DENSE_ROWS: usize = 256;
-/// From this share of entries other than 0 products are computed densely.
+/// Columns with more than this share of entries other than 0 are multiplied densely.
 const DENSE: f64 = 0.15;
+/// Columns that few rows have whose products are summed up at a time.
+const SPARSE_COLUMNS: usize = 384;
 /// Parts into which sums over rows are divided, whatever the number of threads.
 const PARTS: usize = 16;
 
@@ -20,6 +24,29 @@ pub struct Design {
     offsets: Vec<usize>,
     index: Vec<u32>,
     values: Vec<f64>,
+}
+
+/// Columns by how many rows have them: those that many have first.
+struct ColumnPlaces {
+    /// Columns that many rows have, ascending.
+    dense: Vec<usize>,
+    /// All others, ascending.
+    sparse: Vec<usize>,
+    /// The place of every column among those, one after the other.
+    of: Vec<usize>,
+}
+
+impl ColumnPlaces {
+    fn new(design: &Design) -> ColumnPlaces {
+        let mut counts = vec![0usize; design.columns];
+        design.index.iter().for_each(|column| counts[*column as usize] += 1);
+        let least = DENSE * design.rows() as f64;
+        let (dense, sparse): (Vec<usize>, Vec<usize>) =
+            (0..design.columns).partition(|column| counts[*column] as f64 > least);
+        let mut of = vec![0; design.columns];
+        dense.iter().chain(&sparse).enumerate().for_each(|(place, column)| of[*column] = place);
+        ColumnPlaces { dense, sparse, of }
+    }
 }
 
 impl Design {
@@ -103,68 +130,118 @@ impl Design {
     }
 
     /// Adds `X' W X` for a diagonal of weights to the part of a matrix that begins at a row and a column, both of which are
-    /// multiples of the number of columns.
-    pub fn add_gram(&self, weights: &[f64], to: &mut Tiles, [first_row, first_column]: [usize; 2]) {
-        let entries = self.index.len() as f64;
-        if entries > DENSE * self.rows() as f64 * self.columns as f64 {
-            return self.add_dense_gram(weights, to, [first_row, first_column]);
-        }
-        to.each_tile(|row, column, tile| {
-            let within = |first: usize, size: usize, offset: usize| {
-                let (start, end) = (first.max(offset), (first + size).min(offset + self.columns));
-                (start < end).then(|| (start - offset) as u32..(end - offset) as u32)
-            };
-            let Some(rows) = within(row, tile.nrows(), first_row) else { return };
-            let Some(columns) = within(column, tile.ncols(), first_column) else { return };
-            for item in 0..self.rows() {
-                let range = self.offsets[item]..self.offsets[item + 1];
-                let (index, values) = (&self.index[range.clone()], &self.values[range]);
-                let cut = |bound: u32| index.partition_point(|column| *column < bound);
-                let (from, to) = (cut(rows.start), cut(rows.end));
-                if from == to || weights[item] == 0.0 {
-                    continue;
-                }
-                let (across_from, across_to) = (cut(columns.start), cut(columns.end));
-                for at in across_from..across_to {
-                    let weighted = weights[item] * values[at];
-                    let place = index[at] as usize + first_column - column;
-                    for down in from..to {
-                        tile[(index[down] as usize + first_row - row, place)] += weighted * values[down];
+    /// multiples of the number of columns. Columns that many rows have are multiplied densely, the others entry by entry.
+    pub fn add_gram(&self, weights: &[f64], to: &mut Tiles, first: [usize; 2]) {
+        let places = ColumnPlaces::new(self);
+        let dense = places.dense.len();
+        for start in (0..self.rows()).step_by(DENSE_ROWS).filter(|_| dense > 0) {
+            let plain = self.dense_rows(&places, start);
+            let weighted = Mat::from_fn(dense, plain.ncols(), |row, item| plain[(row, item)] * weights[start + item]);
+            to.each_tile(|row, column, tile| {
+                let Some((rows, across)) = self.within(tile, [row, column], first) else { return };
+                let cut = |range: &Range<usize>| {
+                    let at = |bound: usize| places.dense.partition_point(|column| *column < bound);
+                    (at(range.start), at(range.end) - at(range.start))
+                };
+                let ((down, rows), (across, count)) = (cut(&rows), cut(&across));
+                let (left, right) = (weighted.as_ref().subrows(down, rows), plain.as_ref().subrows(across, count));
+                let mut product: Mat<f64> = Mat::zeros(rows, count);
+                matmul(product.as_mut(), Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
+                for j in 0..count {
+                    let place = places.dense[across + j] + first[1] - column;
+                    for i in 0..rows {
+                        tile[(places.dense[down + i] + first[0] - row, place)] += product[(i, j)];
                     }
+                }
+            });
+        }
+        for some in places.sparse.chunks(SPARSE_COLUMNS) {
+            self.add_sparse_gram(&places, some, weights, to, first);
+        }
+    }
+
+    /// Adds what belongs to some of the columns that few rows have, in the rows and in the columns of the matrix.
+    fn add_sparse_gram(
+        &self,
+        places: &ColumnPlaces,
+        some: &[usize],
+        weights: &[f64],
+        to: &mut Tiles,
+        first: [usize; 2],
+    ) {
+        let (dense, order) = (places.dense.len(), self.columns);
+        let mut products = vec![0.0; some.len() * order];
+        let (from, end) = (places.of[some[0]], places.of[some[0]] + some.len());
+        for start in (0..self.rows()).step_by(DENSE_ROWS) {
+            let plain = self.dense_rows(places, start);
+            // The weighted entries of every column, by row.
+            let mut own: Vec<Vec<(usize, f64)>> = vec![Vec::new(); some.len()];
+            let rows = DENSE_ROWS.min(self.rows() - start);
+            let few: Vec<Vec<(usize, f64)>> = (0..rows)
+                .map(|item| {
+                    let placed = self.row(start + item).map(|(column, value)| (places.of[column], value));
+                    placed.filter(|(place, _)| *place >= dense).collect()
+                })
+                .collect();
+            for (item, few) in few.iter().enumerate().filter(|(item, _)| weights[start + item] != 0.0) {
+                for (place, value) in few.iter().filter(|(place, _)| (from..end).contains(place)) {
+                    own[place - from].push((item, weights[start + item] * value));
+                }
+            }
+            products.par_chunks_mut(order).zip(&own).for_each(|(product, own)| {
+                let (of_dense, of_sparse) = product.split_at_mut(dense);
+                for (item, weighted) in own {
+                    let values = if dense > 0 { plain.col_as_slice(*item) } else { &[] };
+                    of_dense.iter_mut().zip(values).for_each(|(sum, value)| *sum += weighted * value);
+                    few[*item].iter().for_each(|(place, value)| of_sparse[place - dense] += weighted * value);
+                }
+            });
+        }
+        let product = |of: usize, with: usize| products[(of - from) * order + with];
+        to.each_tile(|row, column, tile| {
+            let Some((rows, columns)) = self.within(tile, [row, column], first) else { return };
+            for across in columns {
+                let across_place = places.of[across];
+                for down in rows.clone() {
+                    let down_place = places.of[down];
+                    let sum = match ((from..end).contains(&across_place), (from..end).contains(&down_place)) {
+                        (true, _) => product(across_place, down_place),
+                        // What two columns have together that few rows have is added once.
+                        (false, true) if across_place < dense => product(down_place, across_place),
+                        _ => continue,
+                    };
+                    tile[(down + first[0] - row, across + first[1] - column)] += sum;
                 }
             }
         });
     }
 
-    fn add_dense_gram(&self, weights: &[f64], to: &mut Tiles, [first_row, first_column]: [usize; 2]) {
-        for start in (0..self.rows()).step_by(DENSE_ROWS) {
-            let count = DENSE_ROWS.min(self.rows() - start);
-            let mut plain: Mat<f64> = Mat::zeros(count, self.columns);
-            let mut weighted: Mat<f64> = Mat::zeros(count, self.columns);
-            for item in 0..count {
-                for (column, value) in self.row(start + item) {
-                    plain[(item, column)] = value;
-                    weighted[(item, column)] = weights[start + item] * value;
-                }
-            }
-            to.each_tile(|row, column, tile| {
-                let within = |first: usize, size: usize, offset: usize| {
-                    let (start, end) = (first.max(offset), (first + size).min(offset + self.columns));
-                    (start < end).then(|| (start, end - start))
-                };
-                let Some((down, rows)) = within(row, tile.nrows(), first_row) else { return };
-                let Some((across, columns)) = within(column, tile.ncols(), first_column) else { return };
-                let left = weighted.as_ref().subcols(down - first_row, rows);
-                let right = plain.as_ref().subcols(across - first_column, columns);
-                let own = tile.as_mut().submatrix_mut(down - row, across - column, rows, columns);
-                matmul(own, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
-            });
+    /// The columns of the design that a tile of a matrix holds, in its rows and in its columns, where the part of the design begins at
+    /// `first`.
+    fn within(&self, tile: &Mat<f64>, at: [usize; 2], first: [usize; 2]) -> Option<(Range<usize>, Range<usize>)> {
+        let cut = |start: usize, size: usize, first: usize| {
+            let (start, end) = (start.max(first), (start + size).min(first + self.columns));
+            (start < end).then(|| start - first..end - first)
+        };
+        Some((cut(at[0], tile.nrows(), first[0])?, cut(at[1], tile.ncols(), first[1])?))
+    }
+
+    /// Some rows of the columns that many have, `[columns, rows]`.
+    fn dense_rows(&self, places: &ColumnPlaces, start: usize) -> Mat<f64> {
+        let count = DENSE_ROWS.min(self.rows() - start);
+        let mut found = Mat::zeros(places.dense.len(), count);
+        for item in 0..count {
+            let placed = self.row(start + item).map(|(column, value)| (places.of[column], value));
+            placed
+                .filter(|(place, _)| *place < places.dense.len())
+                .for_each(|(place, value)| found[(place, item)] = value);
         }
+        found
     }
 
     /// The memory that an estimate takes, in bytes, besides the design: the matrix of second derivatives, its factor and the
     /// root of the inverse.
     pub fn fit_bytes(columns: usize, outputs: usize) -> u64 {
-        3 * Tiles::bytes(columns * outputs) + (2 * DENSE_ROWS * columns + TILE) as u64 * 8
+        3 * Tiles::bytes(columns * outputs) + ((2 * DENSE_ROWS + SPARSE_COLUMNS) * columns + TILE) as u64 * 8
     }
 }

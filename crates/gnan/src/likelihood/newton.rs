@@ -1,5 +1,6 @@
 //! Newton steps in the coefficients, Fellner-Schall updates of the smoothing parameters.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::design::Design;
@@ -299,21 +300,28 @@ impl<'a> NewtonState<'a> {
         let mut penalised = 0.0;
         let mut lambdas = self.lambdas.clone();
         let mut moves = self.moves.clone();
-        for ((block, lambdas), moves) in self.problem.blocks.iter().zip(&mut lambdas).zip(&mut moves) {
+        // For every penalty tr(S^- S_j), tr(V S_j) and b' S_j b.
+        let mut found: Vec<Vec<[f64; 3]>> = Vec::new();
+        for (block, lambdas) in self.problem.blocks.iter().zip(&lambdas) {
             let (own, _, _) = block.spectrum(lambdas);
             let (traces, forms) = self.forms(block, root);
             let repeats = (block.repeats * self.outputs) as f64;
             penalised += repeats * block.held() as f64;
+            penalised += traces.iter().zip(lambdas).map(|(trace, lambda)| trace * lambda).sum::<f64>();
+            found.push((0..own.len()).map(|j| [repeats * own[j], traces[j], forms[j]]).collect());
+        }
+        let found = self.tied(found);
+        for ((found, lambdas), moves) in found.iter().zip(&mut lambdas).zip(&mut moves) {
             for (j, lambda) in lambdas.iter_mut().enumerate() {
-                penalised += *lambda * traces[j];
-                let factor = (repeats * own[j] - traces[j]).max(1e-12) / forms[j].max(1e-12);
+                let [own, trace, form] = found[j];
+                let factor = (own - trace).max(1e-12) / form.max(1e-12);
                 let step = factor.ln();
                 let (last, further) = moves[j];
                 let further = if step * last > 0.0 { (further * FASTER[0]).min(FASTER[1]) } else { 1.0 };
                 moves[j] = (step, further);
                 let factor = (step * further).exp().clamp(1.0 / MOST_CHANGE, MOST_CHANGE);
                 let next = (*lambda * factor).clamp(LAMBDAS[0], LAMBDAS[1]);
-                let slope = 0.5 * *lambda * (repeats * own[j] - traces[j] - forms[j]);
+                let slope = 0.5 * *lambda * (own - trace - form);
                 if next > 1.01 * LAMBDAS[0] && next < 0.99 * LAMBDAS[1] && slope.abs() > NO_SLOPE {
                     largest = largest.max((next / *lambda).ln().abs());
                 }
@@ -326,6 +334,24 @@ impl<'a> NewtonState<'a> {
         }
         (self.lambdas, self.moves) = (lambdas, moves);
         largest
+    }
+
+    /// The same numbers of every penalty, those of blocks that share strengths summed up.
+    fn tied(&self, mut found: Vec<Vec<[f64; 3]>>) -> Vec<Vec<[f64; 3]>> {
+        let mut sums: BTreeMap<usize, Vec<[f64; 3]>> = BTreeMap::new();
+        for (block, own) in self.problem.blocks.iter().zip(&found) {
+            let Some(tie) = block.tie else { continue };
+            let sums = sums.entry(tie).or_insert_with(|| vec![[0.0; 3]; own.len()]);
+            for (sum, own) in sums.iter_mut().zip(own) {
+                sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+            }
+        }
+        for (block, own) in self.problem.blocks.iter().zip(&mut found) {
+            if let Some(sum) = block.tie.and_then(|tie| sums.get(&tie)) {
+                own.clone_from(sum);
+            }
+        }
+        found
     }
 
     fn residual_variance(&self, freedom: f64) -> f64 {

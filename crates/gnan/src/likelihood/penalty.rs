@@ -18,6 +18,8 @@ pub struct Block {
     pub repeats: usize,
     /// Coefficients of a group.
     pub size: usize,
+    /// Blocks with the same number here share the strengths of their penalties, of which they must have as many.
+    pub tie: Option<usize>,
     /// `S_j`, `[size, size]`.
     penalties: Vec<Vec<f64>>,
     /// The eigenvalues of every `S_j`, in the order of the common eigenvectors.
@@ -79,6 +81,7 @@ impl Block {
             first,
             repeats,
             size: slots,
+            tie: None,
             penalties: vec![smooth, identity(slots)],
             spectra: vec![spectrum, vec![1.0; slots]],
             held: None,
@@ -107,7 +110,15 @@ impl Block {
                 .collect()
         };
         let spectra = vec![each(&|knot, _| of_values[knot]), each(&|_, slot| of_slots[slot]), vec![1.0; size]];
-        Block { first, repeats: 1, size, penalties: vec![values, distances, identity(size)], spectra, held: None }
+        Block {
+            first,
+            repeats: 1,
+            size,
+            tie: None,
+            penalties: vec![values, distances, identity(size)],
+            spectra,
+            held: None,
+        }
     }
 
     /// A table over two values, cell by cell: neighbouring cells are alike, all are near 0, and the weighted means of rows and columns
@@ -143,7 +154,7 @@ impl Block {
         let spectra = vec![spectrum, (0..size).map(|at| f64::from(u8::from(!is_held(at)))).collect()];
         let held_spectrum = (0..size).map(|at| if is_held(at) { HELD } else { 0.0 }).collect();
         let held = Some((held.into_iter().map(|entry| HELD * entry).collect(), held_spectrum));
-        Block { first, repeats: 1, size, penalties, spectra, held }
+        Block { first, repeats: 1, size, tie: None, penalties, spectra, held }
     }
 
     /// Number of penalties.

@@ -71,7 +71,12 @@ impl Model {
 
     /// The names of the features that are read from files.
     fn read_features(&self) -> Vec<&str> {
-        self.learned().features.iter().filter(|feature| feature.is_read()).map(|feature| feature.name.as_str()).collect()
+        self.learned()
+            .features
+            .iter()
+            .filter(|feature| feature.is_read())
+            .map(|feature| feature.name.as_str())
+            .collect()
     }
 
     /// The labelled items of `data` by what was done with them; `None` for a model that remembers none.

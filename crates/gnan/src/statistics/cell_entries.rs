@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::cells::{CellEntry, SourceWeights, node_entries};
+use super::cells::{CellEntry, SourceWeights, WantedUnits, node_entries};
 use super::levels::Levels;
 use super::receiver_groups::{ReceiverGroup, receiver_groups};
 use super::request::StatisticsRequest;
@@ -53,7 +53,7 @@ pub(super) fn node_cells(
     entries: &mut [Vec<CellEntry>],
 ) -> Result<Vec<Longest>> {
     let lenses = &request.lenses;
-    let wanted = (in_cells, request.farthest);
+    let wanted = WantedUnits::new(levels, in_cells, data.node_count(), data.run().memory)?;
     let groups = receiver_groups(data);
     let graphs = data.graphs();
     let views: Vec<Vec<View>> = graphs
@@ -71,7 +71,7 @@ pub(super) fn node_cells(
                 let mut next = rows.iter_mut();
                 longest.push(view.each_row(&group.receivers, |_, distances| {
                     let row = next.next().expect("invariant: a receiver has a row");
-                    row.extend(node_entries(distances, first, levels, request.weighting, wanted, lens));
+                    row.extend(node_entries(distances, first, &wanted, request.weighting, request.farthest, lens));
                 })?);
             }
             Ok((rows, longest))

@@ -13,7 +13,9 @@
 use super::ShellWeighting;
 use super::levels::{BIAS_UNIT, Levels};
 use crate::distance::UNREACHABLE;
+use crate::error::Result;
 use crate::groups::group_offsets;
+use crate::memory::MemoryLimit;
 
 /// The cells that occur in the data, sorted by unit, then slot.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,6 +98,11 @@ impl CellRows {
     }
 }
 
+/// Numbers that are held at a time while the cells of a receiver are summed up.
+const HELD_AT_ONCE: usize = 1 << 20;
+/// Nodes after which memory is looked at.
+const UNITS_CHECKED: usize = 4096;
+
 /// One entry before cells are numbered: unit, lens, distance, weight.
 pub(super) type CellEntry = (u32, u16, u16, f64);
 
@@ -141,40 +148,73 @@ impl SourceWeights {
     }
 }
 
+/// The units that every node has, of those that are wanted, and how much of each.
+pub(super) struct WantedUnits<'a> {
+    levels: &'a Levels,
+    /// Those that are wanted, where not all of them are: those of node `j` are `units[offsets[j]..offsets[j + 1]]`.
+    some: Option<(Vec<usize>, Vec<(u32, f64)>)>,
+}
+
+impl WantedUnits<'_> {
+    pub fn new<'a>(levels: &'a Levels, wanted: &[bool], nodes: usize, memory: MemoryLimit) -> Result<WantedUnits<'a>> {
+        if wanted.iter().all(|wanted| *wanted) {
+            return Ok(WantedUnits { levels, some: None });
+        }
+        let (mut offsets, mut units) = (vec![0], Vec::new());
+        for node in 0..nodes {
+            levels.of_node(node).each(|unit, part| {
+                if wanted[unit as usize] {
+                    units.push((unit, part));
+                }
+            });
+            offsets.push(units.len());
+            if node % UNITS_CHECKED == 0 {
+                let each = units.len() as u64 * size_of::<(u32, f64)>() as u64 / (node as u64 + 1);
+                memory.demand(each * (nodes - node) as u64, "the values that are summed up over shells")?;
+            }
+        }
+        Ok(WantedUnits { levels, some: Some((offsets, units)) })
+    }
+
+    fn each_of(&self, node: usize, mut visit: impl FnMut(u32, f64)) {
+        match &self.some {
+            None => self.levels.of_node(node).each(visit),
+            Some((offsets, units)) => {
+                units[offsets[node]..offsets[node + 1]].iter().for_each(|(unit, part)| visit(*unit, *part));
+            }
+        }
+    }
+}
+
 /// `Q_i` of one receiver from its distance row, over the units that are wanted, up to the farthest distance; of the bias at all.
 pub(super) fn node_entries(
     row: &[u16],
     first_node: usize,
-    levels: &Levels,
+    wanted: &WantedUnits<'_>,
     weighting: ShellWeighting,
-    (wanted, farthest): (&[bool], Option<usize>),
+    farthest: Option<usize>,
     lens: u16,
 ) -> Vec<CellEntry> {
     let within = |distance: u16| farthest.is_none_or(|far| distance != UNREACHABLE && usize::from(distance) <= far);
     let mut counts = Vec::new();
     count_distances(row, &mut counts);
-    let mut entries: Vec<CellEntry> = Vec::new();
-    // How much of each unit the sources at the distance at hand have.
-    let mut held = vec![0.0f64; wanted.len()];
-    for (distance, count) in &counts {
-        entries.push((BIAS_UNIT, lens, *distance, f64::from(*count) * weighting.of_one(*count)));
-        if !within(*distance) {
-            continue;
+    let bias = |(distance, count): &(u16, u32)| (BIAS_UNIT, lens, *distance, weighting.of_all(*count));
+    let mut entries: Vec<CellEntry> = counts.iter().map(bias).collect();
+    // How much of each unit the sources at every distance have, some distances at a time: many distances take many passes.
+    let near: Vec<(u16, u32)> = counts.into_iter().filter(|(distance, _)| within(*distance)).collect();
+    let units = wanted.levels.unit_count();
+    for some in near.chunks((HELD_AT_ONCE / units).max(1)) {
+        let mut held = vec![0.0f64; some.len() * units];
+        for (source, distance) in row.iter().enumerate() {
+            let Ok(place) = some.binary_search_by_key(distance, |(distance, _)| *distance) else { continue };
+            let held = &mut held[place * units..][..units];
+            wanted.each_of(first_node + source, |unit, part| held[unit as usize] += part);
         }
-        let mut found: Vec<u32> = Vec::new();
-        for (source, _) in row.iter().enumerate().filter(|(_, at)| *at == distance) {
-            levels.of_node(first_node + source).each(|unit, part| {
-                if wanted[unit as usize] {
-                    if held[unit as usize] == 0.0 {
-                        found.push(unit);
-                    }
-                    held[unit as usize] += part;
-                }
-            });
-        }
-        for unit in found {
-            entries.push((unit, lens, *distance, held[unit as usize] * weighting.of_one(*count)));
-            held[unit as usize] = 0.0;
+        for (place, (distance, count)) in some.iter().enumerate() {
+            let share = weighting.of_one(*count);
+            let held = held[place * units..][..units].iter().enumerate();
+            let found = held.filter(|(_, sum)| **sum != 0.0);
+            entries.extend(found.map(|(unit, sum)| (unit as u32, lens, *distance, sum * share)));
         }
     }
     entries.sort_unstable_by_key(|(unit, _, distance, _)| (*unit, *distance));

@@ -41,13 +41,17 @@ pub fn item_statistics(data: &Dataset, lens: &Lens, wanted: &[ItemStatistic]) ->
     let farthest = wanted.iter().map(|statistic| statistic.distance).max().unwrap_or(0);
     let lens = Lens { bins: None, far: None, ..lens.clone() };
     let mut values = vec![vec![f64::NAN; data.node_count()]; wanted.len()];
-    let places: Vec<Option<usize>> =
-        wanted.iter().map(|own| own.feature().and_then(|own| averaged.iter().position(|other| *other == own))).collect();
+    let places: Vec<Option<usize>> = wanted
+        .iter()
+        .map(|own| own.feature().and_then(|own| averaged.iter().position(|other| *other == own)))
+        .collect();
     let of_graph = |graph: usize| -> Result<Vec<Vec<f64>>> {
         let shells = shell_sums(data, graph, &lens, &numbers, farthest)?;
         let each = wanted.iter().zip(&places);
         Ok(match data.task() {
-            Task::Graph => each.map(|(own, place)| vec![own.of_graph(data, graph, &shells, *place, &numbers)]).collect(),
+            Task::Graph => {
+                each.map(|(own, place)| vec![own.of_graph(data, graph, &shells, *place, &numbers)]).collect()
+            }
             Task::Node => {
                 let of_nodes = |(own, place): (&ItemStatistic, &Option<usize>)| {
                     shells.iter().map(|shells| own.of_node(shells, *place, numbers.count)).collect()

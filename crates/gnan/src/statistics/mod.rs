@@ -96,6 +96,55 @@ impl Statistics {
         }
     }
 
+    /// The statistics of the same items with all features of `levels` in cells, made of these, where they differ in nothing but values
+    /// of the items themselves that come last, and in how far features count. `None`: they differ in more.
+    pub fn with_own_values(
+        &self,
+        data: &Dataset,
+        levels: &Arc<Levels>,
+        request: &StatisticsRequest,
+    ) -> Option<Statistics> {
+        let wider = self.request.farthest.is_none() || self.request.farthest == request.farthest;
+        let alike =
+            StatisticsRequest { farthest: self.request.farthest, channels: None, in_cells: true, ..request.clone() };
+        let known = self.levels.features.len();
+        let (before, added) = levels.features.split_at_checked(known)?;
+        let same = wider && alike == self.request && self.items == data.items() && before == self.levels.features;
+        if !same || added.iter().any(|feature| !feature.of_item) {
+            return None;
+        }
+        // A value of a whole graph counts once, by the mean over its nodes.
+        let mean = self.request.lenses.iter().position(|lens| lens.pool == Pool::Mean);
+        let lens = if data.task() == Task::Graph { mean? } else { 0 };
+        let slot = self.axis.slot(lens, Some(0)) as u16;
+        let first = self.levels.unit_count() as u32;
+        let mut found = self.clone();
+        found.cells.units.extend(first..levels.unit_count() as u32);
+        found.cells.slots.resize(found.cells.units.len(), slot);
+        let first_cell = self.cells.len() as u32;
+        let mut rows = CellRows { offsets: vec![0], cells: Vec::new(), weights: Vec::new() };
+        for (row, item) in data.items().iter().enumerate() {
+            let (cells, weights) = self.rows.row(row);
+            rows.cells.extend_from_slice(cells);
+            rows.weights.extend_from_slice(weights);
+            let node = match data.task() {
+                Task::Graph => data.nodes_of(*item as usize).next(),
+                Task::Node => Some(*item as usize),
+            };
+            if let Some(node) = node {
+                levels.of_node(node).each(|unit, part| {
+                    if unit >= first {
+                        rows.cells.push(first_cell + unit - first);
+                        rows.weights.push(part as f32);
+                    }
+                });
+            }
+            rows.offsets.push(rows.cells.len());
+        }
+        (found.rows, found.levels, found.channels) = (rows, Arc::clone(levels), vec![None; levels.features.len()]);
+        Some(found)
+    }
+
     fn of_graphs(data: &Dataset, levels: Arc<Levels>, request: StatisticsRequest) -> Result<Statistics> {
         let lenses = &request.lenses;
         let (entries, longest) = graph_cells(data, &levels, &request)?;

@@ -188,10 +188,8 @@ impl Ranking {
         let scores: Vec<f64> = places.par_iter().map(score).collect();
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-        let pair = |at: &usize| FeaturePair {
-            members: places[*at].map(|member| members[member].clone()),
-            of_item: false,
-        };
+        let pair =
+            |at: &usize| FeaturePair { members: places[*at].map(|member| members[member].clone()), of_item: false };
         let rank = |at: &usize| PairRank {
             features: places[*at].map(|member| members[member].feature.clone()),
             score: scores[*at],

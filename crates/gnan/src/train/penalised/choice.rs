@@ -4,13 +4,16 @@
 //! makes a model richer (descriptions of nodes) is taken where it predicts items that it was not fitted on better, by approximate
 //! leave-one-out, by more than three standard errors of the difference.
 
+use std::sync::Arc;
+
 use super::estimate::{CandidateFit, IterationMonitor, SPREAD_POWERS};
-use super::second_level::PAIRS;
+use super::second_level::{PAIRS, SCREENED};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::remedy::Remedy;
 use crate::spec::{Aspect, LevelChoice, NodeDescription, PoolChoice, Spec};
+use crate::statistics::Statistics;
 
 /// A richer model must be better by so many standard errors.
 const STANDARD_ERRORS: f64 = 3.0;
@@ -42,6 +45,7 @@ impl Spec {
     /// Fits what is requested, and what might be better where that is left open.
     pub(super) fn compared(&self, train: &Dataset, monitor: &mut ChoiceMonitor<'_>) -> Result<ComparedFits> {
         let mut interrupted = false;
+        let mut known: Option<Arc<Statistics>> = None;
         let mut fit =
             |spec: &Spec, train: &Dataset, powers: &[f64], like: Option<&CandidateFit>, most: Option<usize>| {
                 let name = words(spec);
@@ -51,7 +55,12 @@ impl Spec {
                     flow
                 };
                 let watch: &mut IterationMonitor<'_> = &mut watch;
-                CandidateFit::new(spec.clone(), train.clone(), powers, most, like, watch)
+                let fitted =
+                    CandidateFit::new(spec.clone(), train.clone(), powers, most, like, known.as_deref(), watch)?;
+                if let Some(fitted) = &fitted {
+                    known = Some(Arc::clone(&fitted.setup.statistics));
+                }
+                Ok(fitted)
             };
         let first = self.plain(train);
         let best = fit(&first, train, &SPREAD_POWERS, None, None)?.expect("what is requested has no limit");
@@ -104,8 +113,12 @@ impl Spec {
             }
             spec.distances.pool = PoolChoice::Both;
         }
-        let Some(train) = self.summed_up(&best.train)? else {
-            return if requested { refuse_second("has no numbers that sum up items, or too many nodes") } else { Ok(()) };
+        let Some(train) = spec.summed_up(&best.train)? else {
+            return if requested {
+                refuse_second("has no numbers that sum up items, or too many nodes")
+            } else {
+                Ok(())
+            };
         };
         let like = (spec.distances.pool == best.spec.distances.pool).then_some(best);
         let Some(found) = fit(&spec, &train, &[best.power], like, most)? else { return Ok(()) };
@@ -115,7 +128,7 @@ impl Spec {
         }
         let given = self.model.feature_pairs;
         let best = &choice.best;
-        let pairs = self.best_pairs(best, if given > 0 { given } else { PAIRS })?;
+        let pairs = spec.best_pairs(best, if given > 0 { given } else { PAIRS })?;
         if pairs.is_empty() {
             return Ok(());
         }
@@ -123,7 +136,7 @@ impl Spec {
         let Some(found) = fit(&spec, &best.train.paired(&pairs)?, &[best.power], Some(best), most)? else {
             return Ok(());
         };
-        choice.compare(found, |best, found| given > 0 || is_clearly_better(best, found));
+        choice.compare(found, |best, found| given > 0 || is_better_for(best, found, |item| !SCREENED(item)));
         Ok(())
     }
 
@@ -205,7 +218,13 @@ fn refuse_second<T>(because: &str) -> Result<T> {
 
 /// Whether a candidate predicts items that were not fitted on better by more than chance.
 fn is_clearly_better(best: &CandidateFit, found: &CandidateFit) -> bool {
-    let gains: Vec<f64> = best.left_out.iter().zip(&found.left_out).map(|(before, after)| before - after).collect();
+    is_better_for(best, found, |_| true)
+}
+
+/// The same, judged by some items.
+fn is_better_for(best: &CandidateFit, found: &CandidateFit, judges: impl Fn(usize) -> bool) -> bool {
+    let losses = best.left_out.iter().zip(&found.left_out).enumerate().filter(|(item, _)| judges(*item));
+    let gains: Vec<f64> = losses.map(|(_, (before, after))| before - after).collect();
     let count = gains.len() as f64;
     let mean = gains.iter().sum::<f64>() / count;
     let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);

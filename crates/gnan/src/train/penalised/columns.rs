@@ -1,10 +1,16 @@
 //! Columns: the penalties of the coefficients of a penalised fit, and what items have of each; which coefficient is which effect
 //! stands in [`CoefficientMap`].
 
-use crate::dataset::FeaturePair;
+use crate::dataset::{FeaturePair, ItemStatistic, Quantity};
 use crate::likelihood::{Block, CellPlace, Design};
 use crate::model::{CoefficientMap, CurveGroup, CurveTies, Definition, FeatureSchema, Level, merged, rhos_of_units};
 use crate::statistics::Statistics;
+
+/// The curves over numbers that sum up items have strengths of their own where there are so many items for each of them, else those
+/// of one kind share theirs. Set between 278 graphs, which so many strengths were fitted to by chance, and 900, which they were not.
+const ITEMS_PER_STRENGTH: usize = 10;
+/// A curve is as straight and as near 0 as two strengths make it.
+const STRENGTHS_OF_CURVE: usize = 2;
 
 /// What the columns are.
 pub(super) struct Columns {
@@ -28,7 +34,24 @@ impl Columns {
                 Block::cells(group.first, &feature.map(cell_places).unwrap_or_default())
             }
         };
-        Columns { count: map.count, blocks: map.groups.iter().map(block).collect(), map }
+        // Of few items, as many strengths as curves would be fitted to chance.
+        let curves = definition.learned.features.iter().filter(|feature| feature.statistic.is_some()).count();
+        let (items, strengths) = (definition.record.train_items, STRENGTHS_OF_CURVE * curves);
+        let mut kinds: Vec<(StatisticKind, usize)> = Vec::new();
+        let mut tied = |group: &CurveGroup| {
+            let mut block = block(group);
+            let statistic = group.feature.and_then(|k| definition.learned.features[k].statistic.as_ref());
+            if let Some(statistic) = statistic.filter(|_| items < ITEMS_PER_STRENGTH * strengths) {
+                let kind = (StatisticKind::of(statistic), block.penalties());
+                let place = kinds.iter().position(|other| *other == kind);
+                block.tie = Some(place.unwrap_or_else(|| {
+                    kinds.push(kind);
+                    kinds.len() - 1
+                }));
+            }
+            block
+        };
+        Columns { count: map.count, blocks: map.groups.iter().map(&mut tied).collect(), map }
     }
 
     /// The columns by what they are at which distance, the intercept first: the structure, then all effects at every distance of
@@ -82,6 +105,24 @@ impl Columns {
             design.push(merged([(0, 1.0)].into_iter().chain(found).collect()));
         }
         design
+    }
+}
+
+/// What a number that sums up an item is: the curves over those of one kind are about as smooth and as large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StatisticKind {
+    Size,
+    Count,
+    MeanAt(usize),
+}
+
+impl StatisticKind {
+    fn of(statistic: &ItemStatistic) -> StatisticKind {
+        match statistic.of {
+            Quantity::Nodes | Quantity::Edges | Quantity::Reaching => StatisticKind::Size,
+            Quantity::Count { .. } => StatisticKind::Count,
+            Quantity::Mean { .. } | Quantity::Share { .. } => StatisticKind::MeanAt(statistic.distance),
+        }
     }
 }
 

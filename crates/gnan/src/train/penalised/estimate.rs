@@ -113,12 +113,13 @@ impl CandidateFit {
         powers: &[f64],
         most: Option<usize>,
         like: Option<&CandidateFit>,
+        known: Option<&Statistics>,
         monitor: &mut IterationMonitor<'_>,
     ) -> Result<Option<CandidateFit>> {
         let mut resolutions = spec.resolutions(&train)?;
         let resolved = resolutions.pop().expect("a penalised fit has one resolution");
         let outcome = resolved.outcome;
-        let statistics = spec.penalised_statistics(&train)?;
+        let statistics = spec.penalised_statistics(&train, known)?;
         let setup = Setup::of_data(&spec, resolved, Arc::clone(&statistics), &train)?;
         let columns = Columns::new(&setup.definition);
         let rows = statistics.rows_of(&train)?;
@@ -384,8 +385,9 @@ fn bring_to_one_spread(
 }
 
 impl Spec {
-    /// The statistics of training items, with numbers at the knots of their effects.
-    fn penalised_statistics(&self, train: &Dataset) -> Result<Arc<Statistics>> {
+    /// The statistics of training items, with numbers at the knots of their effects; made of those that are known already where that
+    /// is possible.
+    fn penalised_statistics(&self, train: &Dataset, known: Option<&Statistics>) -> Result<Arc<Statistics>> {
         let features = learn_features(self, self.resolved_shape(), train);
         let knots: Vec<Option<Vec<f64>>> =
             features.iter().map(|feature| feature.effect_knots.as_ref().map(|knots| knots.at.clone())).collect();
@@ -394,7 +396,7 @@ impl Spec {
         let reach = model_reach(self, train.links().is_some());
         let (mut values, mut cells_of_pairs) = (0, 0);
         for (schema, feature) in features.iter().zip(train.features()) {
-            match feature.own_only {
+            match feature.own_only || feature.is_of_item() {
                 _ if schema.reach_within(reach).is_empty() => {}
                 false => values += schema.value_count(),
                 // A number is between two knots.
@@ -406,6 +408,9 @@ impl Spec {
         train.run().memory.demand(BYTES_PER_CELL * cells, "what every item has of every value at every distance")?;
         let names = train.features().iter().map(|feature| feature.name.as_str());
         let request = StatisticsRequest::of(self, Rho::PerFeature, names);
+        if let Some(found) = known.and_then(|known| known.with_own_values(train, &levels, &request)) {
+            return Ok(Arc::new(found));
+        }
         Ok(Arc::new(Statistics::in_cells(train, levels, request)?))
     }
 }

@@ -43,6 +43,10 @@ const MOST_NODE_PAIRS: f64 = 1e9;
 const SWEEPS: usize = 5;
 const SHRINKAGE: f64 = 2.0;
 
+/// The items, by their places, by which pairs are picked; the others judge them, so that they are not judged by what they were picked
+/// for.
+pub(super) const SCREENED: fn(usize) -> bool = |item| item % 2 == 0;
+
 impl Spec {
     /// The same items with the numbers that sum them up as further features; `None` where there are none, or too many.
     pub(super) fn summed_up(&self, train: &Dataset) -> Result<Option<Dataset>> {
@@ -59,6 +63,7 @@ impl Spec {
 
     /// The numbers that may be worth having.
     fn statistics_of_items(&self, train: &Dataset) -> Vec<ItemStatistic> {
+        // What a hop cap leaves out is not summed up either; an edge leads one step away.
         let farthest = self.distances.hop_cap.unwrap_or(usize::MAX);
         let ruled: Vec<&str> = self.distances.ruled_features().collect();
         let read = || train.features().iter().filter(|feature| feature.is_read());
@@ -90,7 +95,11 @@ impl Spec {
         for distance in distances {
             found.extend(quantities.iter().map(|of| statistic(of.clone(), distance)));
         }
-        found.retain(|statistic| statistic.distance <= farthest);
+        let reaches = |statistic: &ItemStatistic| match statistic.of {
+            Quantity::Edges => 1,
+            _ => statistic.distance,
+        };
+        found.retain(|statistic| reaches(statistic) <= farthest);
         found
     }
 
@@ -121,9 +130,10 @@ impl Spec {
                 members.push((member, bins));
             }
         }
-        let residuals = fit.working_residuals();
-        let places: Vec<[usize; 2]> =
-            (0..members.len()).flat_map(|first| (first + 1..members.len()).map(move |second| [first, second])).collect();
+        let residuals = fit.working_residuals(SCREENED);
+        let places: Vec<[usize; 2]> = (0..members.len())
+            .flat_map(|first| (first + 1..members.len()).map(move |second| [first, second]))
+            .collect();
         let gain = |[first, second]: &[usize; 2]| {
             let sides = [&members[*first], &members[*second]].map(|(member, bins)| (member.len() + 1, bins.as_slice()));
             residuals.iter().map(|residuals| residuals.gain(sides)).sum::<f64>()
@@ -181,7 +191,7 @@ fn member_of(feature: &Feature, schema: &FeatureSchema, is_item: impl Fn(usize) 
 }
 
 /// What a fit leaves of the items, for one output: slopes of the log-likelihood, and curvatures.
-pub(super) struct WorkingResiduals {
+struct WorkingResiduals {
     slopes: Vec<f64>,
     curvatures: Vec<f64>,
 }
@@ -210,29 +220,31 @@ impl WorkingResiduals {
 }
 
 fn take_out_mean(table: &mut [f64], weights: &[f64], cells: impl Iterator<Item = usize> + Clone) {
-    let (sum, total) = cells.clone().fold((0.0, 0.0), |(sum, total), cell| {
-        (sum + weights[cell] * table[cell], total + weights[cell])
-    });
+    let (sum, total) =
+        cells.clone().fold((0.0, 0.0), |(sum, total), cell| (sum + weights[cell] * table[cell], total + weights[cell]));
     cells.for_each(|cell| table[cell] -= sum / total);
 }
 
 impl CandidateFit {
-    /// What it leaves of the items, by output.
-    pub(super) fn working_residuals(&self) -> Vec<WorkingResiduals> {
+    /// What it leaves of the items that count, by output.
+    fn working_residuals(&self, counts: fn(usize) -> bool) -> Vec<WorkingResiduals> {
         let mut all = Vec::new();
-        for (part, found) in target_parts(&self.train, self.setup.resolved.outcome, &self.setup.resolved).iter().zip(&self.found)
+        for (part, found) in
+            target_parts(&self.train, self.setup.resolved.outcome, &self.setup.resolved).iter().zip(&self.found)
         {
             let variance = found.primal.as_ref().map_or(1.0, |estimate| estimate.variance);
-            let outputs: Vec<Vec<f64>> = (0..found.outputs()).map(|output| found.predicted(&self.design, output)).collect();
+            let outputs: Vec<Vec<f64>> =
+                (0..found.outputs()).map(|output| found.predicted(&self.design, output)).collect();
             let empty = || WorkingResiduals { slopes: Vec::new(), curvatures: Vec::new() };
             let mut residuals: Vec<WorkingResiduals> = outputs.iter().map(|_| empty()).collect();
             let mut derivatives = Derivatives::default();
             for item in 0..self.design.rows() {
                 let own: Vec<f64> = outputs.iter().map(|output| output[item]).collect();
                 part.family.derivatives(&own, part.targets[item], variance, &mut derivatives);
+                let weight = if counts(item) { part.weights[item] } else { 0.0 };
                 for (output, residuals) in residuals.iter_mut().enumerate() {
-                    residuals.slopes.push(part.weights[item] * derivatives.first[output]);
-                    residuals.curvatures.push(part.weights[item] * derivatives.second[output * own.len() + output]);
+                    residuals.slopes.push(weight * derivatives.first[output]);
+                    residuals.curvatures.push(weight * derivatives.second[output * own.len() + output]);
                 }
             }
             all.extend(residuals);
