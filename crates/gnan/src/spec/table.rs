@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bin_choice::{BinChoice, MANY_VALUES};
 use super::choices::{
-    EdgeDirection, FitMethod, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
+    EdgeDirection, FamilyChoice, FitMethod, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
@@ -290,6 +290,10 @@ options! {
         /// In a penalised fit, let the training items choose what is not given: pooling, means or sums over shells, the hop cap
         /// and descriptions of nodes
         "choose" choose: bool = true, Form::One, "true|false" => tried;
+        /// In a penalised fit, what quantities are, given their features: normal, counts (poisson, or negative-binomial for counts that
+        /// vary more) or positive quantities that vary in proportion to their mean (gamma); of counts and gamma quantities effects
+        /// add up to the logarithm of the mean. auto: normal. Values known only as < or > a number count in a normal fit as what they are
+        "family" family: FamilyChoice = FamilyChoice::Auto, Form::One, "auto|gaussian|poisson|negative-binomial|gamma" => tried;
         /// Step size
         "learning-rate" learning_rate: Option<f64> = None, Form::One, "X",
             usual format!("{GRAPH_LEARNING_RATE} for graphs, {LEARNING_RATE} for nodes"),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::bin_choice::BinChoice;
 use super::choices::{
-    EdgeDirection, FitMethod, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
+    EdgeDirection, FamilyChoice, FitMethod, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
@@ -121,6 +121,7 @@ fn own<T: FromStr<Err = Error> + Display>(name: &str, text: &str) -> Result<T> {
 own_texts!(
     BinChoice,
     EdgeDirection,
+    FamilyChoice,
     FitMethod,
     EdgeTypes,
     FeatureHopCap,
@@ -158,7 +159,7 @@ macro_rules! single {
     )* };
 }
 
-single!(usize, u64, f64, bool, BinChoice, FitMethod, PoolChoice);
+single!(usize, u64, f64, bool, BinChoice, FamilyChoice, FitMethod, PoolChoice);
 
 impl<T: Scalar> OptionValue for Option<T> {
     type Given = T;

@@ -379,6 +379,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
         learned: Learned {
             task: data.task(),
             outcome: shape.goal.outcome,
+            target_family: None,
             links: None,
             directed: case.directed,
             rho: shape.rho,
