@@ -149,7 +149,7 @@ impl Spec {
             ))
             .with_remedy([
                 Remedy::from("correct such values"),
-                Remedy::Set("family", other.to_string()).to("fit targets that are none"),
+                Remedy::Set("family", other.to_string()).to("allow them"),
             ]));
         }
         Ok(())
@@ -169,6 +169,7 @@ impl Spec {
             ("epochs", self.is_penalised(), NO_STEPS),
             ("patience", self.is_penalised(), NO_STEPS),
             ("bins", self.is_penalised(), "effects have knots of their own"),
+            ("loss", self.fit.family.is_log(), "the likelihood of the family of targets is what is fitted"),
             ("resample", self.statistics.shell_sample.is_none(), "no shells are sampled"),
             ("pieces-above", self.statistics.bins != BinChoice::Off, "bins are not off"),
         ];
