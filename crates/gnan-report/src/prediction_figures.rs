@@ -25,7 +25,8 @@ pub fn output_words(definition: &Definition, output: &str) -> String {
         Outcome::Regression | Outcome::MultiRegression => {
             let unit =
                 definition.learned.targets.iter().find(|target| target.name == output).and_then(|t| t.unit.as_ref());
-            unit.map_or_else(|| output.to_owned(), |unit| format!("{output} ({unit})"))
+            let named = unit.map_or_else(|| output.to_owned(), |unit| format!("{output} ({unit})"));
+            if definition.learned.target_family.is_some() { format!("log of {named}") } else { named }
         }
     }
 }

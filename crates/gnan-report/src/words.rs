@@ -36,7 +36,15 @@ pub fn prediction(definition: &Definition) -> String {
         .collect();
     let more = definition.learned.targets.len().saturating_sub(targets.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more} of {} ({})", targets.join(", "), items(definition), outcome(definition.learned.outcome))
+    let family = definition.learned.target_family.as_ref().map(|family| format!(", {}", family.words()));
+    let kind = outcome(definition.learned.outcome);
+    format!("{}{more} of {} ({kind}{})", targets.join(", "), items(definition), family.unwrap_or_default())
+}
+
+/// How many training items are known by a bound alone, and what that means.
+pub fn bounded_items(items: usize) -> String {
+    let items = counted(items, "training item");
+    format!("of {items} only a bound of the target is known, which counts as such (censored)")
 }
 
 /// Of two classes, that which effects are of, where the metrics are those of the other, the rarer one.

@@ -3,6 +3,7 @@
 use crate::dataset::{Dataset, Outcome, Split};
 use crate::error::Result;
 use crate::metric::Metrics;
+use crate::model::TargetFamily;
 use crate::score::{Scored, score};
 
 /// Stands for a share of 0 where a logarithm is taken.
@@ -13,8 +14,8 @@ pub fn words(outcome: Outcome) -> &'static str {
     if outcome.is_regression() { "mean" } else { "largest class" }
 }
 
-/// Judges on `test` the same prediction for every item, learned from `train`.
-pub fn baseline(train: &Dataset, test: &Dataset) -> Result<Metrics> {
+/// Judges on `test` the same prediction for every item, learned from `train`; by the deviances of a family, too, where there is one.
+pub fn baseline(train: &Dataset, test: &Dataset, family: Option<&TargetFamily>) -> Result<Metrics> {
     let outcome = train.outcome()?;
     let constant: Vec<f32> = match outcome {
         Outcome::Binary | Outcome::Multiclass => {
@@ -33,12 +34,13 @@ pub fn baseline(train: &Dataset, test: &Dataset) -> Result<Metrics> {
         }
     };
     let outputs = constant.repeat(test.len());
-    Ok(score(&Scored { outcome, width: constant.len(), outputs: &outputs }, test.targets(), test.items()))
+    Ok(score(&Scored { outcome, width: constant.len(), outputs: &outputs, family }, test.targets(), test.items()))
 }
 
 /// The baseline's metrics, each the mean over the splits on which it can be computed.
 pub fn mean_baseline(splits: &[Split]) -> Result<Metrics> {
-    let found = splits.iter().map(|split| baseline(&split.train, &split.test)).collect::<Result<Vec<Metrics>>>()?;
+    let found =
+        splits.iter().map(|split| baseline(&split.train, &split.test, None)).collect::<Result<Vec<Metrics>>>()?;
     Ok(Metrics::mean(&found))
 }
 

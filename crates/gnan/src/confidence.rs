@@ -89,7 +89,7 @@ mod tests {
         let items: Vec<u32> = (0..400).collect();
         let outputs: Vec<f32> = items.iter().map(|item| if item % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let target = Target::new("y", Some(vec!["no".to_owned(), "yes".to_owned()]), vec![1.0; 400]);
-        let scored = Scored { outcome: Outcome::Binary, width: 1, outputs: &outputs };
+        let scored = Scored { outcome: Outcome::Binary, width: 1, outputs: &outputs, family: None };
         let [low, high] = intervals(&scored, &[target], &items, 0)[&Metric::Accuracy];
         assert!((low - 0.451).abs() < 0.012 && (high - 0.549).abs() < 0.012, "{low} {high}");
     }
@@ -101,7 +101,7 @@ mod tests {
         let values: Vec<f64> = (0..60).map(|item| f64::from(item % 3 == 0)).collect();
         let of = |items: &[u32]| {
             let outputs: Vec<f32> = items.iter().map(|item| (*item as f32 * 1.3).sin()).collect();
-            let scored = Scored { outcome: Outcome::Binary, width: 1, outputs: &outputs };
+            let scored = Scored { outcome: Outcome::Binary, width: 1, outputs: &outputs, family: None };
             intervals(&scored, &[Target::new("y", classes.clone(), values.clone())], items, 5)
         };
         let (items, shuffled): (Vec<u32>, Vec<u32>) = (0..60).map(|item| (item, item * 7 % 60)).unzip();
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn one_item_has_no_interval() {
         let target = Target::new("y", None, vec![1.0, f64::NAN]);
-        let scored = Scored { outcome: Outcome::Regression, width: 1, outputs: &[0.5, 0.5] };
+        let scored = Scored { outcome: Outcome::Regression, width: 1, outputs: &[0.5, 0.5], family: None };
         assert!(intervals(&scored, std::slice::from_ref(&target), &[0, 1], 0).is_empty());
         assert!(intervals(&Scored { outputs: &[], ..scored }, &[target], &[], 0).is_empty());
     }

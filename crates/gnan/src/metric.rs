@@ -33,6 +33,8 @@ pub enum Metric {
     LogLoss,
     /// The mean absolute error.
     Mae,
+    /// The mean deviance of counts or gamma quantities: how much less likely they are than by a model that is right on each.
+    MeanDeviance,
     /// The share of the variance that is explained.
     R2,
     /// The root of the mean squared error.
@@ -43,7 +45,7 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric, in the order in which they are usually shown; the first one present is the chief one.
-    pub const ALL: [Metric; 9] = [
+    pub const ALL: [Metric; 10] = [
         Metric::Accuracy,
         Metric::BalancedAccuracy,
         Metric::RocAuc,
@@ -53,6 +55,7 @@ impl Metric {
         Metric::R2,
         Metric::Mae,
         Metric::Rmse,
+        Metric::MeanDeviance,
     ];
 
     /// The metrics that are shown where one of two classes is rare, in their order.
@@ -71,6 +74,7 @@ impl Metric {
             Metric::F1 => "f1",
             Metric::LogLoss => "log_loss",
             Metric::Mae => "mae",
+            Metric::MeanDeviance => "mean_deviance",
             Metric::R2 => "r2",
             Metric::Rmse => "rmse",
             Metric::RocAuc => "roc_auc",
@@ -86,6 +90,7 @@ impl Metric {
             Metric::F1 => "F1",
             Metric::LogLoss => "log loss",
             Metric::Mae => "MAE",
+            Metric::MeanDeviance => "mean deviance",
             Metric::R2 => "R2",
             Metric::Rmse => "RMSE",
             Metric::RocAuc => "ROC-AUC",
@@ -110,17 +115,17 @@ impl Metric {
 
     /// Whether it measures errors.
     pub const fn smaller_is_better(self) -> bool {
-        matches!(self, Metric::LogLoss | Metric::Mae | Metric::Rmse)
+        matches!(self, Metric::LogLoss | Metric::Mae | Metric::MeanDeviance | Metric::Rmse)
     }
 
     /// Whether it is a share or a probability, which tables print in per cent.
     pub const fn is_share(self) -> bool {
-        !matches!(self, Metric::LogLoss | Metric::R2 | Metric::Mae | Metric::Rmse)
+        !matches!(self, Metric::LogLoss | Metric::R2 | Metric::Mae | Metric::MeanDeviance | Metric::Rmse)
     }
 
     /// Its value for people: four decimals; more where it is in units of the target, or a loss, and small.
     pub fn words(self, value: f64) -> String {
-        let in_units = matches!(self, Metric::LogLoss | Metric::Mae | Metric::Rmse);
+        let in_units = matches!(self, Metric::LogLoss | Metric::Mae | Metric::MeanDeviance | Metric::Rmse);
         if !in_units && value.abs() < 1.0 { numbers::fixed(value, 4) } else { numbers::metric(value) }
     }
 
@@ -265,7 +270,7 @@ mod tests {
 
     #[test]
     fn files_list_metrics_by_name_and_pass_over_unknown_ones() {
-        let metrics: Metrics = Metric::ALL.into_iter().zip([0.5; 9]).collect();
+        let metrics: Metrics = Metric::ALL.into_iter().zip([0.5; 10]).collect();
         let mut names = Metric::ALL.map(Metric::name);
         names.sort_unstable();
         let lines: Vec<String> = names.iter().map(|name| format!("\"{name}\":0.5")).collect();

@@ -37,7 +37,7 @@ const USUAL_SLOTS: usize = 32;
 pub struct Prediction {
     /// Id of the graph or node.
     pub id: String,
-    /// Logits, or values in the units of the targets.
+    /// Logits, or values in the units of the targets, also where the outputs of the model are logarithms of them.
     pub outputs: Vec<f32>,
     /// Probability of each class (binary, multiclass), or of "yes" for each target (multi-label); else empty.
     pub probabilities: Vec<f64>,
@@ -97,7 +97,8 @@ pub struct Remarks {
 pub struct Outputs {
     /// Outputs per item.
     pub width: usize,
-    /// `[items, width]`: logits, or values in the units of the targets.
+    /// `[items, width]`: logits, or values in the units of the targets; of counts and gamma quantities the logarithms of their means, or
+    /// these means themselves where values were requested.
     pub values: Vec<f32>,
     /// What the data hold that training had not seen, with counts.
     pub novelty: Vec<String>,
@@ -147,6 +148,13 @@ impl Model {
             Ok(())
         })?;
         Ok(Outputs { width, values, novelty })
+    }
+
+    /// The same in the units of the targets: where outputs are logarithms of means, their means.
+    pub fn values_on(&self, data: &Dataset) -> Result<Outputs> {
+        let mut outputs = self.outputs_on(data)?;
+        self.learned().to_values(&mut outputs.values);
+        Ok(outputs)
     }
 
     /// Hands on the logits or values of the items of `data` as they come, many items at a time: the position of the first
@@ -306,7 +314,9 @@ impl Model {
             }
             Outcome::Regression | Outcome::MultiRegression => Vec::new(),
         };
-        Prediction { id, outputs: outputs.to_vec(), probabilities, classes, bands: Vec::new(), problem: None }
+        let mut outputs = outputs.to_vec();
+        self.learned().to_values(&mut outputs);
+        Prediction { id, outputs, probabilities, classes, bands: Vec::new(), problem: None }
     }
 
     /// How well the model does on the labelled items of `data`.
@@ -316,18 +326,20 @@ impl Model {
         if labelled.is_empty() {
             return Err(Error::input("none of the items has a known target to compare with"));
         }
-        let outputs = self.outputs_on(&labelled)?;
+        let outputs = self.values_on(&labelled)?;
         Ok(self.score(&labelled, &targets, &outputs.values))
     }
 
-    /// How well outputs, `[items, outputs]`, fit the targets of these items, as [`align_targets`](Self::align_targets)
+    /// How well logits or values, `[items, outputs]`, fit the targets of these items, as [`align_targets`](Self::align_targets)
     /// gives them.
     pub fn score(&self, items: &Dataset, targets: &[Target], outputs: &[f32]) -> Metrics {
-        score(
-            &Scored { outcome: self.definition().learned.outcome, width: self.outputs(), outputs },
-            targets,
-            items.items(),
-        )
+        score(&self.scored(outputs), targets, items.items())
+    }
+
+    /// Logits or values, `[items, outputs]`, to be judged.
+    pub(crate) fn scored<'a>(&'a self, outputs: &'a [f32]) -> Scored<'a> {
+        let learned = self.learned();
+        Scored { outcome: learned.outcome, width: self.outputs(), outputs, family: learned.target_family.as_ref() }
     }
 
     /// The targets of `data` in the model's order, classes numbered as the model numbers them.

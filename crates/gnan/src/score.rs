@@ -4,8 +4,9 @@
 
 use crate::dataset::{Outcome, Target};
 use crate::metric::{Metric, Metrics};
+use crate::model::TargetFamily;
 
-/// Outputs to be judged: logits or values in the units of the target.
+/// Outputs to be judged: logits, or values in the units of the target, never logarithms of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Scored<'a> {
     /// What was requested.
@@ -14,6 +15,8 @@ pub struct Scored<'a> {
     pub width: usize,
     /// `[items, width]`
     pub outputs: &'a [f32],
+    /// The family of the targets that deviances are of, where it has one of its own.
+    pub family: Option<&'a TargetFamily>,
 }
 
 /// The probability that goes with log-odds.
@@ -55,8 +58,12 @@ pub fn margin(outcome: Outcome, row: &[f32]) -> f64 {
     }
 }
 
-/// Whether [`score`] has a metric for an outcome, where the items allow it.
+/// Whether [`score`] has a metric for every model of an outcome, where the items allow it.
 pub fn is_scored(metric: Metric, outcome: Outcome) -> bool {
+    // Deviances are of counts and gamma quantities, which an outcome does not say.
+    if metric == Metric::MeanDeviance {
+        return false;
+    }
     let of_quantities = matches!(metric, Metric::Mae | Metric::R2 | Metric::Rmse);
     let of_two_classes = metric == Metric::AveragePrecision;
     of_quantities == outcome.is_regression() && !(of_two_classes && outcome == Outcome::Multiclass)
@@ -100,7 +107,13 @@ pub fn score(scored: &Scored<'_>, targets: &[Target], items: &[u32]) -> Metrics 
                 classification(&judged, 2, targets[k].positive_class())
             }
             Outcome::Regression | Outcome::MultiRegression => {
-                regression(&known.map(|(row, target)| (f64::from(row[k]), target)).collect::<Vec<_>>())
+                let judged: Vec<(f64, f64)> = known.map(|(row, target)| (f64::from(row[k]), target)).collect();
+                let mut metrics = regression(&judged);
+                if let Some(family) = scored.family.filter(|_| !judged.is_empty()) {
+                    let sum: f64 = judged.iter().map(|(mean, target)| family.deviance(k, *mean, *target)).sum();
+                    metrics.insert(Metric::MeanDeviance, sum / judged.len() as f64);
+                }
+                metrics
             }
         }
     };
@@ -250,7 +263,8 @@ mod tests {
         ];
         for (outcome, width, targets) in cases {
             let outputs: Vec<f32> = (0..6 * width).map(|place| (place * 7 % 5) as f32 - 2.0).collect();
-            let found = score(&Scored { outcome, width, outputs: &outputs }, &targets, &[0, 1, 2, 3, 4, 5]);
+            let found =
+                score(&Scored { outcome, width, outputs: &outputs, family: None }, &targets, &[0, 1, 2, 3, 4, 5]);
             for metric in Metric::ALL {
                 assert_eq!(found.get(metric).is_some(), is_scored(metric, outcome), "{metric:?} {outcome:?}");
             }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use faer::Mat;
 use gnan::internals::likelihood::{
-    Block, Design, DualProblem, Family, PenalisedEstimate, PenalisedProblem, fit, fit_dual, left_out_losses,
+    Block, Design, DualProblem, Family, Observed, PenalisedEstimate, PenalisedProblem, fit, fit_dual, left_out_losses,
 };
 use gnan::internals::random::Stream;
 
@@ -42,8 +42,46 @@ fn inverse(matrix: &Matrix) -> (f64, Matrix) {
 struct World {
     rows: Matrix,
     family: Family,
-    targets: Vec<f64>,
+    targets: Vec<Observed>,
     weights: Vec<f64>,
+    offset: f64,
+}
+
+/// `log` of the share of a normal distribution below `z` and the derivative of that, by Simpson's rule:
+/// `F(z) = f(z) times the integral of exp(z t - t^2 / 2) over t from 0 on` for `z` below 0.
+fn normal_share(z: f64) -> (f64, f64) {
+    let density = (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let below = -z.abs();
+    let (steps, width) = (20_000, 40.0 / 20_000.0);
+    let at = |step: usize| {
+        let t = step as f64 * width;
+        (below * t - 0.5 * t * t).exp()
+    };
+    let weight = |step: usize| if step == 0 || step == steps { 1.0 } else { 2.0 + 2.0 * (step % 2) as f64 };
+    let ratio = (0..=steps).map(|step| weight(step) * at(step)).sum::<f64>() * width / 3.0;
+    match z < 0.0 {
+        true => (density.ln() + ratio.ln(), 1.0 / ratio),
+        false => ((1.0 - density * ratio).ln(), density / (1.0 - density * ratio)),
+    }
+}
+
+/// The logarithm of the gamma function by the formula of Lanczos with 9 terms.
+fn log_gamma(x: f64) -> f64 {
+    let terms = [
+        676.520_368_121_885_1,
+        -1_259.139_216_722_402_8,
+        771.323_428_777_653_1,
+        -176.615_029_162_140_6,
+        12.507_343_278_686_905,
+        -0.138_571_095_265_720_12,
+        9.984_369_578_019_572e-6,
+        1.505_632_735_149_311_6e-7,
+    ];
+    let x = x - 1.0;
+    let series = |(place, term): (usize, &f64)| term / (x + 1.0 + place as f64);
+    let sum = 0.999_999_999_999_809_9 + terms.iter().enumerate().map(series).sum::<f64>();
+    let t = x + 7.5;
+    0.5 * (2.0 * std::f64::consts::PI).ln() + (x + 0.5) * t.ln() - t + sum.ln()
 }
 
 const COLUMNS: usize = 1 + 2 * 5 + 4 * 3;
@@ -52,24 +90,57 @@ impl World {
     fn new(seed: u64, family: Family, items: usize) -> World {
         let mut random = Stream::named(seed, "penalised world", 0);
         let outputs = family.outputs();
-        let truth: Matrix = (0..outputs).map(|_| (0..COLUMNS).map(|_| 0.8 * random.normal()).collect()).collect();
-        let mut world = World { rows: Vec::new(), family, targets: Vec::new(), weights: Vec::new() };
+        let size = if family.is_log() { 0.25 } else { 0.8 };
+        let truth: Matrix = (0..outputs).map(|_| (0..COLUMNS).map(|_| size * random.normal()).collect()).collect();
+        let offset = if family.is_log() { 1.2 } else { 0.0 };
+        let mut world = World { rows: Vec::new(), family, targets: Vec::new(), weights: Vec::new(), offset };
+        // A gamma number of mean 1 and a whole shape, and a Poisson count.
+        let gamma = |shape: usize, random: &mut Stream| {
+            (0..shape).map(|_| -random.uniform().max(1e-12).ln()).sum::<f64>() / shape as f64
+        };
+        let poisson = |mean: f64, random: &mut Stream| {
+            let (mut count, mut left) = (0.0, (-mean).exp());
+            let mut product = random.uniform();
+            while product > left {
+                count += 1.0;
+                product *= random.uniform();
+                left = left.max(1e-300);
+            }
+            count
+        };
         for item in 0..items {
             let mut row: Vec<f64> =
                 (0..COLUMNS).map(|_| if random.uniform() < 0.4 { random.normal() } else { 0.0 }).collect();
             row[0] = 1.0;
             let scores: Vec<f64> =
                 truth.iter().map(|truth| truth.iter().zip(&row).map(|(b, x)| b * x).sum::<f64>()).collect();
-            world.targets.push(match family {
+            let mean = (scores[0] + offset).exp();
+            world.targets.push(Observed::Exactly(match family {
+                Family::Poisson => poisson(mean, &mut random),
+                Family::NegativeBinomial => poisson(mean * gamma(2, &mut random), &mut random),
+                Family::Gamma => mean * gamma(3, &mut random),
                 Family::Gaussian => scores[0] + 0.7 * random.normal(),
                 Family::Binomial => f64::from(u8::from(random.uniform() < 1.0 / (1.0 + (-scores[0]).exp()))),
                 Family::Multinomial(_) => {
                     let noisy = scores.iter().map(|score| score - (-random.uniform().max(1e-12).ln()).ln());
                     noisy.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0 as f64
                 }
-            });
+            }));
             world.weights.push(if item % 9 == 4 { 0.0 } else { 1.0 + (item % 3) as f64 / 2.0 });
             world.rows.push(row);
+        }
+        world
+    }
+
+    /// Normal quantities of which those below -1 and above 1.5 are known by these bounds alone.
+    fn censored(seed: u64, items: usize) -> World {
+        let mut world = World::new(seed, Family::Gaussian, items);
+        for target in &mut world.targets {
+            *target = match target.number() {
+                value if value < -1.0 => Observed::AtMost(-1.0),
+                value if value > 1.5 => Observed::AtLeast(1.5),
+                value => Observed::Exactly(value),
+            };
         }
         world
     }
@@ -91,6 +162,7 @@ impl World {
             family: self.family,
             targets: &self.targets,
             weights: &self.weights,
+            offset: self.offset,
         };
         let estimate = fit(problem, None, &mut |_| ControlFlow::Continue(())).expect("an estimate");
         let left_out = left_out_losses(&problem, &estimate);
@@ -123,14 +195,10 @@ impl World {
             (0..order).map(|i| -(0..order).map(|j| penalty[i][j] * b[j]).sum::<f64>()).collect();
         let mut matrix = penalty.clone();
         let mut log = 0.0;
-        let constant = match self.family {
-            Family::Gaussian => -0.5 * (2.0 * std::f64::consts::PI * variance).ln(),
-            _ => 0.0,
-        };
         for item in (0..self.rows.len()).filter(|item| self.weights[*item] != 0.0 && Some(*item) != without) {
             let weight = self.weights[item];
             let (value, first, second) = self.likelihood(&self.scores(b, item), item, variance);
-            log += weight * (value - constant);
+            log += weight * (value - self.constant(item, variance));
             for c in 0..first.len() {
                 for i in 0..COLUMNS {
                     gradient[c * COLUMNS + i] += weight * first[c] * self.rows[item][i];
@@ -180,13 +248,62 @@ impl World {
 
     fn scores(&self, coefficients: &[f64], item: usize) -> Vec<f64> {
         let own = coefficients.chunks_exact(COLUMNS);
-        own.map(|own| own.iter().zip(&self.rows[item]).map(|(b, x)| b * x).sum()).collect()
+        own.map(|own| own.iter().zip(&self.rows[item]).map(|(b, x)| b * x).sum::<f64>() + self.offset).collect()
+    }
+
+    /// What of the log-likelihood of an item does not depend on scores.
+    fn constant(&self, item: usize, variance: f64) -> f64 {
+        let y = self.targets[item].number();
+        match self.family {
+            Family::Gaussian if self.targets[item].is_exact() => -0.5 * (2.0 * std::f64::consts::PI * variance).ln(),
+            Family::Poisson => -log_gamma(y + 1.0),
+            Family::NegativeBinomial => {
+                let size = 1.0 / variance;
+                log_gamma(y + size) - log_gamma(size) - log_gamma(y + 1.0) - y * size.ln()
+            }
+            Family::Gamma => -variance.ln() / variance - log_gamma(1.0 / variance) + (1.0 / variance - 1.0) * y.ln(),
+            _ => 0.0,
+        }
+    }
+
+    /// The constants of all items: of the density of a normal quantity once, whatever its weight.
+    fn constants(&self, variance: f64) -> f64 {
+        let counted = (0..self.rows.len()).filter(|item| self.weights[*item] != 0.0);
+        let times = |item: usize| if self.family == Family::Gaussian { 1.0 } else { self.weights[item] };
+        counted.map(|item| times(item) * self.constant(item, variance)).sum()
     }
 
     /// Log-likelihood, its gradient by the scores, and second derivatives with their sign changed.
     fn likelihood(&self, scores: &[f64], item: usize, variance: f64) -> (f64, Vec<f64>, Matrix) {
-        let target = self.targets[item];
+        let target = self.targets[item].number();
+        let mean = scores[0].exp();
         match self.family {
+            Family::Gaussian if !self.targets[item].is_exact() => {
+                let sd = variance.sqrt();
+                let sign = if matches!(self.targets[item], Observed::AtMost(_)) { 1.0 } else { -1.0 };
+                let z = sign * (target - scores[0]) / sd;
+                let (log, slope) = normal_share(z);
+                (log, vec![-sign * slope / sd], vec![vec![slope * (z + slope) / variance]])
+            }
+            Family::Poisson => {
+                let log = target * scores[0] - mean + self.constant(item, variance);
+                (log, vec![target - mean], vec![vec![mean]])
+            }
+            Family::NegativeBinomial => {
+                // With a size s = 1 / d the probability of y is that of y successes of probability m / (m + s) before s failures.
+                let size = 1.0 / variance;
+                let log = log_gamma(target + size) - log_gamma(size) - log_gamma(target + 1.0)
+                    + size * (size / (size + mean)).ln()
+                    + target * (mean / (size + mean)).ln();
+                let first = target - (target + size) * mean / (size + mean);
+                (log, vec![first], vec![vec![(target + size) * mean * size / (size + mean).powi(2)]])
+            }
+            Family::Gamma => {
+                // Shape 1 / d and rate 1 / (d m).
+                let (shape, rate) = (1.0 / variance, 1.0 / (variance * mean));
+                let log = shape * rate.ln() - log_gamma(shape) + (shape - 1.0) * target.ln() - rate * target;
+                (log, vec![rate * target - shape], vec![vec![rate * target]])
+            }
             Family::Gaussian => {
                 let residual = target - scores[0];
                 let log = -0.5 * residual * residual / variance - 0.5 * (2.0 * std::f64::consts::PI * variance).ln();
@@ -216,12 +333,7 @@ impl World {
         let order = b.len();
         let sum = self.penalty(&found.lambdas);
         let (gradient, mut matrix, log) = self.derivatives(b, &sum, found.variance, None);
-        // The constant of a density counts once for an item, whatever its weight.
-        let counted = self.weights.iter().filter(|weight| **weight != 0.0).count() as f64;
-        let log = match self.family {
-            Family::Gaussian => log - 0.5 * counted * (2.0 * std::f64::consts::PI * found.variance).ln(),
-            _ => log,
-        };
+        let log = log + self.constants(found.variance);
         let form: f64 = (0..order).map(|i| b[i] * (0..order).map(|j| sum[i][j] * b[j]).sum::<f64>()).sum();
         if self.family.outputs() > 1 {
             // Only differences of intercepts matter: their sum is kept at 0.
@@ -267,13 +379,17 @@ impl World {
 
 #[test]
 fn estimates_are_those_of_the_dense_formulas() {
-    for (seed, family, items) in [
-        (1, Family::Gaussian, 200),
-        (2, Family::Gaussian, 60),
-        (3, Family::Binomial, 400),
-        (4, Family::Multinomial(3), 300),
+    for world in [
+        World::new(1, Family::Gaussian, 200),
+        World::new(2, Family::Gaussian, 60),
+        World::new(3, Family::Binomial, 400),
+        World::new(4, Family::Multinomial(3), 300),
+        World::new(11, Family::Poisson, 250),
+        World::new(12, Family::NegativeBinomial, 300),
+        World::new(13, Family::Gamma, 250),
+        World::censored(14, 250),
     ] {
-        let world = World::new(seed, family, items);
+        let family = world.family;
         let (found, _) = world.fit();
         assert!(found.converged, "{family:?}: {} iterations", found.iterations);
         let (gradient, marginal, updates) = world.judge(&found);
@@ -289,13 +405,46 @@ fn estimates_are_those_of_the_dense_formulas() {
     }
 }
 
+/// Dispersions are where the likelihood of the outputs is largest, with `1/2 log d` more for every degree of freedom of normal and
+/// gamma quantities; by differences.
+#[test]
+fn dispersions_are_those_of_the_largest_likelihood() {
+    // Weights of 1.5 on average divide the variance of normal quantities, 0.49 here for all.
+    for (world, truth) in [
+        (World::new(1, Family::Gaussian, 200), 1.5 * 0.49),
+        (World::new(12, Family::NegativeBinomial, 300), 0.5),
+        (World::new(13, Family::Gamma, 250), 1.0 / 3.0),
+        (World::censored(14, 250), 1.5 * 0.49),
+    ] {
+        let (found, _) = world.fit();
+        let freedom = if world.family == Family::NegativeBinomial { 0.0 } else { found.freedom };
+        let value = |log: f64| {
+            let variance = found.variance * log.exp();
+            let zero = vec![vec![0.0; COLUMNS]; COLUMNS];
+            let (_, _, likelihood) = world.derivatives(&found.coefficients, &zero, variance, None);
+            likelihood + world.constants(variance) + 0.5 * freedom * variance.ln()
+        };
+        let [before, at, after] = [-0.01, 0.0, 0.01].map(value);
+        // A step of Newton in the logarithm.
+        let step = 0.01 * 0.5 * (after - before) / (2.0 * at - before - after);
+        assert!(after + before < 2.0 * at && step.abs() < 0.02, "{:?}: {step}", world.family);
+        assert!((found.variance / truth).ln().abs() < 0.5, "{:?}: {} {truth}", world.family, found.variance);
+    }
+}
+
 /// The loss of an item that is left out is that of a fit without it: exactly for a quantity, nearly for classes.
 #[test]
 fn losses_of_items_that_are_left_out_are_those_of_fits_without_them() {
-    for (seed, family, items, tolerance) in
-        [(5, Family::Gaussian, 80, 1e-6), (6, Family::Binomial, 150, 0.03), (7, Family::Multinomial(3), 150, 0.05)]
-    {
-        let world = World::new(seed, family, items);
+    for (world, tolerance) in [
+        (World::new(5, Family::Gaussian, 80), 1e-6),
+        (World::new(6, Family::Binomial, 150), 0.03),
+        (World::new(7, Family::Multinomial(3), 150), 0.05),
+        (World::new(15, Family::Poisson, 150), 0.05),
+        (World::new(16, Family::NegativeBinomial, 150), 0.05),
+        (World::new(17, Family::Gamma, 150), 0.05),
+        (World::censored(18, 120), 0.05),
+    ] {
+        let (family, items) = (world.family, world.rows.len());
         let (found, losses) = world.fit();
         let penalty = world.penalty(&found.lambdas);
         for item in (0..items).step_by(7).filter(|item| world.weights[*item] > 0.0) {
@@ -313,9 +462,10 @@ fn losses_of_items_that_are_left_out_are_those_of_fits_without_them() {
                 }
             }
             let scores = world.scores(&b, item);
-            let expected = match family {
-                Family::Gaussian => 0.5 * (world.targets[item] - scores[0]).powi(2),
-                _ => -world.likelihood(&scores, item, 1.0).0,
+            let expected = match (family, world.targets[item]) {
+                (Family::Gaussian, Observed::Exactly(target)) => 0.5 * (target - scores[0]).powi(2),
+                (Family::Gaussian, _) => -found.variance * world.likelihood(&scores, item, found.variance).0,
+                _ => -world.likelihood(&scores, item, found.variance).0,
             };
             let near = tolerance * (1.0 + expected.abs());
             assert!((losses[item] - expected).abs() < near, "{family:?} {item}: {} {expected}", losses[item]);
@@ -327,8 +477,16 @@ fn losses_of_items_that_are_left_out_are_those_of_fits_without_them() {
 /// marginal likelihood is that of the coefficients.
 #[test]
 fn the_dual_form_is_the_primal_form() {
-    for (seed, family) in [(8, Family::Gaussian), (9, Family::Binomial), (10, Family::Multinomial(3))] {
-        let mut world = World::new(seed, family, 70);
+    for mut world in [
+        World::new(8, Family::Gaussian, 70),
+        World::new(9, Family::Binomial, 70),
+        World::new(10, Family::Multinomial(3), 70),
+        World::new(19, Family::Poisson, 70),
+        World::new(20, Family::NegativeBinomial, 70),
+        World::new(21, Family::Gamma, 70),
+        World::censored(22, 70),
+    ] {
+        let family = world.family;
         world.weights.iter_mut().for_each(|weight| *weight = weight.max(0.5));
         let groups: [Vec<usize>; 3] = [vec![0], (1..11).collect(), (11..COLUMNS).collect()];
         let kernels: Vec<Mat<f64>> = (groups.iter())
@@ -337,7 +495,8 @@ fn the_dual_form_is_the_primal_form() {
                 Mat::from_fn(70, 70, product)
             })
             .collect();
-        let problem = DualProblem { kernels: &kernels, family, targets: &world.targets, weights: &world.weights };
+        let World { targets, weights, offset, .. } = &world;
+        let problem = DualProblem { kernels: &kernels, family, targets, weights, offset: *offset };
         let found = fit_dual(problem, &mut |_| ControlFlow::Continue(())).expect("an estimate");
         let outputs = family.outputs();
         let order = outputs * COLUMNS;
@@ -356,11 +515,8 @@ fn the_dual_form_is_the_primal_form() {
         assert!(largest < 1e-3, "{family:?}: {largest}");
         let form: f64 = (0..order).map(|i| b[i] * penalty[i][i] * b[i]).sum();
         let log_penalty: f64 = (0..order).map(|i| penalty[i][i].ln()).sum();
-        let constant = match family {
-            Family::Gaussian => -35.0 * (2.0 * std::f64::consts::PI * found.variance).ln(),
-            _ => 0.0,
-        };
-        let marginal = log + constant - 0.5 * form + 0.5 * log_penalty - 0.5 * inverse(&matrix).0;
+        let marginal =
+            log + world.constants(found.variance) - 0.5 * form + 0.5 * log_penalty - 0.5 * inverse(&matrix).0;
         let near = 1e-4 * marginal.abs();
         assert!((found.marginal - marginal).abs() < near, "{family:?}: {} {marginal}", found.marginal);
     }

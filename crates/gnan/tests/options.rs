@@ -140,6 +140,7 @@ const ROWS: &[Row] = &[
     row("epochs", &["9"], Graphs),
     row("fit", &["penalised"], Graphs).with(&[("choose", "false")]),
     row("choose", &["false"], Graphs).with(&[("fit", "penalised")]),
+    row("family", &["gamma"], Numbers).with(&[("fit", "penalised"), ("choose", "false")]),
     row("patience", &["1"], Graphs).with(UNSTEADY),
     row("batch", &["7"], Graphs),
     row("resample", &["2"], Nodes).with(SAMPLED),
@@ -185,7 +186,8 @@ fn tables(world: World) -> Tables {
         Column::new("importance", Values::Numbers((0..items).map(|item| 0.5 + (item % 3) as f64).collect())),
     ];
     columns.push(match world {
-        Numbers => Column::new("class", Values::Numbers(signals)),
+        // Above 0, as some families need it.
+        Numbers => Column::new("class", Values::Numbers(signals.iter().map(|signal| (0.3 * signal).exp()).collect())),
         _ => Column::new("class", categories(classes, &["no", "yes"])),
     });
     let mut node_columns = vec![

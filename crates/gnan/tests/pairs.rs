@@ -144,6 +144,7 @@ fn new_data_are_cut_by_the_edges_of_training() {
     let member = |feature: &str, bins| PairMember { feature: feature.to_owned(), bins, pooled: false };
     let data = planted(Task::Graph);
     let pair = FeaturePair {
+        of_item: false,
         members: [member("a", FeatureBins::Edges(vec![-0.5, 0.5])), member("b", FeatureBins::Edges(vec![0.0]))],
     };
     let feature = pair.feature(data.features()).expect("a feature");

@@ -7,13 +7,13 @@ mod oracle;
 use std::ops::ControlFlow;
 
 use common::{CaseShape, class_column, dataset, random_case, random_plan};
-use gnan::dataset::Split;
+use gnan::dataset::{Problem, Split};
 use gnan::explain::FeatureValue;
 use gnan::files::{Column, Values};
 use gnan::internals::random::Stream;
 use gnan::model::Ended;
-use gnan::spec::{FitMethod, RhoChoice};
-use gnan::{Dataset, DatasetOptions, Model, Outcome, Run, Spec};
+use gnan::spec::{FamilyChoice, FitMethod, RhoChoice};
+use gnan::{Dataset, DatasetOptions, Metric, Model, Outcome, Run, Spec};
 
 fn penalised() -> Spec {
     Spec::default().method(FitMethod::Penalised)
@@ -167,7 +167,7 @@ fn planted_effects_are_found() {
         let found = total(1 - kind, FeatureValue::Number(size));
         assert!((found - expected).abs() < 0.15, "{size}: {found}");
     }
-    assert!(model.evaluate(&data).unwrap().get(gnan::Metric::R2).unwrap() > 0.98);
+    assert!(model.evaluate(&data).unwrap().get(Metric::R2).unwrap() > 0.98);
 }
 
 #[test]
@@ -315,7 +315,175 @@ fn words_are_fitted_in_the_dual_form() {
     assert_eq!(model.to_bytes().unwrap(), fit(3).to_bytes().unwrap());
     assert_eq!(model.spec().distances.hop_cap, Some(4));
     assert!(model.record().summary.is_none());
-    let accuracy = model.evaluate(&split.test).unwrap().get(gnan::Metric::Accuracy).unwrap();
+    let accuracy = model.evaluate(&split.test).unwrap().get(Metric::Accuracy).unwrap();
     assert!(accuracy > 0.8, "{accuracy}");
     assert!(model.explain(&split.test, 0).unwrap().adds_up());
+}
+
+/// Rings whose nodes are up, down or flat; `cell` makes the target of the sum over nodes of their own value, 0.3, -0.3 or 0, and half
+/// of that of every neighbour.
+fn rings(graphs: usize, problem: Problem, mut cell: impl FnMut(f64, &mut Stream) -> String) -> Dataset {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Stream::named(6, "planted families", 0);
+    let (mut nodes, mut edges) = ("graph_id,node_id,kind\n".to_owned(), "graph_id,source,target\n".to_owned());
+    let mut table = "graph_id,y\n".to_owned();
+    for graph in 0..graphs {
+        let count = 4 + random.below(5);
+        let kinds: Vec<usize> = (0..count).map(|_| random.below(3)).collect();
+        for (node, kind) in kinds.iter().enumerate() {
+            nodes.push_str(&format!("g{graph},n{node},{}\n", ["up", "down", "flat"][*kind]));
+            edges.push_str(&format!("g{graph},n{node},n{}\n", (node + 1) % count));
+        }
+        // Every node has two neighbours, whose mean counts half.
+        let sum: f64 = kinds.iter().map(|kind| 1.5 * [0.3, -0.3, 0.0][*kind]).sum();
+        table.push_str(&format!("g{graph},{}\n", cell(sum, &mut random)));
+    }
+    for (name, text) in [("nodes.csv", nodes), ("edges.csv", edges), ("graphs.csv", table)] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let options = DatasetOptions { targets: vec!["y".to_owned()], problem: Some(problem), ..DatasetOptions::default() };
+    Dataset::open_with(folder.path(), &options).unwrap()
+}
+
+/// A gamma number of mean 1 and a whole shape.
+fn gamma(shape: usize, random: &mut Stream) -> f64 {
+    (0..shape).map(|_| -random.uniform().max(1e-12).ln()).sum::<f64>() / shape as f64
+}
+
+fn poisson(mean: f64, random: &mut Stream) -> u32 {
+    let (mut count, mut product) = (0, random.uniform());
+    while product > (-mean).exp() {
+        count += 1;
+        product *= random.uniform();
+    }
+    count
+}
+
+/// Makes the cell of a target.
+type TargetCell = fn(f64, &mut Stream) -> String;
+
+/// The effects of the levels of the only feature, all distances together.
+fn level_effects(model: &Model) -> [f64; 3] {
+    let canonical = model.canonical();
+    ["up", "down", "flat"]
+        .map(|level| canonical.effects(0, FeatureValue::Level(level)).iter().map(|row| row[0]).sum::<f64>())
+}
+
+/// Counts and positive quantities: planted effects are found on the log scale, predictions are means on the scale of the target, parts
+/// add up to their logarithms, and all of it survives the file.
+#[test]
+fn planted_effects_of_counts_and_positive_quantities_are_found() {
+    let families: [(FamilyChoice, TargetCell, f64); 3] = [
+        (FamilyChoice::Poisson, |sum, random| poisson((1.0 + sum).exp(), random).to_string(), 0.0),
+        (
+            FamilyChoice::NegativeBinomial,
+            |sum, random| {
+                let mean = (1.0 + sum).exp() * gamma(3, random);
+                poisson(mean, random).to_string()
+            },
+            1.0 / 3.0,
+        ),
+        (FamilyChoice::Gamma, |sum, random| ((1.0 + sum).exp() * gamma(4, random)).to_string(), 0.25),
+    ];
+    for (family, cell, dispersion) in families {
+        let data = rings(600, Problem::Regression, cell);
+        let model = Spec::default().family(family).choose(false).fit(&data).unwrap();
+        assert_eq!((model.spec().fit.method, model.record().ended), (FitMethod::Penalised, Ended::Converged));
+        for (found, expected) in level_effects(&model).into_iter().zip([0.45, -0.45, 0.0]) {
+            assert!((found - expected).abs() < 0.08, "{family}: {found} {expected}");
+        }
+        let learned = model.learned().target_family.as_ref().unwrap();
+        assert_eq!(learned.family, family);
+        assert!((learned.dispersions[0] - dispersion).abs() < 0.08, "{family}: {:?}", learned.dispersions);
+        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let predictions = read.predict(&data).unwrap();
+        assert_eq!(predictions.items, model.predict(&data).unwrap().items);
+        let outputs = model.outputs_on(&data).unwrap().values;
+        let targets = &data.targets()[0].values;
+        let (mut residual, mut total) = (0.0, 0.0);
+        for ((item, output), target) in predictions.items.iter().zip(&outputs).zip(targets) {
+            let (value, band) = (f64::from(item.outputs[0]), item.bands[0]);
+            assert!((value - f64::from(*output).exp()).abs() < 1e-5 * value, "{family}");
+            assert!(0.0 < band.lower && band.lower < value && value < band.upper, "{family}: {value} {band:?}");
+            residual += if family == FamilyChoice::Gamma { target / value - 1.0 } else { target - value };
+            total += value;
+        }
+        // The free intercept: counts are right on average, positive quantities by their ratio.
+        let exact = family != FamilyChoice::NegativeBinomial;
+        assert!(!exact || residual.abs() < 1e-4 * total, "{family}: {residual} of {total}");
+        let metrics = model.evaluate(&data).unwrap();
+        let [r2, deviance] = [Metric::R2, Metric::MeanDeviance].map(|metric| metrics.get(metric).unwrap());
+        assert!(r2 > 0.2 && deviance > 0.0 && deviance < 2.0, "{family}: {metrics}");
+        let why = model.explain(&data, 0).unwrap();
+        assert!(why.adds_up() && (why.prediction[0] - f64::from(outputs[0])).abs() < 1e-5);
+        assert_eq!(model.definition().shown_unit(), "log of y");
+        assert!(model.record().target_scale.is_empty() && model.record().summary.is_some());
+    }
+}
+
+/// Values below a limit of detection: a fit that counts the bounds is nearer the truth than one without these items, and the bounds
+/// go with training items wherever data are divided.
+#[test]
+fn bounds_bring_a_fit_nearer_the_truth() {
+    let noisy = |sum: f64, random: &mut Stream| sum + 0.5 * random.normal();
+    let with_bounds = rings(900, Problem::Regression, |sum, random| match noisy(sum, random) {
+        value if value < 0.0 => "<0".to_owned(),
+        value if value > 1.2 => ">1.2".to_owned(),
+        value => value.to_string(),
+    });
+    let without = rings(900, Problem::Regression, |sum, random| match noisy(sum, random) {
+        value if (0.0..=1.2).contains(&value) => value.to_string(),
+        _ => String::new(),
+    });
+    let known = without.labelled().len();
+    assert_eq!(with_bounds.labelled().len(), known);
+    let spec = penalised().choose(false);
+    let (censored, dropped) = (spec.fit(&with_bounds).unwrap(), spec.fit(&without).unwrap());
+    let error = |model: &Model| {
+        let effects = level_effects(model).into_iter().zip([0.45, -0.45, 0.0]);
+        effects.map(|(found, expected)| (found - expected).powi(2)).sum::<f64>().sqrt()
+    };
+    assert!(
+        error(&censored) < 0.12 && error(&dropped) > 2.0 * error(&censored),
+        "{} {}",
+        error(&censored),
+        error(&dropped)
+    );
+    assert_eq!((censored.record().train_items, censored.record().bounded_items), (900, 900 - known));
+    assert_eq!((dropped.record().train_items, dropped.record().bounded_items), (known, 0));
+    let noise = censored.record().summary.as_ref().unwrap().noise_sd[0];
+    assert!((noise - 0.5).abs() < 0.08, "{noise}");
+    // All bounds are for training; nothing is judged on them.
+    let (train, test) = with_bounds.split(0.8, 1).unwrap();
+    assert_eq!((train.len() + test.len(), test.labelled().len()), (900, test.len()));
+    assert!(with_bounds.folds(5, 1).unwrap().iter().all(|(train, test)| train.len() + test.len() == 900));
+    let (split, _) = with_bounds.parts(Some(0.2), 1).unwrap();
+    let model = spec.fit_split(&split, &mut |_| ControlFlow::Continue(())).unwrap().model;
+    assert_eq!(model.record().bounded_items, 900 - known);
+    assert!(model.remembered(&with_bounds).unwrap().is_whole);
+    // Counts have no use for bounds here: such items are missing, as in gradient descent.
+    let gradient = Spec::default().method(FitMethod::Gradient).hidden(16).epochs(2);
+    assert!(gradient.fit(&with_bounds).unwrap().record().train_items <= known);
+}
+
+#[test]
+fn families_that_do_not_fit_are_refused() {
+    let numbers = rings(40, Problem::Regression, |sum, _| (sum - 0.51).to_string());
+    let halves = rings(40, Problem::Regression, |sum, _| ((4.0 + sum).floor() / 2.0).to_string());
+    let classes = rings(40, Problem::Classification, |sum, _| if sum > 0.0 { "yes" } else { "no" }.to_owned());
+    for (family, data, words) in [
+        (FamilyChoice::Poisson, &numbers, "Poisson counts are whole numbers from 0 on"),
+        (FamilyChoice::NegativeBinomial, &halves, "negative binomial counts are whole numbers from 0 on"),
+        (FamilyChoice::Gamma, &numbers, "gamma quantities are numbers above 0"),
+        (FamilyChoice::Poisson, &classes, "has classes"),
+        (FamilyChoice::Gaussian, &classes, "has classes"),
+    ] {
+        let error = Spec::default().family(family).fit(data).unwrap_err();
+        assert!(error.to_string().contains(words), "{family}: {error}");
+        assert!(error.to_string().contains("family"), "{family}: {error}");
+    }
+    let error = Spec::default().family(FamilyChoice::Poisson).method(FitMethod::Gradient).check().unwrap_err();
+    assert!(error.to_string().contains("gradient descent has no families"), "{error}");
+    let error = Spec::default().family(FamilyChoice::Gamma).readout(true).fit(&halves).unwrap_err();
+    assert!(error.to_string().contains("only such a fit has gamma quantities"), "{error}");
 }

@@ -472,7 +472,7 @@ fn a_rare_class_is_judged_by_precision() {
         // The rare class can be told by its own value, so a good ranking has a precision of 1; whichever class comes first.
         let precision = metrics.get(Metric::AveragePrecision).unwrap();
         assert!(precision > 0.9, "{rare}: {metrics}");
-        let constant = gnan::baseline::baseline(&split.train, &split.test).unwrap();
+        let constant = gnan::baseline::baseline(&split.train, &split.test, None).unwrap();
         assert!((constant.get(Metric::AveragePrecision).unwrap() - 0.1).abs() < 0.02, "{constant}");
         assert_eq!(Judgement::new(&model, &split.test, None).unwrap().beats_baseline(), Some(true));
     }

@@ -116,6 +116,9 @@ fn describe(model: &Model, shown: usize) -> String {
     };
     let sources = counted(record.nodes, if definition.learned.links.is_some() { "message edge" } else { "node" });
     facts.fact("trained on", format!("{}: {} items{valid}, {sources}", record.data, count(record.train_items)));
+    if record.bounded_items > 0 {
+        facts.fact("bounds", words::bounded_items(record.bounded_items));
+    }
     facts.fact("training", words::settings(definition));
     if let Some(knots) = words::knots(definition) {
         facts.fact("knots", knots);

@@ -271,6 +271,9 @@ fn summary(data: &Dataset, origin: &SplitOrigin, test: &Dataset, outcome: &Outco
         sizes.push_str(&format!(", {} to test", count(test.len())));
     }
     facts.fact("data", sizes);
+    if record.bounded_items > 0 {
+        facts.fact("bounds", words::bounded_items(record.bounded_items));
+    }
     if record.skipped_rows > 0 {
         facts.fact("", format!("{} could not be read and were left out", counted(record.skipped_rows, "row")));
     }

@@ -13,6 +13,7 @@ mod desk;
 #[cfg(unix)]
 mod examples;
 mod explain;
+mod families;
 #[cfg(target_os = "linux")]
 mod interrupt;
 mod figures;

@@ -25,6 +25,9 @@ pub(super) fn cautions(
 ) -> Vec<String> {
     let mut sentences = Vec::new();
     sentences.extend(about_metrics(model, judged));
+    let bounded = model.record().bounded_items;
+    sentences
+        .extend((bounded > 0).then(|| format!("The model assumes normal noise: {}.", words::bounded_items(bounded))));
     sentences.extend(little_support(model, overview));
     sentences.extend(judged.outputs.novelty.iter().map(|sentence| format!("In these data, {sentence}.")));
     sentences.extend(words::knots(model.definition()).map(|knots| format!("{knots}.")));

@@ -109,8 +109,14 @@ fn output_words(overview: &Overview, output: Option<usize>) -> String {
     };
     match overview.unit.as_str() {
         unit @ ("log-odds" | "centred logit") => format!("the {unit} of {name}"),
+        unit if is_log(unit) => format!("the log of {name}"),
         _ => name,
     }
+}
+
+/// Whether outputs are logarithms of what is predicted.
+fn is_log(unit: &str) -> bool {
+    unit.starts_with("log of ")
 }
 
 /// An amount with its unit, where that is not what is raised or lowered.
@@ -118,6 +124,7 @@ fn amount(value: f64, overview: &Overview) -> String {
     let number = signed(value.abs(), 2).trim_start_matches('+').to_owned();
     match overview.unit.as_str() {
         "log-odds" | "centred logit" => number,
+        unit if is_log(unit) => number,
         unit if overview.shown_outputs.iter().any(|name| name == unit) => number,
         DAYS => format!("{number} days"),
         unit => format!("{number} {}", one_line(unit)),

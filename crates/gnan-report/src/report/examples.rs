@@ -221,6 +221,10 @@ fn prediction(definition: &Definition, explanation: &Explanation, output: usize)
             let share = explanation.probability(output).map(|share| percent(share, 1)).unwrap_or_default();
             format!("{amount}, probability {share}")
         }
+        _ if definition.learned.target_family.is_some() => {
+            let value = definition.learned.value_of(explanation.total(output));
+            format!("{} {} ({amount})", signed(value, 4), one_line(&explanation.outputs[output]))
+        }
         _ => amount,
     }
 }

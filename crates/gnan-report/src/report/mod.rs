@@ -23,7 +23,7 @@ mod terms;
 use gnan::evaluate::Judgement;
 use gnan::explain::{Explainer, Overview};
 use gnan::files::Task;
-use gnan::model::Definition;
+use gnan::model::{Definition, TargetFamily};
 use gnan::numbers::count;
 use gnan::spec::Aspect;
 use gnan::{Dataset, Model, Result};
@@ -86,6 +86,7 @@ impl Report<'_> {
         let glance = html! {
             (performance::sentence(&judged))
             @if let Some(words) = words::shown_class(definition, judged.rare_class().as_deref()) { p { (words) } }
+            @if definition.learned.target_family.is_some() { p { (TargetFamily::SENTENCE) } }
             p { (strongest.lead) }
             (list(&strongest.sentences))
             @if let Some(example) = examples.first() {
@@ -95,7 +96,7 @@ impl Report<'_> {
         };
         let performance = html! {
             (performance::html(&judged))
-            @if let Some(scatter) = performance::scatter(&judged, &overview.unit) { (figures.html(scatter)) }
+            @if let Some(scatter) = performance::scatter(&judged, &definition.value_unit()) { (figures.html(scatter)) }
         };
         let canonical = explainer.canonical();
         let cautions = cautions::cautions(self.model, self.data, &judged, &overview, canonical);

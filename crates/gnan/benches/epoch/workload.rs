@@ -95,6 +95,7 @@ impl Workload {
             learned: Learned {
                 task: data.task(),
                 outcome,
+                target_family: None,
                 links: None,
                 directed: data.directed(),
                 rho,

@@ -171,6 +171,19 @@ impl Dataset {
         self.with_items(self.items.iter().copied().filter(has_target).collect())
     }
 
+    /// The view of the items without a target of which at least a bound is known, in the order of the content.
+    pub(crate) fn bounded(&self) -> Dataset {
+        let targets = &self.content.targets;
+        if targets.iter().all(|target| target.bounds.is_empty()) {
+            return self.with_items(Arc::new([]));
+        }
+        let has_bound = |item: &u32| {
+            targets.iter().any(|target| target.bounds.binary_search_by_key(item, |bound| bound.row).is_ok())
+        };
+        let has_target = |item: &u32| targets.iter().any(|target| !target.values[*item as usize].is_nan());
+        self.with_items(self.items.iter().copied().filter(|item| has_bound(item) && !has_target(item)).collect())
+    }
+
     /// Whether two views share their content.
     pub fn same_content(&self, other: &Dataset) -> bool {
         Arc::ptr_eq(&self.content, &other.content)

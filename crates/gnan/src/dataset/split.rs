@@ -1,4 +1,6 @@
 //! Splits: given by the data or made here, always seeded, stratified by class where there is one class per item.
+//!
+//! Items without a target of which a bound is known go with training items: nothing can be judged on them.
 
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +98,13 @@ impl Dataset {
         }
         first.sort_unstable();
         second.sort_unstable();
-        Ok((labelled.subset(&first), labelled.subset(&second)))
+        Ok((labelled.subset(&first).with_bounded(self), labelled.subset(&second)))
+    }
+
+    /// The same items, and those of others of which only a bound is known.
+    fn with_bounded(self, others: &Dataset) -> Dataset {
+        let bounded = others.bounded();
+        if bounded.is_empty() { self } else { self.union(&bounded) }
     }
 
     /// The same, for validation: 10 % of the labelled items go into the second part, none of fewer than 10.
@@ -104,9 +112,9 @@ impl Dataset {
         let labelled = self.labelled();
         if labelled.len() < LEAST_TO_HOLD_OUT {
             let nothing = labelled.subset(&[]);
-            return Ok((labelled, nothing));
+            return Ok((labelled.with_bounded(self), nothing));
         }
-        labelled.split(1.0 - VALIDATION_SHARE, seed)
+        self.split(1.0 - VALIDATION_SHARE, seed)
     }
 
     /// `count` folds, stratified by class; each is (training part, test part) and the test parts cover all.
@@ -120,7 +128,7 @@ impl Dataset {
             .map(|fold| {
                 let (test, train): (Vec<usize>, Vec<usize>) =
                     (0..labelled.len()).partition(|position| fold_of[*position] == fold);
-                (labelled.subset(&train), labelled.subset(&test))
+                (labelled.subset(&train).with_bounded(self), labelled.subset(&test))
             })
             .collect())
     }
@@ -137,7 +145,7 @@ impl Dataset {
             let block = start..start + size(fold);
             start = block.end;
             let (test, train): (Vec<usize>, Vec<usize>) = (0..labelled.len()).partition(|at| block.contains(at));
-            folds.push((labelled.subset(&train), labelled.subset(&test)));
+            folds.push((labelled.subset(&train).with_bounded(self), labelled.subset(&test)));
         }
         Ok(folds)
     }
@@ -150,7 +158,9 @@ impl Dataset {
         let part = |wanted: SplitPart| {
             let positions: Vec<usize> =
                 (0..self.len()).filter(|position| parts[self.items[*position] as usize] == wanted).collect();
-            self.subset(&positions).labelled()
+            let part = self.subset(&positions);
+            let labelled = part.labelled();
+            if wanted == SplitPart::Train && !labelled.is_empty() { labelled.with_bounded(&part) } else { labelled }
         };
         let (train, valid, test) = (part(SplitPart::Train), part(SplitPart::Valid), part(SplitPart::Test));
         if train.is_empty() {

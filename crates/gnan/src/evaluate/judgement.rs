@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::metric::{Metric, Metrics};
 use crate::model::{Model, RememberedSplit};
 use crate::predict::Outputs;
-use crate::score::{Scored, margin, only_class, predicted_class, score, shown_metrics};
+use crate::score::{margin, only_class, predicted_class, score, shown_metrics};
 
 /// Which items a model is judged on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Judgement {
     pub used_in_training: usize,
     /// The items.
     pub data: Dataset,
-    /// What the model predicts for them.
+    /// What the model predicts for them: logits, or values in the units of the targets.
     pub outputs: Outputs,
     /// The targets, with classes numbered as in the model; empty if the data have none.
     pub targets: Vec<Target>,
@@ -108,7 +108,7 @@ impl Judgement {
                 origin: None,
                 used_in_training: 0,
                 data: data.clone(),
-                outputs: model.outputs_on(data)?,
+                outputs: model.values_on(data)?,
                 targets: Vec::new(),
                 problem,
                 metrics: Metrics::default(),
@@ -119,12 +119,12 @@ impl Judgement {
         }
         let JudgedItems { part, origin, items: judged, train } = judged_items(model, data, &labelled, test_share);
         let used_in_training = if part == JudgedPart::New { labelled.len() - judged.len() } else { 0 };
-        let outputs = model.outputs_on(&judged)?;
-        let scored = Scored { outcome, width: outputs.width, outputs: &outputs.values };
+        let outputs = model.values_on(&judged)?;
+        let scored = model.scored(&outputs.values);
         let metrics = score(&scored, &targets, judged.items());
         let confidence = intervals(&scored, &targets, judged.items(), record.resolved.fit.seed);
         let baseline = match same_classes(data, &targets) {
-            true => baseline(train.as_ref().unwrap_or(&judged), &judged)?,
+            true => baseline(train.as_ref().unwrap_or(&judged), &judged, model.learned().target_family.as_ref())?,
             false => Metrics::default(),
         };
         Ok(Judgement {

@@ -10,7 +10,7 @@ use crate::dataset::{Dataset, Split, Target};
 use crate::error::Result;
 use crate::metric::{Metric, Metrics};
 use crate::model::{Model, RememberedSplit};
-use crate::score::{Scored, only_class, score, shown_metrics};
+use crate::score::{only_class, score, shown_metrics};
 
 /// What the parts are called in documents, in the order in which they are shown.
 const PARTS: [&str; 5] = ["training", "validation", "test", "doubtful", "new"];
@@ -64,16 +64,16 @@ impl PartMetrics {
     pub fn of_split(model: &Model, split: &Split) -> Result<PartMetrics> {
         let nothing = split.train.subset(&[]);
         PartMetrics::of([&nothing, &split.valid, &split.test, &nothing, &nothing], &split.train, model, |part| {
-            Ok(model.outputs_on(part)?.values)
+            Ok(model.values_on(part)?.values)
         })
     }
 
     /// How good a model is on every part of some data that it remembers; all items are new to a model that remembers none.
     pub fn of_data(model: &Model, data: &Dataset) -> Result<PartMetrics> {
-        PartMetrics::of_outputs(model, data, |part| Ok(model.outputs_on(part)?.values))
+        PartMetrics::of_outputs(model, data, |part| Ok(model.values_on(part)?.values))
     }
 
-    /// The same with outputs that are known: those of a part, `[items, outputs]`.
+    /// The same with logits or values that are known: those of a part, `[items, outputs]`.
     pub(super) fn of_outputs(
         model: &Model,
         data: &Dataset,
@@ -93,7 +93,7 @@ impl PartMetrics {
         outputs: impl Fn(&Dataset) -> Result<Vec<f32>>,
     ) -> Result<PartMetrics> {
         let targets = model.align_targets(reference)?;
-        let (outcome, width) = (model.definition().learned.outcome, model.outputs());
+        let family = model.learned().target_family.as_ref();
         let best = [2, 4, 1, 3, 0].into_iter().find(|part| !parts[*part].is_empty());
         let mut found = PartMetrics {
             shown: shown_metrics(&targets),
@@ -104,12 +104,13 @@ impl PartMetrics {
         let mut metrics: [Option<Metrics>; 5] = Default::default();
         for (place, part) in parts.into_iter().enumerate().filter(|(_, part)| !part.is_empty()) {
             let outputs = outputs(part)?;
-            let scored = Scored { outcome, width, outputs: &outputs };
+            let scored = model.scored(&outputs);
             metrics[place] = Some(score(&scored, &targets, part.items()));
             if Some(place) == best {
                 found.only_class = only_class(&targets, part.items()).map(str::to_owned);
                 found.intervals = intervals(&scored, &targets, part.items(), model.record().resolved.fit.seed);
-                found.baseline = same_classes(reference, &targets).then(|| baseline(reference, part)).transpose()?;
+                found.baseline =
+                    same_classes(reference, &targets).then(|| baseline(reference, part, family)).transpose()?;
             }
         }
         [found.training, found.validation, found.test, found.doubtful, found.new] = metrics;

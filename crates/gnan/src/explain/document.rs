@@ -14,7 +14,7 @@ use super::reference::Reference;
 use super::verification::Verification;
 use crate::dataset::Outcome;
 use crate::error::{Error, Result};
-use crate::model::Definition;
+use crate::model::{Definition, TargetFamily};
 use crate::numbers::counted_more;
 use crate::ordered_object::OrderedObject;
 use crate::score::most_probable;
@@ -105,6 +105,9 @@ impl ExplanationWriter<'_> {
             }
             add("total", String::new(), whole.total, whole.prediction_sd);
             add("prediction", String::new(), whole.prediction, whole.prediction_sd);
+            if self.definition.learned.target_family.is_some() {
+                add("value", String::new(), self.definition.learned.value_of(whole.prediction), None);
+            }
             whole.probability.into_iter().for_each(|probability| add("probability", String::new(), probability, None));
         }
         rows
@@ -190,6 +193,13 @@ impl Serialize for ExplanationDocument<'_> {
             }
             let names = every.iter().map(|output| output.name.as_str());
             map.serialize_entry("probabilities", &OrderedObject(names.zip(&why.probabilities).collect()))?;
+        }
+        if definition.learned.target_family.is_some() {
+            let names = definition.learned.targets.iter().map(|target| target.name.as_str());
+            let values = why.prediction.iter().map(|output| definition.learned.value_of(*output));
+            map.serialize_entry("link", "log")?;
+            map.serialize_entry("note", TargetFamily::SENTENCE)?;
+            map.serialize_entry("values", &OrderedObject(names.zip(values).collect()))?;
         }
         let nodes = self.writer.listed_nodes(why);
         if !why.labels.is_empty() && !nodes.is_empty() {

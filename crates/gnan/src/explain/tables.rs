@@ -24,7 +24,7 @@ use crate::dataset::{FeatureBins, FeaturePair, Outcome};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, Reach};
-use crate::model::{Model, Support, TargetSchema};
+use crate::model::{Model, Support, TargetFamily, TargetSchema};
 use crate::shape::Piecewise;
 
 use super::canonical::{Canonical, FeatureValue};
@@ -44,6 +44,9 @@ pub struct ModelTables {
     pub task: Task,
     /// What it predicts.
     pub outcome: Outcome,
+    /// The family of its targets, where outputs are logarithms of their means: what is predicted is `exp(output)` then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_family: Option<TargetFamily>,
     /// Names of the outputs.
     pub outputs: Vec<String>,
     /// Names of the outputs as effects on them are shown: the second of two classes, whose effects are on its log-odds; every
@@ -236,6 +239,7 @@ impl Canonical {
             version: TABLES_VERSION,
             task: definition.learned.task,
             outcome: definition.learned.outcome,
+            target_family: definition.learned.target_family.clone(),
             outputs: definition.output_names(),
             shown_outputs: definition.shown_names(),
             targets: definition.learned.targets.clone(),

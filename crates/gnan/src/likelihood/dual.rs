@@ -18,9 +18,11 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, Par, Side};
 use rayon::prelude::*;
 
+use super::dispersion::{FittedTargets, first_dispersion};
 use super::family::{Derivatives, Family};
-use super::left_out::left_out_loss;
-use super::newton::{Iteration, half_variance};
+use super::left_out::LeftOutItem;
+use super::newton::Iteration;
+use super::observed::Observed;
 
 /// Most updates of the strengths, and most Newton steps between two of them.
 const MOST_ITERATIONS: usize = 40;
@@ -43,6 +45,10 @@ pub(super) const CLOSE: f64 = 1e-6;
 const NO_GAIN: f64 = 1e-9;
 /// The spread of outputs that strengths start with, all groups together, and that of the intercept.
 const FIRST_SPREAD: f64 = 4.0;
+/// The same of outputs that are logarithms.
+const FIRST_LOG_SPREAD: f64 = 1.0;
+/// The least variance, as a share of where it starts.
+const LEAST_VARIANCE: f64 = 1e-9;
 const INTERCEPT: f64 = 10.0;
 /// Added to the diagonal of a kernel, as a share of its mean.
 const RIDGE: f64 = 1e-8;
@@ -54,10 +60,12 @@ pub struct DualProblem<'a> {
     pub kernels: &'a [Mat<f64>],
     /// What targets are, given outputs.
     pub family: Family,
-    /// The target of every item: a number, or that of a class.
-    pub targets: &'a [f64],
+    /// What is known of the target of every item: a number, or that of a class.
+    pub targets: &'a [Observed],
     /// How much every item counts; above 0.
     pub weights: &'a [f64],
+    /// What is added to what coefficients give for every item.
+    pub offset: f64,
 }
 
 /// An estimate.
@@ -66,7 +74,7 @@ pub struct DualEstimate {
     pub item_weights: Vec<Vec<f64>>,
     /// The prior variance of the coefficients of every group.
     pub strengths: Vec<f64>,
-    /// The variance of a quantity around its output; 1 where there is none.
+    /// The variance of a quantity around its output, or another dispersion of its family; 1 where there is none.
     pub variance: f64,
     /// The logarithm of the marginal likelihood, by Laplace's approximation.
     pub marginal: f64,
@@ -118,7 +126,7 @@ pub fn fit_dual(
             break;
         }
     }
-    if !problem.family.has_variance() {
+    if !problem.family.has_dispersion() {
         state.search()?;
     }
     state.settle(NO_GAIN)?;
@@ -159,10 +167,13 @@ impl<'a> DualState<'a> {
     pub(super) fn new(problem: DualProblem<'a>) -> DualState<'a> {
         let items = problem.targets.len();
         let outputs = problem.family.outputs();
-        let quantity = problem.family.has_variance();
-        let variance = if quantity { half_variance(problem.targets, problem.weights) } else { 1.0 };
+        let variance = first_dispersion(problem.family, problem.targets, problem.weights);
         // Every group starts with the same share of the outputs' spread.
-        let spread = if quantity { variance } else { FIRST_SPREAD };
+        let spread = match problem.family {
+            Family::Gaussian => variance,
+            family if family.is_log() => FIRST_LOG_SPREAD,
+            _ => FIRST_SPREAD,
+        };
         let start = |(g, kernel): (usize, &Mat<f64>)| {
             let mean = (0..items).map(|i| kernel[(i, i)]).sum::<f64>() / items.max(1) as f64;
             let share = if g == 0 { INTERCEPT } else { spread / problem.kernels.len() as f64 };
@@ -209,11 +220,11 @@ impl<'a> DualState<'a> {
 
     /// The derivatives of the log-likelihood of every item at the present outputs.
     fn derivatives(&self) -> Vec<Derivatives> {
-        let DualProblem { family, targets, weights, .. } = self.problem;
+        let DualProblem { family, targets, weights, offset, .. } = self.problem;
         let mut own = vec![0.0; self.outputs];
         (0..self.items())
             .map(|item| {
-                own.iter_mut().zip(&self.predicted).for_each(|(own, all)| *own = all[item]);
+                own.iter_mut().zip(&self.predicted).for_each(|(own, all)| *own = all[item] + offset);
                 let mut found = Derivatives::default();
                 family.derivatives(&own, targets[item], self.variance, &mut found);
                 found.first.iter_mut().chain(&mut found.second).for_each(|entry| *entry *= weights[item]);
@@ -228,11 +239,11 @@ impl<'a> DualState<'a> {
     }
 
     fn value_at(&self, item_weights: &[Vec<f64>], predicted: &[Vec<f64>]) -> f64 {
-        let DualProblem { family, targets, weights, .. } = self.problem;
+        let DualProblem { family, targets, weights, offset, .. } = self.problem;
         let mut own = vec![0.0; self.outputs];
         let likelihood: f64 = (0..self.items())
             .map(|item| {
-                own.iter_mut().zip(predicted).for_each(|(own, all)| *own = all[item]);
+                own.iter_mut().zip(predicted).for_each(|(own, all)| *own = all[item] + offset);
                 weights[item] * family.value(&own, targets[item], self.variance)
             })
             .sum();
@@ -354,7 +365,10 @@ impl<'a> DualState<'a> {
 
     /// The logarithm of the marginal likelihood.
     pub(super) fn marginal(&self, curvature: &DualCurvature) -> f64 {
-        self.value() + self.items() as f64 * self.problem.family.constant(self.variance) - curvature.half_log
+        let DualProblem { family, targets, weights, .. } = self.problem;
+        let items = targets.iter().zip(weights);
+        let constants: f64 = items.map(|(target, weight)| family.constant(*target, *weight, self.variance)).sum();
+        self.value() + constants - curvature.half_log
     }
 
     /// Multiplies strengths, all of them and each, by a number or divides them by it while that lowers the loss of items that are left
@@ -435,14 +449,12 @@ impl<'a> DualState<'a> {
             if g == 0 { 0.0 } else { step.clamp(-MOST_STEP, MOST_STEP) }
         };
         let steps = (0..self.strengths.len()).map(step).collect();
-        if !self.problem.family.has_variance() {
+        if !self.problem.family.has_dispersion() {
             return (steps, self.variance);
         }
-        let DualProblem { targets, weights, .. } = self.problem;
-        let pairs = targets.iter().zip(&self.predicted[0]).zip(weights);
-        let squares: f64 = pairs.map(|((target, output), weight)| weight * (target - output).powi(2)).sum();
-        let left = (self.items() as f64 - freedoms.iter().sum::<f64>()).max(1.0);
-        (steps, (squares / left).max(1e-9 * half_variance(targets, weights)).max(f64::MIN_POSITIVE))
+        let DualProblem { family, targets, weights, offset, .. } = self.problem;
+        let fitted = FittedTargets { family, targets, weights, outputs: &self.predicted[0], offset };
+        (steps, fitted.dispersion(freedoms.iter().sum(), self.variance, LEAST_VARIANCE))
     }
 
     /// Takes a share of the steps.
@@ -483,8 +495,9 @@ impl<'a> DualState<'a> {
                     }
                 }
             }
-            let at: Vec<f64> = self.predicted.iter().map(|own| own[item]).collect();
-            left_out_loss(self.problem.family, self.problem.targets[item], at, &spread, &found[item])
+            let DualProblem { family, targets, offset, .. } = self.problem;
+            let at: Vec<f64> = self.predicted.iter().map(|own| own[item] + offset).collect();
+            LeftOutItem { family, target: targets[item], dispersion: self.variance }.loss(at, &spread, &found[item])
         };
         (0..items).into_par_iter().map(loss).collect()
     }

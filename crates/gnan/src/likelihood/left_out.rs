@@ -11,14 +11,15 @@ use rayon::prelude::*;
 
 use super::family::{Derivatives, Family};
 use super::newton::{PenalisedEstimate, PenalisedProblem};
+use super::observed::Observed;
 
 /// An item explains at most this share of its own output: beyond, it would be predicted from nothing.
 const MOST_LEVERAGE: f64 = 0.999;
 
-/// The loss of every item by the outputs of a fit without it: half the squared error, or minus the logarithm of the probability of
-/// what it is; 0 for items that do not count.
+/// The loss of every item by the outputs of a fit without it: half the squared error of a normal quantity, else minus the logarithm
+/// of the likelihood of what it is; 0 for items that do not count.
 pub fn left_out_losses(problem: &PenalisedProblem<'_>, estimate: &PenalisedEstimate) -> Vec<f64> {
-    let PenalisedProblem { design, family, targets, weights, .. } = *problem;
+    let PenalisedProblem { design, family, targets, weights, offset, .. } = *problem;
     let (outputs, columns) = (family.outputs(), design.columns());
     let loss = |item: usize| {
         if weights[item] == 0.0 {
@@ -26,7 +27,7 @@ pub fn left_out_losses(problem: &PenalisedProblem<'_>, estimate: &PenalisedEstim
         }
         let output = |c: usize| {
             let own = &estimate.coefficients[c * columns..][..columns];
-            design.row(item).map(|(column, value)| value * own[column]).sum::<f64>()
+            design.row(item).map(|(column, value)| value * own[column]).sum::<f64>() + offset
         };
         let at: Vec<f64> = (0..outputs).map(output).collect();
         let mut found = Derivatives::default();
@@ -38,22 +39,37 @@ pub fn left_out_losses(problem: &PenalisedProblem<'_>, estimate: &PenalisedEstim
         let spread: Vec<f64> =
             halves.iter().flat_map(|a| halves.iter().map(|b| product(a, b)).collect::<Vec<_>>()).collect();
         found.first.iter_mut().chain(&mut found.second).for_each(|entry| *entry *= weights[item]);
-        left_out_loss(family, targets[item], at, &spread, &found)
+        let fitted = LeftOutItem { family, target: targets[item], dispersion: estimate.variance };
+        fitted.loss(at, &spread, &found)
     };
     (0..design.rows()).into_par_iter().map(loss).collect()
 }
 
-/// The loss of an item without which its outputs were not `at` but what is left of them, given their posterior covariance and the
-/// derivatives of its log-likelihood, its weight included.
-pub(super) fn left_out_loss(family: Family, target: f64, mut at: Vec<f64>, spread: &[f64], found: &Derivatives) -> f64 {
-    let outputs = at.len();
-    let solved = solve_without(&found.second, spread, &found.first);
-    for (c, output) in at.iter_mut().enumerate() {
-        *output -= (0..outputs).map(|d| spread[c * outputs + d] * solved[d]).sum::<f64>();
-    }
-    match family {
-        Family::Gaussian => 0.5 * (target - at[0]).powi(2),
-        _ => -family.value(&at, target, 1.0),
+/// An item whose loss is computed as if it had not been fitted on.
+#[derive(Clone, Copy)]
+pub(super) struct LeftOutItem {
+    pub family: Family,
+    pub target: Observed,
+    pub dispersion: f64,
+}
+
+impl LeftOutItem {
+    /// The loss where outputs are not `at` but what is left of them, given their posterior covariance and the derivatives of the
+    /// item's log-likelihood, its weight included.
+    pub(super) fn loss(self, mut at: Vec<f64>, spread: &[f64], found: &Derivatives) -> f64 {
+        let LeftOutItem { family, target, dispersion } = self;
+        let outputs = at.len();
+        let solved = solve_without(&found.second, spread, &found.first);
+        for (c, output) in at.iter_mut().enumerate() {
+            *output -= (0..outputs).map(|d| spread[c * outputs + d] * solved[d]).sum::<f64>();
+        }
+        match (family, target) {
+            (Family::Gaussian, Observed::Exactly(value)) => 0.5 * (value - at[0]).powi(2),
+            // In the same unit: a log-likelihood times the variance.
+            (Family::Gaussian, _) => -dispersion * family.value(&at, target, dispersion),
+            // The dispersion differs between fits: all of the log-likelihood of an item of weight 1 counts.
+            _ => -family.value(&at, target, dispersion) - family.constant(target, 1.0, dispersion),
+        }
     }
 }
 

@@ -5,20 +5,23 @@
 //! and over the lambdas   LAML = loglik - 1/2 b' S b + 1/2 log |S|_+ - 1/2 log |X' W X + S| + M/2 log 2 pi
 //! ```
 //!
-//! [`Design`] is `X`, a [`Block`] says which coefficients have which penalties `S_j`, a [`Family`] is the likelihood, and
+//! [`Design`] is `X`, a [`Block`] says which coefficients have which penalties `S_j`, a [`Family`] is the likelihood of what is [`Observed`], and
 //! [`fit`] alternates Newton steps in `b` with generalised Fellner-Schall updates of the lambdas (Wood and Fasiolo 2017). The
 //! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot); a
 //! [`wald_test`] compares sums of them with 0. Nothing here knows what the coefficients mean.
 
 mod chi_squared;
 mod design;
+mod dispersion;
 mod dual;
 mod family;
 mod left_out;
 mod matrix;
 mod newton;
+mod observed;
 mod penalty;
 mod shared_curve;
+mod special_functions;
 mod wald;
 
 pub use chi_squared::chi_squared_tail;
@@ -28,6 +31,7 @@ pub use family::{Derivatives, Family};
 pub use left_out::left_out_losses;
 pub use matrix::InverseRoot;
 pub use newton::{Iteration, PenalisedEstimate, PenalisedProblem, fit};
+pub use observed::Observed;
 pub use penalty::{Block, CellPlace};
 pub use shared_curve::fit_shared_curve;
 pub use wald::{WaldTest, wald_test};

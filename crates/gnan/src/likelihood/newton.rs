@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::design::Design;
+use super::dispersion::{FittedTargets, first_dispersion, first_variance};
 use super::family::{Derivatives, Family};
 use super::matrix::{Factor, InverseRoot, Tiles};
+use super::observed::Observed;
 use super::penalty::Block;
 
 /// Most iterations: a step in the coefficients and an update of the smoothing parameters each.
@@ -28,6 +30,8 @@ const NO_GAIN: f64 = 1e-17;
 const FASTER: [f64; 2] = [1.5, 6.0];
 /// What is added to the diagonal, as a share of its mean, so that coefficients without data have an estimate.
 const RIDGE: f64 = 1e-9;
+/// The least variance, as a share of where it starts.
+const LEAST_VARIANCE: f64 = 1e-12;
 
 /// What is to be estimated from what.
 #[derive(Clone, Copy)]
@@ -38,10 +42,12 @@ pub struct PenalisedProblem<'a> {
     pub blocks: &'a [Block],
     /// What targets are, given outputs.
     pub family: Family,
-    /// The target of every item: a number, or that of a class.
-    pub targets: &'a [f64],
+    /// What is known of the target of every item: a number, or that of a class.
+    pub targets: &'a [Observed],
     /// How much every item counts.
     pub weights: &'a [f64],
+    /// What is added to what coefficients give for every item.
+    pub offset: f64,
 }
 
 /// An estimate.
@@ -52,7 +58,7 @@ pub struct PenalisedEstimate {
     pub root: InverseRoot,
     /// The strength of every penalty, by block.
     pub lambdas: Vec<Vec<f64>>,
-    /// The variance of a quantity around its output; 1 where there is none.
+    /// The variance of a quantity around its output, or another dispersion of its family; 1 where there is none.
     pub variance: f64,
     /// The log-likelihood of the targets.
     pub log_likelihood: f64,
@@ -118,10 +124,10 @@ struct NewtonState<'a> {
 impl<'a> NewtonState<'a> {
     fn new(problem: PenalisedProblem<'a>, start: Option<&[Vec<f64>]>) -> NewtonState<'a> {
         let outputs = problem.family.outputs();
-        let quantity = problem.family.has_variance();
-        let variance = if quantity { half_variance(problem.targets, problem.weights) } else { 1.0 };
+        let variance = first_dispersion(problem.family, problem.targets, problem.weights);
         // From the smooth side: a quantity is never interpolated at the start, however many coefficients there are.
-        let strength = if quantity { (problem.design.columns() as f64 / variance).max(1.0) } else { 1.0 };
+        let of_item = first_variance(problem.family, problem.targets, problem.weights, variance);
+        let strength = (problem.design.columns() as f64 / of_item).max(1.0);
         let known = start.unwrap_or_default();
         let lambdas = problem.blocks.iter().enumerate().map(|(place, block)| match known.get(place) {
             Some(lambdas) if lambdas.len() == block.penalties() => lambdas.clone(),
@@ -183,7 +189,7 @@ impl<'a> NewtonState<'a> {
 
     /// `X' W X`.
     fn information(&self) -> Option<Tiles> {
-        let PenalisedProblem { design, family, targets, weights, .. } = self.problem;
+        let PenalisedProblem { design, family, targets, weights, offset, .. } = self.problem;
         let outputs = self.outputs;
         let mut second = vec![vec![0.0; design.rows()]; outputs * outputs];
         let mut found = Derivatives::default();
@@ -192,7 +198,7 @@ impl<'a> NewtonState<'a> {
             if weights[item] == 0.0 {
                 continue;
             }
-            own.iter_mut().zip(&self.predicted).for_each(|(own, all)| *own = all[item]);
+            own.iter_mut().zip(&self.predicted).for_each(|(own, all)| *own = all[item] + offset);
             family.derivatives(&own, targets[item], self.variance, &mut found);
             for (all, one) in second.iter_mut().zip(&found.second) {
                 all[item] = weights[item] * one;
@@ -236,24 +242,31 @@ impl<'a> NewtonState<'a> {
     }
 
     fn log_likelihood(&self, predicted: &[Vec<f64>]) -> f64 {
-        let PenalisedProblem { family, targets, weights, .. } = self.problem;
+        let PenalisedProblem { family, targets, weights, offset, .. } = self.problem;
         let mut own = vec![0.0; self.outputs];
         let mut sum = 0.0;
         for item in (0..targets.len()).filter(|item| weights[*item] != 0.0) {
-            own.iter_mut().zip(predicted).for_each(|(own, all)| *own = all[item]);
+            own.iter_mut().zip(predicted).for_each(|(own, all)| *own = all[item] + offset);
             sum += weights[item] * family.value(&own, targets[item], self.variance);
         }
         sum
     }
 
+    /// What the log-likelihoods of all items leave out.
+    fn constants(&self) -> f64 {
+        let PenalisedProblem { family, targets, weights, .. } = self.problem;
+        let known = targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
+        known.map(|(target, weight)| family.constant(*target, *weight, self.variance)).sum()
+    }
+
     /// The gradient of the penalised log-likelihood.
     fn gradient(&self) -> Vec<f64> {
-        let PenalisedProblem { design, family, targets, weights, .. } = self.problem;
+        let PenalisedProblem { design, family, targets, weights, offset, .. } = self.problem;
         let mut first = vec![vec![0.0; design.rows()]; self.outputs];
         let mut found = Derivatives::default();
         let mut own = vec![0.0; self.outputs];
         for item in (0..targets.len()).filter(|item| weights[*item] != 0.0) {
-            own.iter_mut().zip(&self.predicted).for_each(|(own, all)| *own = all[item]);
+            own.iter_mut().zip(&self.predicted).for_each(|(own, all)| *own = all[item] + offset);
             family.derivatives(&own, targets[item], self.variance, &mut found);
             first.iter_mut().zip(&found.first).for_each(|(all, one)| all[item] = weights[item] * one);
         }
@@ -328,9 +341,11 @@ impl<'a> NewtonState<'a> {
                 *lambda = next;
             }
         }
-        if self.problem.family.has_variance() {
+        if self.problem.family.has_dispersion() {
             let freedom = self.coefficients.len() as f64 - penalised;
-            self.variance = self.residual_variance(freedom);
+            let PenalisedProblem { family, targets, weights, offset, .. } = self.problem;
+            let fitted = FittedTargets { family, targets, weights, outputs: &self.predicted[0], offset };
+            self.variance = fitted.dispersion(freedom, self.variance, LEAST_VARIANCE);
         }
         (self.lambdas, self.moves) = (lambdas, moves);
         largest
@@ -352,17 +367,6 @@ impl<'a> NewtonState<'a> {
             }
         }
         found
-    }
-
-    fn residual_variance(&self, freedom: f64) -> f64 {
-        let PenalisedProblem { targets, weights, .. } = self.problem;
-        let items = targets.iter().zip(&self.predicted[0]).zip(weights);
-        let (mut squares, mut count) = (0.0, 0.0);
-        for ((target, output), weight) in items.filter(|(_, weight)| **weight != 0.0) {
-            squares += weight * (target - output).powi(2);
-            count += 1.0;
-        }
-        (squares / f64::max(count - freedom, 1.0)).max(1e-12 * half_variance(targets, weights)).max(f64::MIN_POSITIVE)
     }
 
     /// Newton steps with fixed smoothing parameters until the gradient is nothing but rounding; the factor of the curvature.
@@ -399,9 +403,7 @@ impl<'a> NewtonState<'a> {
             freedoms.push((repeats * block.size) as f64 - shrunk);
             penalised += shrunk;
         }
-        let weights = self.problem.weights.iter().filter(|weight| **weight != 0.0).count() as f64;
-        let log_likelihood =
-            self.log_likelihood(&self.predicted) + weights * self.problem.family.constant(self.variance);
+        let log_likelihood = self.log_likelihood(&self.predicted) + self.constants();
         let free = (columns - rank) as f64;
         let marginal = log_likelihood - 0.5 * self.penalty_gradient(&self.coefficients).1 + 0.5 * log_penalty
             - 0.5 * factor.log_determinant()
@@ -419,13 +421,4 @@ impl<'a> NewtonState<'a> {
             converged,
         })
     }
-}
-
-/// Half the variance of the targets: where the variance around outputs starts.
-pub(super) fn half_variance(targets: &[f64], weights: &[f64]) -> f64 {
-    let known = || targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0).map(|(target, _)| *target);
-    let count = (known().count() as f64).max(1.0);
-    let mean = known().sum::<f64>() / count;
-    let variance = known().map(|target| (target - mean).powi(2)).sum::<f64>() / count;
-    if variance > 0.0 { 0.5 * variance } else { 1.0 }
 }

@@ -10,6 +10,7 @@ use super::engine::EngineModel;
 use super::parameters::{Layout, Rho, RhoScale};
 use super::record::Record;
 use super::schema::{FeatureSchema, TargetSchema};
+use super::target_family::TargetFamily;
 use super::training_nodes::Support;
 use crate::dataset::{LinkSchema, Outcome};
 use crate::files::Task;
@@ -27,6 +28,10 @@ pub struct Learned {
     pub task: Task,
     /// What it predicts.
     pub outcome: Outcome,
+    /// The family of its targets, where outputs are logarithms of their means; else outputs are the means of quantities, or logits of
+    /// classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_family: Option<TargetFamily>,
     /// What it remembers of its data where it predicts links: its items are node pairs then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<LinkSchema>,
@@ -69,6 +74,19 @@ pub struct Learned {
 }
 
 impl Learned {
+    /// Outputs as values in the units of the targets, in place: those that are logarithms of means become means. Logits stay as they
+    /// are.
+    pub(crate) fn to_values(&self, outputs: &mut [f32]) {
+        if let Some(family) = &self.target_family {
+            outputs.iter_mut().for_each(|output| *output = family.mean(f64::from(*output)) as f32);
+        }
+    }
+
+    /// The value in the unit of the target that an output stands for.
+    pub fn value_of(&self, output: f64) -> f64 {
+        self.target_family.as_ref().map_or(output, |family| family.mean(output))
+    }
+
     /// Fills in the support in items, which files of earlier versions do not record: graphs with such a node, or all nodes that
     /// are such, labelled or not; receivers at a distance.
     pub(crate) fn count_items(&mut self) {
@@ -287,9 +305,15 @@ impl Definition {
         }
     }
 
-    /// The unit in which outputs and contributions are shown: log-odds, logits above the mean of the classes, or the unit of
-    /// the target.
+    /// The unit in which outputs and contributions are shown: log-odds, logits above the mean of the classes, the unit of
+    /// the target, or its logarithm.
     pub fn shown_unit(&self) -> String {
+        let unit = self.value_unit();
+        if self.learned.target_family.is_some() { format!("log of {unit}") } else { unit }
+    }
+
+    /// The unit of predicted values: that of outputs, or of the means whose logarithms they are.
+    pub fn value_unit(&self) -> String {
         match self.learned.outcome {
             Outcome::Binary | Outcome::MultiLabel => "log-odds".to_owned(),
             Outcome::Multiclass => "centred logit".to_owned(),

@@ -15,6 +15,7 @@ pub(crate) mod parameters;
 mod posterior;
 mod record;
 pub(crate) mod schema;
+mod target_family;
 mod training_nodes;
 
 use std::borrow::Cow;
@@ -37,6 +38,7 @@ pub(crate) use posterior::{Covariance, MOST_KEPT, Posterior, PosteriorPart};
 pub use record::{Ended, PairRank, Record, SelectionStep};
 pub(crate) use schema::output_count;
 pub use schema::{FeatureSchema, Level, Scale, TargetSchema};
+pub use target_family::TargetFamily;
 pub use training_nodes::{LITTLE_SUPPORT, Support, TrainingNodes};
 
 use crate::checksum::Checksum;
@@ -118,6 +120,7 @@ impl Model {
         definition.spec.model.readout = false;
         definition.learned.uncentred = true;
         definition.learned.outcome = Outcome::Regression;
+        definition.learned.target_family = None;
         definition.learned.outputs = 1;
         definition.learned.targets = vec![TargetSchema { name: BEFORE_READOUT.to_owned(), ..TargetSchema::default() }];
         let mut parameters = self.parameters.clone();

@@ -75,6 +75,9 @@ pub struct Record {
     /// How many of the items fitted on were set aside for validation, which nothing needed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub joined_items: usize,
+    /// How many of the items fitted on have a target of which only a bound is known, and no known one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bounded_items: usize,
     /// Nodes of the training graphs.
     pub nodes: usize,
     /// Where the parts of the data come from; `None` where that is not known.
@@ -147,9 +150,11 @@ impl Record {
             let train = split.train.union(&split.valid);
             return self.is_of(&Split { train, valid: nothing, test: split.test.clone() });
         }
-        split.train.len() == self.train_items
+        // Items of which only a bound is known are remembered by their number.
+        let train = split.train.labelled();
+        train.len() + self.bounded_items == self.train_items
             && split.valid.len() == self.valid_items
-            && (self.items_checksum.is_empty() || self.items_checksum == split.train.items_checksum())
+            && (self.items_checksum.is_empty() || self.items_checksum == train.items_checksum())
     }
 
     /// The point of the thinned history with the lowest validation loss: (epoch, train, valid).

@@ -96,6 +96,11 @@ impl Learned {
         if !fits {
             return Err("its targets do not fit what it predicts".to_owned());
         }
+        if let Some(family) = &self.target_family
+            && !(self.outcome.is_regression() && family.is_usable(self.targets.len()))
+        {
+            return Err("the family of its targets is not usable".to_owned());
+        }
         let counts = [false, true].map(|two_logits| output_count(self.outcome, &self.targets, two_logits));
         if self.outputs == 0 || !counts.contains(&self.outputs) {
             return Err(format!("{} outputs do not fit its targets", self.outputs));

@@ -115,6 +115,7 @@ pub(super) fn definition(json: &str) -> Result<Definition> {
         learned: Learned {
             task: description.task,
             outcome: description.outcome,
+            target_family: None,
             links: description.links,
             directed: description.directed,
             rho: description.rho,

@@ -2,7 +2,8 @@
 //!
 //! An output is a sum of coefficients, whose standard deviation is that of the posterior. A quantity lies around its output with
 //! the noise of the targets, which a prediction interval holds as well. The interval of a probability is that of its log-odds,
-//! transformed, so that it stays between 0 and 1.
+//! transformed, so that it stays between 0 and 1; that of the mean of counts or gamma quantities is that of its logarithm,
+//! transformed, so that it stays above 0: how single counts vary around their mean comes on top.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::dataset::{Dataset, Feature, Outcome};
 use crate::error::Result;
-use crate::model::{CoefficientSums, Model, Posterior, rhos_of_units};
+use crate::model::{CoefficientSums, Learned, Model, Posterior, rhos_of_units};
 use crate::statistics::{Levels, Statistics};
 
 /// Standard deviations to either side of the mean that hold 95 % of a normal number.
@@ -19,10 +20,11 @@ const WIDTH: f64 = 1.959_963_984_540_054;
 /// How sure a model is of one number that it predicts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictionBand {
-    /// The standard deviation of the output, in the unit of a quantity, or of the log-odds of a class; the noise of targets is left
-    /// out.
+    /// The standard deviation of the output, in the unit of a quantity, of the logarithm of a mean, or of the log-odds of a class; the
+    /// noise of targets is left out.
     pub sd: f64,
-    /// The lower end of the 95 % interval: of the quantity itself, noise included, or of the probability of the class.
+    /// The lower end of the 95 % interval: of the quantity itself, noise included, of the mean of counts or gamma quantities, or of the
+    /// probability of the class.
     pub lower: f64,
     /// The upper end.
     pub upper: f64,
@@ -56,25 +58,25 @@ impl Model {
         let band = |(row, outputs): (usize, &&[f32])| {
             let sum = sums.output(&statistics, &rhos, row);
             let outputs: Vec<f64> = outputs.iter().map(|y| f64::from(*y)).collect();
-            bands(posterior, definition.learned.outcome, &sum, &outputs)
+            bands(posterior, &definition.learned, &sum, &outputs)
         };
         Ok(rows.par_iter().enumerate().map(band).collect())
     }
 }
 
 /// The bands of the classes or targets of an item.
-fn bands(posterior: &Posterior, outcome: Outcome, sum: &[(usize, f64)], outputs: &[f64]) -> Vec<PredictionBand> {
+fn bands(posterior: &Posterior, learned: &Learned, sum: &[(usize, f64)], outputs: &[f64]) -> Vec<PredictionBand> {
     let probability = |log_odds: f64, sd: f64| PredictionBand {
         sd,
         lower: logistic(log_odds - WIDTH * sd),
         upper: logistic(log_odds + WIDTH * sd),
     };
     let alone = || posterior.own_sd(sum).unwrap_or_default();
-    match outcome {
+    match learned.outcome {
         Outcome::Regression | Outcome::MultiRegression => {
             let quantity = |((output, sd), noise): ((&f64, f64), f64)| {
                 let half = WIDTH * (noise + sd * sd).sqrt();
-                PredictionBand { sd, lower: output - half, upper: output + half }
+                PredictionBand { sd, lower: learned.value_of(output - half), upper: learned.value_of(output + half) }
             };
             outputs.iter().zip(alone()).zip(posterior.noise()).map(quantity).collect()
         }

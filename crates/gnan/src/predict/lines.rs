@@ -6,8 +6,9 @@
 //! | several yes-or-no targets | `id`, then `<target>`, `probability:<target>` for each | `id`, `classes`, `probabilities` by target |
 //! | quantities | `id`, `<target>` ... | `id`, `values` by target |
 //!
-//! A penalised model also gives, for every class or target, the standard deviation of its output (of the log-odds of a class) and the
-//! ends of a 95 % interval: of the quantity, or of the probability. CSV has columns `sd:<name>`, `lower:<name>` and `upper:<name>`
+//! A penalised model also gives, for every class or target, the standard deviation of its output (of the log-odds of a class, of the
+//! logarithm of the mean of counts and gamma quantities) and the ends of a 95 % interval: of the quantity, of that mean, or of the
+//! probability. CSV has columns `sd:<name>`, `lower:<name>` and `upper:<name>`
 //! (for a single quantity `sd`, `lower`, `upper`), JSON objects `sd`, `lower` and `upper` by class or target.
 //!
 //! Where rows could not be read, a last column `problem` says why their prediction is empty; in JSON they have `id` and

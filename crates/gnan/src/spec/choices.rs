@@ -78,6 +78,22 @@ choices! {
         Two = "2",
     }
 
+    /// What targets that are quantities are, given the outputs of a penalised fit.
+    #[derive(Default)]
+    FamilyChoice {
+        /// Normal quantities.
+        #[default]
+        Auto = "auto",
+        /// Normal quantities, with one variance for all items; outputs are their means.
+        Gaussian = "gaussian",
+        /// Counts whose variance is their mean; outputs are logarithms of their means.
+        Poisson = "poisson",
+        /// Counts that vary more than that; outputs are logarithms of their means.
+        NegativeBinomial = "negative-binomial",
+        /// Quantities above 0 that vary in proportion to their means; outputs are logarithms of their means.
+        Gamma = "gamma",
+    }
+
     /// Which way edges are followed from a source to a receiver.
     #[derive(Default)]
     EdgeDirection {
@@ -144,6 +160,28 @@ choices! {
         Squared = "squared",
         /// Absolute error.
         Absolute = "absolute",
+    }
+}
+
+impl FamilyChoice {
+    /// Whether outputs are logarithms of the means of targets.
+    pub fn is_log(self) -> bool {
+        matches!(self, FamilyChoice::Poisson | FamilyChoice::NegativeBinomial | FamilyChoice::Gamma)
+    }
+
+    /// Whether targets are counts.
+    pub fn is_of_counts(self) -> bool {
+        matches!(self, FamilyChoice::Poisson | FamilyChoice::NegativeBinomial)
+    }
+
+    /// Its name in sentences.
+    pub fn words(self) -> &'static str {
+        match self {
+            FamilyChoice::Auto | FamilyChoice::Gaussian => "normal quantities",
+            FamilyChoice::Poisson => "Poisson counts",
+            FamilyChoice::NegativeBinomial => "negative binomial counts",
+            FamilyChoice::Gamma => "gamma quantities",
+        }
     }
 }
 

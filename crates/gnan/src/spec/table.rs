@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::bin_choice::{BinChoice, MANY_VALUES};
 use super::choices::{
-    EdgeDirection, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
+    EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection,
+    ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
@@ -293,6 +294,10 @@ options! {
         /// How rich a penalised model is: 1, effects of values at distances; 2, also curves over numbers that sum an item up (its
         /// size, counts, means over the nodes at a distance) and tables over two of them; auto: what training items choose
         "level" level: LevelChoice = LevelChoice::Auto, Form::One, "auto|1|2" => tried;
+        /// In a penalised fit, what quantities are, given their features: normal, counts (poisson, or negative-binomial for counts that
+        /// vary more) or positive quantities that vary in proportion to their mean (gamma); of counts and gamma quantities effects
+        /// add up to the logarithm of the mean. auto: normal. Values known only as < or > a number count in a normal fit as what they are
+        "family" family: FamilyChoice = FamilyChoice::Auto, Form::One, "auto|gaussian|poisson|negative-binomial|gamma" => tried;
         /// Step size
         "learning-rate" learning_rate: Option<f64> = None, Form::One, "X",
             usual format!("{GRAPH_LEARNING_RATE} for graphs, {LEARNING_RATE} for nodes"),

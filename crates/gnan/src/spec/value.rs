@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use super::bin_choice::BinChoice;
 use super::choices::{
-    EdgeDirection, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection, ShapeKind, TaskChoice,
+    EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection,
+    ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
@@ -121,6 +122,7 @@ fn own<T: FromStr<Err = Error> + Display>(name: &str, text: &str) -> Result<T> {
 own_texts!(
     BinChoice,
     EdgeDirection,
+    FamilyChoice,
     FitMethod,
     LevelChoice,
     EdgeTypes,
@@ -159,7 +161,7 @@ macro_rules! single {
     )* };
 }
 
-single!(usize, u64, f64, bool, BinChoice, FitMethod, LevelChoice, PoolChoice);
+single!(usize, u64, f64, bool, BinChoice, FamilyChoice, FitMethod, LevelChoice, PoolChoice);
 
 impl<T: Scalar> OptionValue for Option<T> {
     type Given = T;

@@ -8,7 +8,9 @@ use crate::model::model_reach;
 use crate::numbers::counted;
 use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
-use crate::spec::{BinChoice, FeatureRules, FitMethod, LogitChoice, Loss, OPTIONS, RhoChoice, Spec, TaskChoice};
+use crate::spec::{
+    BinChoice, FamilyChoice, FeatureRules, FitMethod, LogitChoice, Loss, OPTIONS, RhoChoice, Spec, TaskChoice,
+};
 
 /// Why options of gradient descent change nothing about a penalised fit.
 const NO_STEPS: &str = "a penalised fit takes no steps along gradients";
@@ -42,6 +44,7 @@ impl Spec {
         Lens::check(&self.lenses())?;
         self.check_hop_caps()?;
         self.check_penalised()?;
+        self.check_family()?;
         self.check_links()
     }
 
@@ -77,11 +80,78 @@ impl Spec {
         ];
         match absent.into_iter().find(|(_, chosen, _)| *chosen) {
             None => Ok(()),
-            Some((_, _, what)) => refuse(
-                format!("a penalised fit has no {}", what.trim_start_matches("a ").trim_start_matches("another ")),
-                Remedy::Set("fit", FitMethod::Gradient.to_string()),
-            ),
+            Some((_, _, what)) => {
+                let message =
+                    format!("a penalised fit has no {}", what.trim_start_matches("a ").trim_start_matches("another "));
+                match self.fit.family {
+                    FamilyChoice::Auto => refuse(message, Remedy::Set("fit", FitMethod::Gradient.to_string())),
+                    // Nothing else has families of targets.
+                    family => refuse(
+                        format!("{message}, and only such a fit has {}", family.words()),
+                        Remedy::LeaveOut(&["family"]),
+                    ),
+                }
+            }
         }
+    }
+
+    /// Refuses a family of targets where gradient descent was requested.
+    fn check_family(&self) -> Result<()> {
+        if self.fit.family == FamilyChoice::Auto || self.fit.method != FitMethod::Gradient {
+            return Ok(());
+        }
+        refuse(
+            "gradient descent has no families of targets",
+            [
+                Remedy::Set("fit", FitMethod::Penalised.to_string()),
+                Remedy::LeaveOut(&["family"]).to("train by gradient descent"),
+            ],
+        )
+    }
+
+    /// Refuses a family of targets that these are not of.
+    fn check_family_for(&self, train: &Dataset, outcome: Outcome) -> Result<()> {
+        let family = self.fit.family;
+        if family == FamilyChoice::Auto {
+            return Ok(());
+        }
+        if !outcome.is_regression() {
+            let name = train.targets().first().map_or("", |target| target.name.as_str());
+            return refuse(
+                format!("target \"{name}\" has classes: {} are predicted for numbers", family.words()),
+                [
+                    Remedy::Set("task", TaskChoice::Regression.to_string())
+                        .to("have few distinct whole numbers read as numbers"),
+                    Remedy::LeaveOut(&["family"]).to("predict classes"),
+                ],
+            );
+        }
+        for target in train.targets() {
+            let mut known = train.items().iter().map(|item| (*item, target.values[*item as usize]));
+            let fits = |value: f64| match family {
+                FamilyChoice::Gamma => value > 0.0,
+                _ => value >= 0.0 && value.fract() == 0.0,
+            };
+            let wrong = known.find(|(_, value)| !value.is_nan() && !fits(*value));
+            let Some((item, value)) = wrong.filter(|_| family.is_log()) else { continue };
+            let needed = if family.is_of_counts() { "whole numbers from 0 on" } else { "numbers above 0" };
+            let other = match family {
+                FamilyChoice::Gamma if value == 0.0 => FamilyChoice::Gaussian,
+                _ if value > 0.0 => FamilyChoice::Gamma,
+                _ => FamilyChoice::Gaussian,
+            };
+            return Err(Error::input(format!(
+                "target \"{}\" of \"{}\" is {value}: {} are {needed}",
+                target.name,
+                train.item_id(item),
+                family.words()
+            ))
+            .with_remedy([
+                Remedy::from("correct such values"),
+                Remedy::Set("family", other.to_string()).to("allow them"),
+            ]));
+        }
+        Ok(())
     }
 
     /// Options that were chosen and change nothing beside the others, each with the reason.
@@ -98,6 +168,7 @@ impl Spec {
             ("epochs", self.is_penalised(), NO_STEPS),
             ("patience", self.is_penalised(), NO_STEPS),
             ("bins", self.is_penalised(), "effects have knots of their own"),
+            ("loss", self.fit.family.is_log(), "the likelihood of the family of targets is what is fitted"),
             ("resample", self.statistics.shell_sample.is_none(), "no shells are sampled"),
             ("pieces-above", self.statistics.bins != BinChoice::Off, "bins are not off"),
         ];
@@ -197,6 +268,7 @@ impl Spec {
         }
         let outcome = train.outcome()?;
         self.check_targets(train, outcome)?;
+        self.check_family_for(train, outcome)?;
         self.check_distances(train)?;
         self.check_constraints_for(train, outcome)
     }

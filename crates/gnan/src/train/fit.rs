@@ -54,10 +54,12 @@ impl Spec {
         valid: Option<&Dataset>,
         monitor: &mut Monitor<'_>,
     ) -> Result<Fitted> {
+        let bounded = train.bounded();
         let train = train.labelled();
         self.check()?;
         let spec = self.with_method(&train)?;
         spec.check_for(&train)?;
+        let train = if spec.counts_bounds() { train.union(&bounded) } else { train };
         let (train, valid) = match valid {
             Some(valid) => (train, valid.labelled()),
             // Nothing stops a penalised fit but itself.
@@ -172,8 +174,12 @@ impl TrainingLoop<'_> {
         let valid = self.valid.as_ref()?;
         let mut own_units = valid.outputs.clone();
         self.setup.scale.restore(&mut own_units);
-        let scored =
-            Scored { outcome: self.setup.resolved.outcome, width: self.setup.resolved.outputs, outputs: &own_units };
+        let scored = Scored {
+            outcome: self.setup.resolved.outcome,
+            width: self.setup.resolved.outputs,
+            outputs: &own_units,
+            family: None,
+        };
         let targets = valid.data.targets();
         score(&scored, targets, valid.data.items()).first_of(&shown_metrics(targets))
     }

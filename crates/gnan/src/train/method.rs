@@ -1,9 +1,9 @@
 //! Which way a model is fitted, where that is left open: by penalised likelihood wherever that has all that is requested and is
-//! not too large, else by gradient descent.
+//! not too large, or a family of targets is requested, else by gradient descent.
 
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::spec::{FitMethod, Spec};
+use crate::spec::{FamilyChoice, FitMethod, Spec};
 
 /// Options that only gradient descent has a use for: to choose one is to choose it.
 const OF_GRADIENT_DESCENT: [&str; 16] = [
@@ -30,6 +30,10 @@ impl Spec {
     pub(crate) fn with_method(&self, train: &Dataset) -> Result<Spec> {
         if self.fit.method != FitMethod::Auto {
             return Ok(self.clone());
+        }
+        // Only a penalised fit has families of targets.
+        if self.fit.family != FamilyChoice::Auto {
+            return Ok(self.clone().method(FitMethod::Penalised));
         }
         let usual = Spec::default();
         let is_chosen = |name: &&str| self.get(name) != usual.get(name);

@@ -72,6 +72,7 @@ impl Setup {
             learned: Learned {
                 task: train.task(),
                 outcome: resolved.outcome,
+                target_family: None,
                 links: train.links().map(|links| links.schema().clone()),
                 directed: train.directed(),
                 rho: resolved.rho,

@@ -350,7 +350,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
     {
         let levels = |k: usize| features[k].levels.iter().map(|level| level.name.clone()).collect::<Vec<_>>();
         let member = |feature: &Feature, k: usize| PairMember::of(feature, &levels(k), false, |_| true).expect("bins");
-        let pair = FeaturePair { members: [member(first, 0), member(second, 1)] };
+        let pair = FeaturePair { members: [member(first, 0), member(second, 1)], of_item: false };
         let feature = pair.feature(data.features()).expect("a pair");
         features.push(FeatureSchema::learn(&feature, &nodes));
     }
@@ -379,6 +379,7 @@ pub fn random_model_through(random: &mut Stream, shape: ModelShape, case: &Case,
         learned: Learned {
             task: data.task(),
             outcome: shape.goal.outcome,
+            target_family: None,
             links: None,
             directed: case.directed,
             rho: shape.rho,

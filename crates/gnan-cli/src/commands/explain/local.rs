@@ -3,7 +3,7 @@
 use gnan::dataset::Outcome;
 use gnan::explain::{By, Explanation, Ledger, Output};
 use gnan::files::{FunctionalGroup, Task};
-use gnan::model::Definition;
+use gnan::model::{Definition, TargetFamily};
 use gnan::numbers::{count, number, percent};
 use gnan::score::most_probable;
 
@@ -54,6 +54,9 @@ impl Ledgers<'_> {
                 text.push_str(&format!("{title}{}", self.table(&ledger, "group")));
             }
         }
+        if self.definition.learned.target_family.is_some() {
+            text.push_str(&format!("\n{}\n", dim(TargetFamily::SENTENCE)));
+        }
         if !why.adds_up() {
             text.push_str(&format!("\n{}: these parts do not add up to the prediction\n", warning("warning")));
         }
@@ -81,8 +84,13 @@ impl Ledgers<'_> {
             }
             Outcome::Regression | Outcome::MultiRegression => {
                 let each = why.prediction.iter().enumerate();
+                let learned = &definition.learned;
+                let value = |output: f64| match learned.target_family.is_some() {
+                    true => format!("{} = exp({})", number(learned.value_of(output)), number(output)),
+                    false => number(output),
+                };
                 let each =
-                    each.map(|(index, value)| format!("{} {}", shorten(target(index), NAME_WIDTH), number(*value)));
+                    each.map(|(index, output)| format!("{} {}", shorten(target(index), NAME_WIDTH), value(*output)));
                 each.collect::<Vec<_>>().join(", ")
             }
         }
@@ -117,6 +125,12 @@ impl Ledgers<'_> {
         let mut table = LedgerTable::named(ledger, structure, "total", noun);
         let remark = match ledger.probability {
             Some(p) => format!("prediction of the model{}", with_probability(Some(p))),
+            None if self.definition.learned.target_family.is_some() => {
+                format!(
+                    "prediction of the model: exp of it is {}",
+                    number(self.definition.learned.value_of(ledger.prediction))
+                )
+            }
             None => "prediction of the model".to_owned(),
         };
         table.compare(BOLD, "model", ledger.prediction, &remark);
@@ -131,7 +145,8 @@ impl Ledgers<'_> {
             Outcome::Multiclass => format!("logit of {name} above the mean of the {} classes", count(self.classes())),
             Outcome::Regression | Outcome::MultiRegression => {
                 let unit = self.definition.learned.targets.get(output.index).and_then(|target| target.unit.as_deref());
-                unit.map_or_else(|| name.clone(), |unit| format!("{name} ({})", escape_control(unit)))
+                let named = unit.map_or_else(|| name.clone(), |unit| format!("{name} ({})", escape_control(unit)));
+                if self.definition.learned.target_family.is_some() { format!("log of {named}") } else { named }
             }
         }
     }

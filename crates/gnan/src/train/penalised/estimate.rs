@@ -15,8 +15,8 @@ use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::likelihood::{
-    Design, DualEstimate, DualProblem, Iteration, PenalisedEstimate, PenalisedProblem, dual_bytes, fit, fit_dual,
-    fit_shared_curve, left_out_losses,
+    Design, DualEstimate, DualProblem, Iteration, Observed, PenalisedEstimate, PenalisedProblem, dual_bytes, fit,
+    fit_dual, fit_shared_curve, left_out_losses,
 };
 use crate::model::{CurveTies, Rho, model_reach};
 use crate::numbers::count as number_words;
@@ -48,6 +48,8 @@ pub(super) struct PartEstimate {
     pub factors: Vec<f64>,
     shift: f64,
     pub scale: f64,
+    /// The dispersion of the family, on the scale of the fit.
+    pub variance: f64,
     /// The estimate of the coefficients themselves; `None` in the dual form.
     pub primal: Option<PenalisedEstimate>,
 }
@@ -212,6 +214,7 @@ fn fit_all(
             family: part.family,
             targets: &part.targets,
             weights: &part.weights,
+            offset: part.offset(),
         };
         let estimate = fit(problem, start.map(|start| &start.lambdas[..]), monitor)?;
         all.marginal += estimate.marginal;
@@ -223,6 +226,7 @@ fn fit_all(
             factors: factors.clone(),
             shift: part.shift,
             scale: part.scale,
+            variance: estimate.variance,
             primal: Some(estimate),
         });
     }
@@ -247,9 +251,10 @@ fn fit_all_dual(
     for part in parts {
         let items: Vec<usize> = (0..design.rows()).filter(|item| part.weights[*item] > 0.0).collect();
         let kernels: Vec<Mat<f64>> = groups.par_iter().map(|group| kernel(&scaled, &items, group)).collect();
-        let of_items = |values: &[f64]| items.iter().map(|item| values[*item]).collect::<Vec<f64>>();
-        let (targets, weights) = (of_items(&part.targets), of_items(&part.weights));
-        let problem = DualProblem { kernels: &kernels, family: part.family, targets: &targets, weights: &weights };
+        let targets: Vec<Observed> = items.iter().map(|item| part.targets[*item]).collect();
+        let weights: Vec<f64> = items.iter().map(|item| part.weights[*item]).collect();
+        let (family, offset) = (part.family, part.offset());
+        let problem = DualProblem { kernels: &kernels, family, targets: &targets, weights: &weights, offset };
         let mut estimate = fit_dual(problem, monitor)?;
         // One curve over distance for all effects, where that is more likely.
         let first = groups.len() - columns.places();
@@ -297,6 +302,7 @@ fn fit_all_dual(
             factors: factors.clone(),
             shift: part.shift,
             scale: part.scale,
+            variance: estimate.variance,
             primal: None,
         });
     }

@@ -23,7 +23,7 @@ use super::report::{EpochReport, Fitted, Monitor};
 use super::setup::Setup;
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::model::{Ended, ItemSplit, Model};
+use crate::model::{Ended, ItemSplit, Model, TargetFamily};
 use crate::spec::Spec;
 use choice::ComparedFits;
 use estimate::PartEstimate;
@@ -53,15 +53,17 @@ impl Spec {
             if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         let chosen = choice.chosen();
-        let ComparedFits { best, tried } = choice;
+        let ComparedFits { mut best, tried } = choice;
         let ended = match (interrupted, best.converged) {
             (true, _) => Ended::Interrupted,
             (false, true) => Ended::Converged,
             (false, false) => Ended::Epochs,
         };
         let described = best.train;
+        let dispersions = best.found.iter().map(|part| part.variance).collect();
+        best.setup.definition.learned.target_family = TargetFamily::of(self.fit.family, dispersions);
         let model = best.setup.penalised_model(&best.columns, &best.found, &described, &best.rows)?;
-        let quantity = model.learned().outcome.is_regression();
+        let quantity = model.learned().outcome.is_regression() && model.learned().target_family.is_none();
         let model = model.with_posterior(posterior(&best.found, &best.design, quantity));
         let statistics = &best.setup.statistics;
         let input =
@@ -71,12 +73,20 @@ impl Spec {
         let judged = described.view_of(if valid.is_empty() { train } else { valid });
         let valid_loss = best.setup.mean_loss(&model, &judged)?;
         let iterations = history.len();
+        let bounded = described.bounded().len();
         let model = model.with_record(|record| {
             record.items = ItemSplit::of(&described, &described.view_of(valid));
             record.valid_items = valid.len();
             (record.epochs, record.best_epoch, record.ended) = (iterations, iterations, ended);
             record.history = history;
             record.summary = summary;
+            if bounded > 0 {
+                record.bounded_items = bounded;
+                record.items_checksum = described.labelled().items_checksum();
+            }
+            if self.fit.family.is_log() {
+                record.target_scale.clear();
+            }
             if tried.len() > 1 {
                 record.tried = tried.clone();
             }
@@ -87,9 +97,9 @@ impl Spec {
 }
 
 impl Setup {
-    /// The mean loss of a model over some items, as training computes it.
+    /// The mean loss of a model over some items, as training by gradient descent computes it, whatever the family of targets.
     fn mean_loss(&self, model: &Model, items: &Dataset) -> Result<f64> {
-        let mut outputs = model.outputs_on(items)?.values;
+        let mut outputs = model.values_on(items)?.values;
         let pairs = self.scale.pairs();
         for row in outputs.chunks_exact_mut(pairs.len().max(1)).filter(|_| !pairs.is_empty()) {
             let scaled = row.iter_mut().zip(&pairs);

@@ -239,7 +239,7 @@ impl CandidateFit {
             let mut residuals: Vec<WorkingResiduals> = outputs.iter().map(|_| empty()).collect();
             let mut derivatives = Derivatives::default();
             for item in 0..self.design.rows() {
-                let own: Vec<f64> = outputs.iter().map(|output| output[item]).collect();
+                let own: Vec<f64> = outputs.iter().map(|output| output[item] + part.offset()).collect();
                 part.family.derivatives(&own, part.targets[item], variance, &mut derivatives);
                 let weight = if counts(item) { part.weights[item] } else { 0.0 };
                 for (output, residuals) in residuals.iter_mut().enumerate() {

@@ -1,18 +1,35 @@
-//! The targets of a penalised fit: numbers with weights, brought to one scale.
+//! The targets of a penalised fit: what is known of them, with weights; normal quantities are brought to one scale.
 
 use super::super::resolve::ResolvedSpec;
 use super::super::weights::class_weights;
 use crate::dataset::{Dataset, Outcome, Target};
-use crate::likelihood::Family;
+use crate::files::Side;
+use crate::likelihood::{Family, Observed};
+use crate::spec::Spec;
 
 /// The targets of one or several outputs that are fitted together.
 pub(super) struct TargetPart {
     pub family: Family,
-    pub targets: Vec<f64>,
+    pub targets: Vec<Observed>,
     pub weights: Vec<f64>,
-    /// What was subtracted from a quantity, and what the rest was divided by.
+    /// What was subtracted from a normal quantity, and what the rest was divided by; the logarithm of the mean of counts and gamma
+    /// quantities, around which their outputs are estimated.
     pub shift: f64,
     pub scale: f64,
+}
+
+impl TargetPart {
+    /// What outputs are estimated around.
+    pub(super) fn offset(&self) -> f64 {
+        if self.family.is_log() { self.shift } else { 0.0 }
+    }
+}
+
+impl Spec {
+    /// Whether items count of which only a bound is known: a normal quantity may lie anywhere below or above it.
+    pub(in crate::train) fn counts_bounds(&self) -> bool {
+        self.is_penalised() && !self.fit.family.is_log()
+    }
 }
 
 /// The targets of the outputs, those of one softmax together.
@@ -22,28 +39,55 @@ pub(super) fn target_parts(train: &Dataset, outcome: Outcome, resolved: &Resolve
         false => Vec::new(),
     };
     let part = |target: &Target| {
-        let mut values: Vec<f64> = train.items().iter().map(|item| target.values[*item as usize]).collect();
-        let weight = |(item, value): (&u32, &f64)| match value.is_nan() {
-            true => 0.0,
-            false => f64::from(train.weight(*item)) * classes.get(*value as usize).copied().unwrap_or(1.0),
-        };
-        let weights: Vec<f64> = train.items().iter().zip(&values).map(weight).collect();
-        values.iter_mut().for_each(|value| *value = if value.is_nan() { 0.0 } else { *value });
         let family = match outcome {
             Outcome::Binary | Outcome::MultiLabel => Family::Binomial,
             Outcome::Multiclass => Family::Multinomial(resolved.outputs),
-            Outcome::Regression | Outcome::MultiRegression => Family::Gaussian,
+            Outcome::Regression | Outcome::MultiRegression => resolved.spec.fit.family.likelihood(),
         };
+        let mut known: Vec<Option<Observed>> = Vec::new();
+        for item in train.items() {
+            let value = target.values[*item as usize];
+            known.push(match (value.is_nan(), family) {
+                (false, _) => Some(Observed::Exactly(value)),
+                (true, Family::Gaussian) => bound_of(target, *item),
+                (true, _) => None,
+            });
+        }
+        let weight = |(item, known): (&u32, &Option<Observed>)| match known {
+            None => 0.0,
+            Some(known) => {
+                f64::from(train.weight(*item)) * classes.get(known.number() as usize).copied().unwrap_or(1.0)
+            }
+        };
+        let weights: Vec<f64> = train.items().iter().zip(&known).map(weight).collect();
+        let mut targets: Vec<Observed> = known.iter().map(|known| known.unwrap_or(Observed::Exactly(0.0))).collect();
+        let exact = || {
+            let counted = targets.iter().zip(&weights).filter(|(target, weight)| **weight > 0.0 && target.is_exact());
+            counted.map(|(target, _)| target.number())
+        };
+        let count = (exact().count() as f64).max(1.0);
+        let mean = exact().sum::<f64>() / count;
         let (mut shift, mut scale) = (0.0, 1.0);
         if family == Family::Gaussian {
-            let known = || values.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0).map(|(value, _)| *value);
-            let count = (known().count() as f64).max(1.0);
-            shift = known().sum::<f64>() / count;
-            let spread = (known().map(|value| (value - shift).powi(2)).sum::<f64>() / count).sqrt();
+            shift = mean;
+            let spread = (exact().map(|value| (value - shift).powi(2)).sum::<f64>() / count).sqrt();
             scale = if spread.is_finite() && spread > 0.0 { spread } else { 1.0 };
-            values.iter_mut().for_each(|value| *value = (*value - shift) / scale);
+            targets.iter_mut().for_each(|target| *target = target.with_number(|value| (value - shift) / scale));
+        } else if family.is_log() {
+            // Counts that are all 0 have no logarithm: as if one of them were a half.
+            shift = mean.max(0.5 / count).ln();
         }
-        TargetPart { family, targets: values, weights, shift, scale }
+        TargetPart { family, targets, weights, shift, scale }
     };
     train.targets().iter().map(part).collect()
+}
+
+/// What is known of the missing target of an item.
+fn bound_of(target: &Target, item: u32) -> Option<Observed> {
+    let place = target.bounds.binary_search_by_key(&item, |bound| bound.row).ok()?;
+    let bound = target.bounds[place];
+    Some(match bound.side {
+        Side::Below => Observed::AtMost(bound.value),
+        Side::Above => Observed::AtLeast(bound.value),
+    })
 }
