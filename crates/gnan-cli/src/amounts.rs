@@ -48,6 +48,8 @@ pub struct Nouns {
 
 /// The usual nouns.
 pub const NODES: Nouns = Nouns { node: "node", graph: "graph" };
+/// Of values of whole graphs.
+pub const GRAPHS: Nouns = Nouns { node: "graph", graph: "graph" };
 /// Of links.
 pub const EDGES: Nouns = Nouns { node: "edge", graph: "graph" };
 

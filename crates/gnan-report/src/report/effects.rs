@@ -87,7 +87,15 @@ fn lead(definition: &Definition, elsewhere: bool) -> String {
              nodes add comes on top):"
         ),
     };
-    format!("What moves predictions most, with its mean size in brackets. {effects}")
+    let sums_up = definition.learned.features.iter().any(|feature| feature.is_of_item());
+    let summed = match definition.learned.task {
+        Task::Graph if sums_up => " Numbers that sum up a graph are compared with the average graph.",
+        Task::Node if sums_up => {
+            " Numbers that sum up the nodes around one are compared with those of the average node."
+        }
+        _ => "",
+    };
+    format!("What moves predictions most, with its mean size in brackets. {effects}{summed}")
 }
 
 /// How much a part of the model moves predictions: "moves the log-odds of toxic by 0.3 on average".
@@ -316,6 +324,7 @@ mod tests {
             whole: false,
             anchor: "itself".to_owned(),
             own_value: true,
+            of_item: false,
             levels: Vec::new(),
             curve: Some(curve),
             effects_by_distance: Vec::new(),

@@ -76,6 +76,8 @@ pub struct FeatureOverview {
     pub anchor: String,
     /// Whether that is the node itself by the only lens, so that the effects are those of a node's own value.
     pub own_value: bool,
+    /// Whether it sums up its item: the graph, or the node with those around it.
+    pub of_item: bool,
     /// Its levels: of a categorical feature, the 1 of a binary one, and the missing level where there is one.
     pub levels: Vec<CanonicalLevel>,
     /// The curve of a continuous or sparse feature: effects at the anchor, per shown output.
@@ -149,8 +151,9 @@ impl Overview {
                     whole: distributions[k].whole,
                     levels: feature.levels,
                     anchor: canonical.axis().name(canonical.anchor(k)),
-                    own_value: canonical.axis().lenses() == 1
-                        && canonical.axis().distance(canonical.anchor(k)) == Some(0),
+                    own_value: schema.is_of_item()
+                        || canonical.axis().lenses() == 1 && canonical.axis().distance(canonical.anchor(k)) == Some(0),
+                    of_item: schema.is_of_item(),
                     curve: canonical.shape_curve(k).zip(schema.scale).map(|(curve, scale)| ShapeCurve {
                         points: (curve.points_between(scale.min, scale.max).into_iter())
                             .map(|(x, values)| (x, definition.shown(&values)))

@@ -12,6 +12,7 @@ use super::explainer::Explainer;
 use super::reference::Reference;
 use crate::error::Result;
 use crate::files::Task;
+use crate::lens::Reach;
 use crate::model::{CoefficientMap, CoefficientSum};
 
 /// Most sources of a prediction whose parts have a standard deviation, most whose own parts have one, and most receivers.
@@ -122,6 +123,8 @@ impl Explainer<'_> {
                 }
             }
         })?;
+        let own_reach: Vec<bool> =
+            canonical.definition().learned.features.iter().map(|k| k.reach == Some(Reach::OWN)).collect();
         // What features contribute from every distance, before centring, and how much is centred.
         let mut cells = vec![(GrowingSum::default(), 0.0); features * slots];
         let mut by_node = Vec::new();
@@ -131,7 +134,8 @@ impl Explainer<'_> {
             let mut by_slot: BTreeMap<usize, GrowingSum> = BTreeMap::new();
             for (slot, weight) in &weights[source] {
                 let here = by_slot.entry(*slot).or_default();
-                for (k, own) in terms {
+                let itself = canonical.axis().distance(*slot) == Some(0);
+                for (k, own) in terms.iter().filter(|(k, _)| itself || !own_reach[*k]) {
                     let (cell, centred) = &mut cells[k * slots + slot];
                     own.iter().for_each(|(rho, value)| cell.add(sums.rho(*rho, *slot), weight * value));
                     *centred += weight;

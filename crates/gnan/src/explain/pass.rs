@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::distance::UNREACHABLE;
 use crate::files::Task;
-use crate::lens::{DistanceAxis, Pool};
+use crate::lens::{DistanceAxis, Pool, Reach};
 use crate::statistics::ShellWeighting;
 
 use super::canonical::Canonical;
@@ -42,6 +42,8 @@ pub(super) struct Pass<'p, 'a> {
     /// The weight of a receiver by every lens.
     pooled: Vec<f64>,
     weighting: ShellWeighting,
+    /// For every feature whether it counts at distance 0 alone.
+    own_reach: Vec<bool>,
     /// Whether the parts by source and feature are wanted.
     parts: bool,
 }
@@ -79,6 +81,7 @@ impl<'p, 'a> Pass<'p, 'a> {
             counts: vec![0; receivers * canonical.slots()],
             pooled: definition.learned.lenses.iter().map(|lens| share(lens.pool)).collect(),
             weighting: ShellWeighting::of(&definition.spec.statistics),
+            own_reach: definition.learned.features.iter().map(|k| k.reach == Some(Reach::OWN)).collect(),
             parts,
             nodes,
             own,
@@ -251,7 +254,8 @@ impl<'p, 'a> Pass<'p, 'a> {
                         Some(earlier) => own.copy_from_slice(earlier),
                         None => own.fill(0.0),
                     }
-                    for slot in &touched {
+                    let itself = |slot: usize| self.axis.distance(slot) == Some(0);
+                    for slot in touched.iter().filter(|slot| !self.own_reach[k] || itself(**slot)) {
                         product.iter_mut().zip(self.canonical.centre_at(k, *slot)).for_each(|(to, mean)| *to = -mean);
                         for term in of_feature {
                             let (values, rho) = (terms.values(term, outputs), self.canonical.raw_rho(term.rho, *slot));

@@ -20,7 +20,7 @@
 
 use serde::Serialize;
 
-use crate::dataset::{FeatureBins, FeaturePair, Outcome};
+use crate::dataset::{FeatureBins, FeaturePair, ItemStatistic, Outcome};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, Reach};
@@ -163,6 +163,9 @@ pub struct FeatureTable {
     /// How it is cut, where it is a pair: its levels are cells, named after a bin of the one and a bin of the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<FeaturePair>,
+    /// Which number it is that sums up its item: every node of a graph has the same, and they are averaged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistic: Option<ItemStatistic>,
     /// The range of its values in training.
     pub range: Option<[f64; 2]>,
     /// Where figures show its effects.
@@ -358,6 +361,7 @@ impl Canonical {
             unit: feature.unit.clone(),
             support: feature.support,
             pair: feature.pair.clone(),
+            statistic: feature.statistic.clone(),
             range: feature.scale.map(|scale| [scale.min, scale.max]),
             anchor: AnchorTable { lens: self.axis().lens_of(anchor), distance: self.axis().distance(anchor) },
             curve: self.curve_times_scale(k),

@@ -9,8 +9,8 @@ use gnan::{Dataset, Intervals};
 use gnan_report::words;
 
 use crate::amounts::{
-    EDGES, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, largest_size, level_rows, strongest, summed,
-    support_words,
+    EDGES, GRAPHS, MOST_OUTPUTS, NODES, Nouns, Row, amounts_table, curve_rows, largest_size, level_rows, strongest,
+    summed, support_words,
 };
 use crate::findings::distance_table;
 use crate::style::{dim, escape_control, heading};
@@ -90,6 +90,14 @@ impl Global<'_> {
     }
 
     /// What sources are called: the message edges around a node pair, or nodes.
+    /// In what the support of a feature is counted.
+    fn counted_in(&self, feature: &FeatureOverview) -> (Task, Nouns) {
+        match self.canonical.definition().learned.task {
+            Task::Graph if feature.of_item => (Task::Node, GRAPHS),
+            task => (task, self.nouns()),
+        }
+    }
+
     fn nouns(&self) -> Nouns {
         if self.canonical.definition().learned.links.is_some() { EDGES } else { NODES }
     }
@@ -264,10 +272,10 @@ impl Global<'_> {
 
     /// Every level and value of a feature.
     fn rows(&self, k: usize, feature: &FeatureOverview) -> Vec<Row> {
-        let task = self.canonical.definition().learned.task;
+        let (task, nouns) = self.counted_in(feature);
         let choose = |values: &[f64]| self.shown().iter().map(|output| output.of_shown(values)).collect::<Vec<f64>>();
         let full = self.features.as_ref().is_some_and(|features| features.contains(&k));
-        let mut rows = level_rows(&feature.levels, task, self.nouns(), choose);
+        let mut rows = level_rows(&feature.levels, task, nouns, choose);
         for (row, level) in rows.iter_mut().zip(&feature.levels) {
             if let Some(words) = self.band_words(k, &level.point(feature.kind)) {
                 row.remark = format!("{words}; {}", row.remark);
@@ -276,7 +284,7 @@ impl Global<'_> {
         if let Some(curve) = &feature.curve {
             // The missing level of a curve comes last.
             let unit = feature.unit.as_deref();
-            rows.splice(0..0, curve_rows(curve, unit, feature.whole, full, task, self.nouns(), choose));
+            rows.splice(0..0, curve_rows(curve, unit, feature.whole, full, task, nouns, choose));
         }
         rows
     }
@@ -296,7 +304,8 @@ impl Global<'_> {
         let full = self.features.is_some();
         let rows = self.rows(k, feature);
         let unit = feature.unit.as_deref().map(|unit| format!(" in {}", escape_control(unit))).unwrap_or_default();
-        let support = support_words(feature.support, definition.learned.task, self.nouns());
+        let (task, nouns) = self.counted_in(feature);
+        let support = support_words(feature.support, task, nouns);
         let kind = if definition.learned.features[k].pair.is_some() { "pair" } else { feature.kind.name() };
         let mut words = format!("{kind}{unit}, {support}");
         if let Some(importance) = &self.overview.importance {
@@ -304,7 +313,7 @@ impl Global<'_> {
                 self.shown().iter().take(MOST_OUTPUTS).map(|o| number(importance.by_feature[k][o.shown.0])).collect();
             words.push_str(&format!("; importance {}", sizes.join(", ")));
         }
-        if self.canonical.has_level_rhos(k) {
+        if self.canonical.has_level_rhos(k) && !feature.of_item {
             words.push_str("; every level has its own influence by distance");
         }
         if let (Some(_), Some([verdict])) =
@@ -313,6 +322,10 @@ impl Global<'_> {
             words.push_str(&format!("; {verdict}"));
         }
         words.push_str(&match feature.own_value {
+            true if feature.of_item && definition.learned.task == Task::Graph => {
+                "; effects of a number of the whole graph".to_owned()
+            }
+            true if feature.of_item => "; effects of a number of a node and those around it".to_owned(),
             true => "; effects of a node's own value".to_owned(),
             false => format!("; effects at {}", feature.anchor),
         });

@@ -153,9 +153,14 @@ impl Ledgers<'_> {
 
     fn by_words(&self, by: By) -> &'static str {
         let links = self.definition.learned.links.is_some();
+        let shared = self.definition.learned.task == Task::Graph
+            && self.definition.learned.features.iter().any(|feature| feature.is_of_item());
         match by {
             By::Feature => "by feature",
             By::Node if links => "by edge: what the features of its ends did",
+            By::Node if shared => {
+                "by node: what its own features did, and its equal share of the numbers of the whole graph"
+            }
             By::Node => "by node: what its own features did",
             By::Distance => "by distance",
             By::FeatureAndDistance => "by feature and distance",

@@ -121,22 +121,19 @@ impl Spec {
             };
         };
         let like = (spec.distances.pool == best.spec.distances.pool).then_some(best);
-        let Some(found) = fit(&spec, &train, &[best.power], like, most)? else { return Ok(()) };
-        choice.compare(found, |best, found| requested || is_clearly_better(best, found));
-        if choice.best.spec.fit.level != LevelChoice::Two {
-            return Ok(());
-        }
+        let Some(curves) = fit(&spec, &train, &[best.power], like, most)? else { return Ok(()) };
         let given = self.model.feature_pairs;
-        let best = &choice.best;
-        let pairs = spec.best_pairs(best, if given > 0 { given } else { PAIRS })?;
-        if pairs.is_empty() {
-            return Ok(());
-        }
+        let pairs = spec.best_pairs(&curves, if given > 0 { given } else { PAIRS })?;
         spec.model.feature_pairs = pairs.len();
-        let Some(found) = fit(&spec, &best.train.paired(&pairs)?, &[best.power], Some(best), most)? else {
-            return Ok(());
+        let tables = match pairs.is_empty() {
+            true => None,
+            false => fit(&spec, &curves.train.paired(&pairs)?, &[curves.power], Some(&curves), most)?,
         };
-        choice.compare(found, |best, found| given > 0 || is_better_for(best, found, |item| !SCREENED(item)));
+        // Two numbers may matter together of which neither matters alone.
+        choice.compare(curves, |best, found| requested || is_clearly_better(best, found));
+        if let Some(tables) = tables {
+            choice.compare(tables, |best, found| given > 0 || is_better_for(best, found, |item| !SCREENED(item)));
+        }
         Ok(())
     }
 
