@@ -12,7 +12,7 @@ const NOT_RUN: [(&str, &str); 4] = [
     ("gnan data fetch", "it needs the network"),
     ("gnan reproduce", "it needs the paper's data and takes hours"),
     ("--protocol paper", "it needs the paper's data and takes minutes"),
-    ("gnan selftest --full", "it takes an hour"),
+    ("gnan selftest --full", "it takes minutes"),
 ];
 
 /// Commands, whose help has examples.
