@@ -16,7 +16,7 @@ const NOT_RUN: [(&str, &str); 4] = [
 ];
 
 /// Commands, whose help has examples.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "demo",
     "train",
     "evaluate",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 19] = [
     "export",
     "inspect",
     "summary",
+    "check",
     "plan",
     "reproduce",
     "selftest",
