@@ -5,8 +5,8 @@ use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::args::GeneralArgs;
 use crate::commands::{
-    bootstrap, completions, data, demo, evaluate, explain, export, inspect, plan, plot, predict, report, reproduce,
-    selftest, summary, train,
+    bootstrap, check, completions, data, demo, evaluate, explain, export, inspect, plan, plot, predict, report,
+    reproduce, selftest, summary, train,
 };
 use crate::style;
 
@@ -62,6 +62,8 @@ pub enum Command {
     Inspect(inspect::InspectArgs),
     /// Which features of a penalised fit have a reliable effect: degrees of freedom and p-values
     Summary(summary::SummaryArgs),
+    /// Whether what a model assumes holds: residuals, calibration, knots of curves, features that cannot be told apart
+    Check(check::CheckArgs),
     /// The paper's table by its protocols, over every data set found
     Reproduce(reproduce::ReproduceArgs),
     /// Plant truths, train on what they make, and see how well they are recovered

@@ -38,6 +38,7 @@ pub mod figure;
 pub mod bands;
 pub mod model_figures;
 pub mod prediction_figures;
+pub mod check_figures;
 pub mod svg;
 pub mod png;
 pub mod page;

@@ -12,7 +12,8 @@
 //! - Data: [`Dataset`] opens files ([`ReadOptions`], [`Format`]) or [`Tables`] in memory; a [`Split`] divides it.
 //! - What is requested: a [`Spec`], made of [`SpecOption`]s. How work is done, never what comes out of it: a [`Run`].
 //! - A [`Model`] comes from [`Spec::fit`] or a file; [`Plan`] estimates what training would take.
-//! - Predictions: [`Model::predict`], judged by [`Metrics`]; [`Evaluation`] repeats all of it by a [`Protocol`].
+//! - Predictions: [`Model::predict`], judged by [`Metrics`]; [`Evaluation`] repeats all of it by a [`Protocol`];
+//!   [`ModelCheck`] tells whether what the model assumes holds.
 //! - Explanations: an [`Explainer`] gives an [`Explanation`] of a prediction, which a [`Ledger`] lists by whichever
 //!   marginal, and an [`Overview`] of the model; [`Bootstrap`] tells how far its numbers can be trusted; a [`Certificate`]
 //!   is a promise that was checked on the finished model.
@@ -23,7 +24,7 @@
 //! ```text
 //! spec (one table of options, read by all)
 //! files -> graph -> dataset -> distance -> lens -> statistics -> shape, likelihood -> model -> predict, explain -> certificate -> train, plan
-//!       -> model file -> evaluate, bootstrap                              judged by: metric, score, confidence, baseline
+//!       -> model file -> evaluate, diagnostics, bootstrap                              judged by: metric, score, confidence, baseline
 //! ```
 
 pub mod remedy;
@@ -61,6 +62,7 @@ pub mod train;
 pub mod plan;
 pub mod model_file;
 pub mod evaluate;
+pub mod diagnostics;
 pub mod bootstrap;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
@@ -69,6 +71,7 @@ pub mod internals;
 // The public interface: about fifty types, each with an example; what they are made of stands in the modules.
 pub use bootstrap::{Bootstrap, Intervals, Replicates};
 pub use dataset::{Dataset, DatasetOptions, Outcome, Split};
+pub use diagnostics::ModelCheck;
 pub use error::{Error, ErrorKind, Result};
 pub use evaluate::{Evaluation, Journal, Protocol, Search, Space};
 pub use explain::{By, Canonical, Explainer, Explanation, Importance, Ledger, Overview, Verification};

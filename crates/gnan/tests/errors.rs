@@ -16,7 +16,7 @@ fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 /// Commands of the command line that would be easy to name in a message.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "demo",
     "data",
     "plan",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 15] = [
     "bootstrap",
     "export",
     "inspect",
+    "check",
     "reproduce",
     "selftest",
     "completions",

@@ -1,6 +1,7 @@
 //! One file per command: its arguments, what it does, what it prints.
 
 pub mod bootstrap;
+pub mod check;
 pub mod completions;
 pub mod data;
 pub mod demo;
@@ -38,6 +39,7 @@ pub fn run(cli: Cli) -> Result<Completion> {
         Command::Export(args) => export::run(&args, json),
         Command::Inspect(args) => inspect::run(&args, json),
         Command::Summary(args) => summary::run(&args, json),
+        Command::Check(args) => check::run(&args, json),
         Command::Reproduce(args) => reproduce::run(&args, json),
         Command::Selftest(args) => selftest::run(&args, json),
         Command::Completions(args) => completions::run(&args),

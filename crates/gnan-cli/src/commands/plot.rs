@@ -9,6 +9,7 @@ use gnan::names::Names;
 use gnan::numbers::counted;
 use gnan::output::write_atomically;
 use gnan::{Dataset, Error, Model};
+use gnan_report::Palette;
 use gnan_report::bands::Bands;
 use gnan_report::figure::graph::NodeRole;
 use gnan_report::model_figures::{Figure, ModelFigures};
@@ -131,7 +132,8 @@ pub fn run(args: &PlotArgs, json: bool) -> Result<Completion> {
         data => of_model(args, &model, data.as_ref())?,
     };
     let chosen = choose(figures, &args.figure)?;
-    let files = write(args, &chosen)?;
+    let files =
+        write_figures(&args.output, &chosen, &args.format, args.width, args.palette.palette(), args.force.force)?;
     if json {
         print_json(&Document { files, folder: &args.output })?;
     } else {
@@ -217,19 +219,26 @@ fn choose(figures: Vec<Figure>, wanted: &[String]) -> gnan::Result<Vec<Figure>> 
 }
 
 /// Writes every figure in every format; nothing is written if one of the files may not be.
-fn write(args: &PlotArgs, figures: &[Figure]) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(&args.output).map_err(|error| Error::io(&args.output, error))?;
+pub fn write_figures(
+    folder: &Path,
+    figures: &[Figure],
+    wanted: &[Format],
+    width: u16,
+    palette: Palette,
+    force: bool,
+) -> Result<Vec<PathBuf>> {
+    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
     let mut formats: Vec<Format> = Vec::new();
-    args.format.iter().for_each(|format| formats.extend((!formats.contains(format)).then_some(*format)));
+    wanted.iter().for_each(|format| formats.extend((!formats.contains(format)).then_some(*format)));
     let files: Vec<(PathBuf, &Figure, Format)> = figures
         .iter()
         .flat_map(|figure| formats.iter().map(move |format| (figure, *format)))
-        .map(|(figure, format)| (args.output.join(format!("{}.{}", figure.name, format.extension())), figure, format))
+        .map(|(figure, format)| (folder.join(format!("{}.{}", figure.name, format.extension())), figure, format))
         .collect();
-    files.iter().try_for_each(|(path, _, _)| check_can_write(path, args.force.force))?;
+    files.iter().try_for_each(|(path, _, _)| check_can_write(path, force))?;
     working("drawing", || {
         for (path, figure, format) in &files {
-            let scene = figure.content.scene(f64::from(args.width)).with_palette(args.palette.palette());
+            let scene = figure.content.scene(f64::from(width)).with_palette(palette);
             let bytes = match format {
                 Format::Svg => scene.svg().into_bytes(),
                 Format::Html => scene.html().into_bytes(),

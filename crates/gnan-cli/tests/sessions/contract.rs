@@ -56,6 +56,7 @@ fn help_has_a_summary_groups_and_examples() {
         "export",
         "inspect",
         "summary",
+        "check",
         "completions",
     ] {
         let help = desk.works(&format!("{command} --help")).shows("Examples:").shows("General options:").stdout;

@@ -12,11 +12,11 @@ const NOT_RUN: [(&str, &str); 4] = [
     ("gnan data fetch", "it needs the network"),
     ("gnan reproduce", "it needs the paper's data and takes hours"),
     ("--protocol paper", "it needs the paper's data and takes minutes"),
-    ("gnan selftest --full", "it takes an hour"),
+    ("gnan selftest --full", "it takes minutes"),
 ];
 
 /// Commands, whose help has examples.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "demo",
     "train",
     "evaluate",
@@ -28,6 +28,7 @@ const COMMANDS: [&str; 19] = [
     "export",
     "inspect",
     "summary",
+    "check",
     "plan",
     "reproduce",
     "selftest",

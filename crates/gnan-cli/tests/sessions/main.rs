@@ -3,6 +3,7 @@
 mod bands;
 mod browser;
 mod catalogue;
+mod checks;
 mod config;
 mod constraints;
 mod contract;

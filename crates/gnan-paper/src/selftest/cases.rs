@@ -13,6 +13,9 @@ use super::planted::{Planted, PlantedFeature, PlantedRho, PlantedValue};
 /// Planted rhos are written down up to this distance; beyond it they stay what they are there.
 const LONGEST: usize = 40;
 
+/// What rhos are multiplied by for classes that are not nearly certain: log-odds have a standard deviation of about 2 then.
+const UNCERTAIN: f64 = 0.35;
+
 /// How labels are drawn from outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Labels {
@@ -51,6 +54,16 @@ impl Case {
         let mut spec = Spec::default().method(FitMethod::Gradient).rho(rho).seed(seed);
         spec.fit.epochs = self.epochs;
         if self.labels == Labels::Classes && self.planted.outputs() == 1 { spec.logits(LogitChoice::One) } else { spec }
+    }
+
+    /// The same with classes that are not nearly certain. Where they are, a few items decide how large all effects are, and a
+    /// penalised estimate is too small: the approximations behind bands are for likelihoods that are nearly normal.
+    pub fn with_uncertain_classes(mut self) -> Case {
+        if self.labels == Labels::Classes {
+            let rows = self.planted.rhos.iter_mut().flat_map(|rho| rho.near.iter_mut().chain([&mut rho.unreachable]));
+            rows.flatten().for_each(|rho| *rho *= UNCERTAIN);
+        }
+        self
     }
 
     /// All cases, the quickest first.

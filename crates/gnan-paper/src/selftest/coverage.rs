@@ -17,8 +17,6 @@ use super::cases::{Case, graph_regression, node_regression};
 use super::recovery::{feature_value, has_effect, has_own_rhos, rho_places};
 use super::{PlantedTrial, Progress, Selftest, Watch};
 
-/// Data sets simulated per case unless another number is given.
-pub const COVERAGE_DATA_SETS: usize = 20;
 /// Shares of covered points that are accepted for bands of 95 %.
 pub const ACCEPTED_COVERAGE: [f64; 2] = [0.90, 0.99];
 /// Points with less than this share of the best supported point's support are not counted.
@@ -88,10 +86,11 @@ impl CoverageVerdict {
         }
     }
 
-    fn of(coverage: f64, bias: f64) -> CoverageVerdict {
+    /// The verdict on a share of covered points, of which those between `accepted` are as they should be.
+    pub(super) fn of(coverage: f64, bias: f64, accepted: [f64; 2]) -> CoverageVerdict {
         match coverage {
-            share if share > ACCEPTED_COVERAGE[1] => CoverageVerdict::TooWide,
-            share if share >= ACCEPTED_COVERAGE[0] => CoverageVerdict::AsStated,
+            share if share > accepted[1] => CoverageVerdict::TooWide,
+            share if share >= accepted[0] => CoverageVerdict::AsStated,
             _ if bias > LARGE_BIAS => CoverageVerdict::TooLowFromBias,
             _ => CoverageVerdict::TooNarrow,
         }
@@ -186,7 +185,7 @@ fn row<'a>(case: &str, curve: &str, tallies: impl Iterator<Item = &'a Tally> + C
         coverage,
         bias,
         half_width: sum(|tally| tally.half_width) / counted,
-        verdict: CoverageVerdict::of(coverage, bias),
+        verdict: CoverageVerdict::of(coverage, bias, ACCEPTED_COVERAGE),
     }
 }
 

@@ -2,13 +2,14 @@
 //!
 //! Shape functions and a rho are planted, graphs and labels are simulated from them, a model is trained as any other,
 //! and its canonical form is compared with that of the truth. So it shows how well the curves of a
-//! model are found where the truth is known.
+//! model are found where the truth is known. [`Selftest::posterior_coverage`] counts how often the bands of penalised fits hold it.
 
 mod bootstrapped;
 mod cases;
 mod coverage;
 mod curve;
 mod planted;
+mod posterior;
 mod recovery;
 mod report;
 mod truth;
@@ -16,8 +17,9 @@ mod world;
 
 use std::ops::ControlFlow;
 
-pub use coverage::{
-    ACCEPTED_COVERAGE, BandPlace, Bands, COVERAGE_DATA_SETS, CoverageReport, CoverageRow, CoverageVerdict, Simulated,
+pub use coverage::{ACCEPTED_COVERAGE, BandPlace, Bands, CoverageReport, CoverageRow, CoverageVerdict, Simulated};
+pub use posterior::{
+    ACCEPTED_FALSE, ACCEPTED_POSTERIOR, FalseAlarms, POSTERIOR_DATA_SETS, PosteriorReport, PosteriorRow,
 };
 pub use report::{
     CaseReport, CurveRow, CurveSort, LEAST_CORRELATION, MOST_IDLE_SIZE, MOST_RELATIVE_ERROR, SelftestReport, Verdict,

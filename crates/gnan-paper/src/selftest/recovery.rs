@@ -178,6 +178,6 @@ impl Recovery<'_> {
 }
 
 /// A number per class minus its mean over the classes; a single output as it is.
-fn centred(values: &[f64], c: usize) -> f64 {
+pub(super) fn centred(values: &[f64], c: usize) -> f64 {
     if values.len() == 1 { values[0] } else { values[c] - values.iter().sum::<f64>() / values.len() as f64 }
 }

@@ -13,6 +13,7 @@ pub mod importance;
 pub mod waterfall;
 pub mod graph;
 pub mod scatter;
+pub mod point_plot;
 
 pub(crate) mod bars;
 pub(crate) mod curve_panel;

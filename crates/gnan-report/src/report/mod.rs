@@ -10,6 +10,7 @@
 //! ```
 
 mod cautions;
+mod checks;
 mod chooser;
 mod effects;
 mod examples;
@@ -26,7 +27,7 @@ use gnan::files::Task;
 use gnan::model::{Definition, TargetFamily};
 use gnan::numbers::count;
 use gnan::spec::Aspect;
-use gnan::{Dataset, Model, Result};
+use gnan::{Dataset, Model, ModelCheck, Result};
 use maud::{Markup, html};
 
 use crate::Palette;
@@ -98,6 +99,7 @@ impl Report<'_> {
             (performance::html(&judged))
             @if let Some(scatter) = performance::scatter(&judged, &definition.value_unit()) { (figures.html(scatter)) }
         };
+        let check = ModelCheck::of(self.model, self.data, &judged);
         let canonical = explainer.canonical();
         let cautions = cautions::cautions(self.model, self.data, &judged, &overview, canonical);
         let sections = [
@@ -106,6 +108,7 @@ impl Report<'_> {
             ("figures", "The whole model in figures", self.model_figures_html(&model_figures, &overview, &mut figures)),
             ("features", "Feature by feature", self.features_html(&model_figures, &overview, &mut figures)),
             ("examples", "Predictions, term by term", examples.html(self, &mut figures)),
+            ("checks", "Checks", checks::html(&check, definition, &mut figures)),
             ("care", "What to be careful about", list(&cautions)),
             ("model", "What the model is", self.model_html()),
             ("reproduce", "How to reproduce this page", reproduce::html(self)),

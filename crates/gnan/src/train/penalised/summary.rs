@@ -16,7 +16,7 @@ use crate::statistics::{BIAS_UNIT, Statistics};
 const MOST_ITEMS: usize = 2000;
 const MOST_NUMBERS: usize = 4_000_000;
 /// Most coefficients of a term, all outputs counted, that are tested: the time grows with the third power.
-const MOST_TESTED: usize = 600;
+const MOST_TESTED: usize = 1000;
 
 /// What a term contributes to items: sums of coefficients that it is made of, and how much every item has of each.
 struct TermItems {
