@@ -140,6 +140,7 @@ const ROWS: &[Row] = &[
     row("epochs", &["9"], Graphs),
     row("fit", &["penalised"], Graphs).with(&[("choose", "false")]),
     row("choose", &["false"], Graphs).with(&[("fit", "penalised")]),
+    row("level", &["2"], Graphs).with(&[("fit", "penalised"), ("choose", "false"), ("pool", "mean")]),
     row("family", &["gamma"], Numbers).with(&[("fit", "penalised"), ("choose", "false")]),
     row("patience", &["1"], Graphs).with(UNSTEADY),
     row("batch", &["7"], Graphs),
