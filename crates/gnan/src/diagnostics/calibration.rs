@@ -156,8 +156,9 @@ fn of_group(pairs: &[(f64, bool)]) -> CalibrationGroup {
         count: pairs.len(),
         predicted: pairs.iter().map(|(probability, _)| probability).sum::<f64>() / count,
         observed,
-        lower: (middle - half).max(0.0),
-        upper: (middle + half).min(1.0),
+        // At either end the interval begins or ends there, but for rounding.
+        lower: if observed == 0.0 { 0.0 } else { (middle - half).max(0.0) },
+        upper: if observed == 1.0 { 1.0 } else { (middle + half).min(1.0) },
     }
 }
 
