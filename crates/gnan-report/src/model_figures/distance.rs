@@ -89,7 +89,7 @@ impl ModelFigures<'_> {
     /// figure of effects times an influence, and for numbers.
     pub fn levels_by_distance(&self, k: usize) -> Option<Figure> {
         let feature = &self.overview.features[k];
-        if self.canonical.is_separable(k) || feature.curve.is_some() || feature.levels.is_empty() {
+        if self.canonical.is_separable(k) || feature.of_item || feature.curve.is_some() || feature.levels.is_empty() {
             return None;
         }
         let mut levels: Vec<_> = feature.levels.iter().collect();

@@ -17,13 +17,13 @@ const GRID: usize = 25;
 const TYPICAL: [f64; 2] = [0.1, 0.9];
 
 impl ModelFigures<'_> {
-    /// The effect of every feature at every distance.
+    /// The effect of every feature at every distance, but of those that sum up items.
     pub fn features_by_distance(&self) -> Figure {
         let (columns, last_apart) = self.columns();
         let mut rows = Vec::new();
         let mut panels = self.empty_panels();
         let mut continuous = false;
-        for k in &self.order {
+        for k in self.order.iter().filter(|k| !self.overview.features[**k].of_item) {
             continuous |= self.overview.features[*k].curve.is_some();
             for (name, point, support) in self.representatives(*k) {
                 rows.push(name);
@@ -60,9 +60,12 @@ impl ModelFigures<'_> {
     }
 
     /// The effect of every value of one feature at every distance; `None` for a binary one, which has one row in the
-    /// heatmap of features.
+    /// heatmap of features, and for one that sums up its item, which counts at no distance.
     pub fn value_by_distance(&self, k: usize) -> Option<Figure> {
         let feature = &self.overview.features[k];
+        if feature.of_item {
+            return None;
+        }
         let (columns, last_apart) = self.columns();
         let mut panels = self.empty_panels();
         let mut add = |point: &Point, support: Support| {

@@ -61,6 +61,7 @@ impl ModelFigures<'_> {
             one_line(&first.feature),
             one_line(&second.feature),
             match &self.overview.features[k] {
+                feature if feature.of_item && self.item_noun() == "graph" => "for the graph as a whole".to_owned(),
                 feature if feature.own_value => "for the node itself".to_owned(),
                 feature => format!("at {}", feature.anchor),
             },

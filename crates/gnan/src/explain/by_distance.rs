@@ -52,9 +52,9 @@ impl Canonical {
     }
 
     /// The effects of every level of a feature that is not [separable](Self::is_separable), or of a low, a middle and a high
-    /// number, for every shown output by every lens; none for other features.
+    /// number, for every shown output by every lens; none for other features, nor for those that sum up items.
     pub fn effects_by_distance(&self, k: usize) -> Vec<CurveByDistance> {
-        if self.is_separable(k) {
+        if self.is_separable(k) || self.definition().learned.features[k].is_of_item() {
             return Vec::new();
         }
         let outputs = self.definition().shown_names();
