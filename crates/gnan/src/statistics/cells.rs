@@ -151,8 +151,14 @@ impl SourceWeights {
 /// The units that every node has, of those that are wanted, and how much of each.
 pub(super) struct WantedUnits<'a> {
     levels: &'a Levels,
-    /// Those that are wanted, where not all of them are: those of node `j` are `units[offsets[j]..offsets[j + 1]]`.
-    some: Option<(Vec<usize>, Vec<(u32, f64)>)>,
+    /// Those that are wanted, where not all of them are.
+    some: Option<UnitLists>,
+}
+
+/// The units of node `j` and how much it has of each are `units[offsets[j]..offsets[j + 1]]`.
+struct UnitLists {
+    offsets: Vec<usize>,
+    units: Vec<(u32, f64)>,
 }
 
 impl WantedUnits<'_> {
@@ -173,13 +179,13 @@ impl WantedUnits<'_> {
                 memory.demand(each * (nodes - node) as u64, "the values that are summed up over shells")?;
             }
         }
-        Ok(WantedUnits { levels, some: Some((offsets, units)) })
+        Ok(WantedUnits { levels, some: Some(UnitLists { offsets, units }) })
     }
 
     fn each_of(&self, node: usize, mut visit: impl FnMut(u32, f64)) {
         match &self.some {
             None => self.levels.of_node(node).each(visit),
-            Some((offsets, units)) => {
+            Some(UnitLists { offsets, units }) => {
                 units[offsets[node]..offsets[node + 1]].iter().for_each(|(unit, part)| visit(*unit, *part));
             }
         }
