@@ -229,7 +229,7 @@ pub fn ending(definition: &Definition) -> String {
     format!("{epochs}, the best was {}: {}", count(record.best_epoch), record.ending())
 }
 
-/// The penalties by which features were selected, a line each; the kept one is marked.
+/// The sets of features among which was selected, a line each, with the penalties that left them; the kept one is marked.
 pub fn selection(definition: &Definition) -> Vec<String> {
     let record = &definition.record;
     let line = |step: &SelectionStep| {
@@ -239,12 +239,13 @@ pub fn selection(definition: &Definition) -> Vec<String> {
             .map(|(name, value)| format!(", {} {}", name.label(), metric(*value)))
             .unwrap_or_default();
         let kept = if step.features == definition.learned.features.len() { "  <- kept" } else { "" };
-        let features = count(step.features);
-        format!(
-            "{features} features (penalty {}): validation loss {}{metric_words}{kept}",
-            number(step.strength),
-            metric(step.valid_loss)
-        )
+        let features = counted(step.features, "feature");
+        let penalty = match definition.spec.fit.method {
+            FitMethod::Penalised => String::new(),
+            _ => format!(" (penalty {})", number(step.strength)),
+        };
+        let judge = judged_by(definition);
+        format!("{features}{penalty}: {judge} loss {}{metric_words}{kept}", metric(step.valid_loss))
     };
     let mut lines: Vec<String> = record.selection.iter().map(line).collect();
     if !record.removed.is_empty() {

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 
 use faer::Mat;
 use gnan::internals::likelihood::{
-    Block, Design, DualProblem, Family, Observed, PenalisedEstimate, PenalisedProblem, fit, fit_dual, left_out_losses,
+    Block, Design, DualProblem, Family, Observed, Omission, PenalisedEstimate, PenalisedProblem, fit, fit_dual,
+    left_out_losses,
 };
 use gnan::internals::random::Stream;
 
@@ -402,6 +403,41 @@ fn estimates_are_those_of_the_dense_formulas() {
         }
         // Freedom lies between that of the intercepts and all coefficients.
         assert!(found.freedom > 1.0 && found.freedom < (COLUMNS * family.outputs()) as f64);
+    }
+}
+
+/// The marginal likelihood of a normal quantity with some coefficients only is
+/// `L(0) + 1/2 g' H^-1 g + 1/2 log |S| - 1/2 log |H|` and constants, with the gradient and curvature of these coefficients at 0.
+#[test]
+fn what_is_left_out_takes_from_the_marginal_likelihood_what_a_model_without_it_lacks() {
+    for seed in 0..3 {
+        let world = World::new(seed, Family::Gaussian, 90);
+        let (found, _) = world.fit();
+        let penalty = world.penalty(&found.lambdas);
+        let (gradient, curvature, _) = world.derivatives(&[0.0; COLUMNS], &penalty, found.variance, None);
+        let part = |matrix: &Matrix, kept: &[usize]| -> Matrix {
+            kept.iter().map(|i| kept.iter().map(|j| matrix[*i][*j]).collect()).collect()
+        };
+        let marginal = |kept: &[usize]| {
+            let (log_curvature, inverted) = inverse(&part(&curvature, kept));
+            let products = (0..kept.len()).flat_map(|i| (0..kept.len()).map(move |j| (i, j)));
+            let form: f64 = products.map(|(i, j)| gradient[kept[i]] * inverted[i][j] * gradient[kept[j]]).sum();
+            let log_penalty = if kept.len() > 1 { inverse(&part(&penalty, &kept[1..])).0 } else { 0.0 };
+            0.5 * (form + log_penalty - log_curvature)
+        };
+        let all: Vec<usize> = (0..COLUMNS).collect();
+        let without_curves: Vec<usize> = [0].into_iter().chain(11..COLUMNS).collect();
+        let without_table: Vec<usize> = (0..11).collect();
+        let blocks = world.blocks();
+        let mut omission = Omission::new(&found, &blocks, COLUMNS);
+        let close = |loss: f64, expected: f64| {
+            assert!((loss - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{seed}: {loss} {expected}");
+        };
+        close(omission.next([1]).loss, marginal(&all) - marginal(&without_table));
+        let curves = omission.next([0]);
+        close(curves.loss, marginal(&all) - marginal(&without_curves));
+        omission.leave_out(curves);
+        close(omission.next([1]).loss, marginal(&without_curves) - marginal(&[0]));
     }
 }
 

@@ -12,7 +12,7 @@ use gnan::explain::FeatureValue;
 use gnan::files::{Column, Values};
 use gnan::internals::random::Stream;
 use gnan::model::Ended;
-use gnan::spec::{FamilyChoice, FitMethod, RhoChoice};
+use gnan::spec::{FamilyChoice, FitMethod, LevelChoice, RhoChoice};
 use gnan::{Dataset, DatasetOptions, Metric, Model, Outcome, Run, Spec};
 
 fn penalised() -> Spec {
@@ -188,10 +188,15 @@ fn threads_and_seeds_change_no_byte_of_the_parameters() {
 
 #[test]
 fn what_a_penalised_fit_does_not_have_is_refused() {
+    let mut named_pair = penalised();
+    named_pair.model.feature_pair = vec!["a,b".parse().unwrap()];
+    let mut first_level = penalised().feature_pairs(3);
+    first_level.fit.level = LevelChoice::One;
     for (spec, word) in [
         (penalised().rho(RhoChoice::Shared), "distance function for all features"),
         (penalised().readout(true), "readout"),
-        (penalised().feature_pairs(3), "feature pairs"),
+        (named_pair, "feature pairs"),
+        (first_level, "first level"),
         (penalised().rho_monotone(true), "rules for distance functions"),
         (penalised().shell_sample(8), "samples of shells"),
         (penalised().batch(16), "mini-batches"),

@@ -162,8 +162,13 @@ impl Report<'_> {
         ]);
         let certificates: Vec<String> =
             self.model.check_certificates().iter().map(|found| one_line(&found.sentence())).collect();
+        let selection = words::selection(definition);
         html! {
             (facts)
+            @if !selection.is_empty() {
+                p { "Features were selected:" }
+                (list(&selection))
+            }
             @if !certificates.is_empty() {
                 p {
                     "Constraints of this model, verified on its exact curves when this page was written "

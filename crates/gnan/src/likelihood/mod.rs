@@ -8,7 +8,8 @@
 //! [`Design`] is `X`, a [`Block`] says which coefficients have which penalties `S_j`, a [`Family`] is the likelihood of what is [`Observed`], and
 //! [`fit`] alternates Newton steps in `b` with generalised Fellner-Schall updates of the lambdas (Wood and Fasiolo 2017). The
 //! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot); a
-//! [`wald_test`] compares sums of them with 0. Nothing here knows what the coefficients mean.
+//! [`wald_test`] compares sums of them with 0, and an [`Omission`] is what
+//! the marginal likelihood loses without some of them. Nothing here knows what the coefficients mean.
 
 mod chi_squared;
 mod design;
@@ -19,6 +20,7 @@ mod left_out;
 mod matrix;
 mod newton;
 mod observed;
+mod omission;
 mod penalty;
 mod shared_curve;
 mod special_functions;
@@ -32,6 +34,7 @@ pub use left_out::left_out_losses;
 pub use matrix::InverseRoot;
 pub use newton::{Iteration, PenalisedEstimate, PenalisedProblem, fit};
 pub use observed::Observed;
+pub use omission::{NextOmission, Omission};
 pub use penalty::{Block, CellPlace};
 pub use shared_curve::fit_shared_curve;
 pub use wald::{WaldTest, wald_test};

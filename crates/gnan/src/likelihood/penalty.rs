@@ -196,6 +196,14 @@ impl Block {
         (self.spectra.iter().map(trace).collect(), positive().map(|(_, sum)| sum.ln()).sum(), positive().count())
     }
 
+    /// `log |S|` of one group, however weak some penalties are beside others: every direction of it must be penalised.
+    pub fn log_determinant(&self, lambdas: &[f64]) -> f64 {
+        let held = |at: usize| self.held.as_ref().map_or(0.0, |(_, spectrum)| spectrum[at]);
+        let free =
+            |at: usize| lambdas.iter().zip(&self.spectra).map(|(lambda, values)| lambda * values[at]).sum::<f64>();
+        (0..self.size).map(|at| (free(at) + held(at)).ln()).sum()
+    }
+
     /// `sum over groups of tr(M S_j)` for every penalty, given the entries of `M` in a group.
     pub fn traces(&self, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let mut traces = vec![0.0; self.penalties.len()];

@@ -177,14 +177,14 @@ pub struct PairRank {
     pub score: f64,
 }
 
-/// A set of features on the path over strengths of the group penalty.
+/// A set of features on the path over strengths of the group penalty, or of those that a penalised fit still had.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SelectionStep {
-    /// The strength that left them.
+    /// The strength that left them; 0 in a penalised fit.
     pub strength: f64,
     /// How many they are.
     pub features: usize,
-    /// The validation loss of a model of these features alone.
+    /// The validation loss of a model of these features alone; of a penalised fit that of items that were left out.
     pub valid_loss: f64,
     /// Its chief metric on the validation items.
     pub metric: Option<(Metric, f64)>,

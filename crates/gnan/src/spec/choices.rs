@@ -196,7 +196,8 @@ impl ShapeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Selection {
-    /// Those that a path over strengths of a group penalty shows to be of no use on validation items.
+    /// Those that the marginal likelihood shrinks to nothing, in a penalised fit; else those that a path over strengths of a group
+    /// penalty shows to be of no use on validation items.
     Path,
     /// Those that a group penalty of this strength switches off.
     Strength(f64),

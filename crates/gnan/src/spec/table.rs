@@ -272,8 +272,8 @@ options! {
         /// Scale the distance function by the square root of the usual number of nodes at each distance, so that large
         /// shells are as easy to learn from as single nodes
         "scale-shells" scale_shells: bool = false, Form::Switch, "true|false" => tried;
-        /// Remove features that are of no use: a path over strengths of a penalty, judged on validation items; with a number,
-        /// that strength alone
+        /// Remove features that are of no use: in a penalised fit those whose effects the marginal likelihood shrinks to nothing, else
+        /// by a path over strengths of a penalty, judged on validation items; with a number, that strength alone
         "select" select: Option<Selection> = None, Form::OneOr("path"), "X",
             must |select| !matches!(select, Some(Selection::Strength(x)) if !(*x > 0.0 && x.is_finite())),
             "it must be above 0; leave the number out for a path" => tried;

@@ -9,7 +9,8 @@ use crate::numbers::counted;
 use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
 use crate::spec::{
-    BinChoice, FamilyChoice, FeatureRules, FitMethod, LogitChoice, Loss, OPTIONS, RhoChoice, Spec, TaskChoice,
+    BinChoice, FamilyChoice, FeatureRules, FitMethod, LevelChoice, LogitChoice, Loss, OPTIONS, RhoChoice, Selection,
+    Spec, TaskChoice,
 };
 
 /// Why options of gradient descent change nothing about a penalised fit.
@@ -54,6 +55,14 @@ impl Spec {
             return Ok(());
         }
         let (model, usual) = (&self.model, Spec::default());
+        if let Some(Selection::Strength(_)) = model.select {
+            let path = Remedy::Set("select", Selection::Path.to_string()).to("let the marginal likelihood decide");
+            let gradient = Remedy::Set("fit", FitMethod::Gradient.to_string()).to("switch features off by a strength");
+            return match self.fit.family {
+                FamilyChoice::Auto => refuse("a penalised fit has no strength of selection", [path, gradient]),
+                _ => refuse("a penalised fit has no strength of selection", path),
+            };
+        }
         let absent = [
             (
                 "rho",
@@ -65,9 +74,13 @@ impl Spec {
             ("constrain", !model.constrain.is_empty(), "rules for features"),
             ("rho-monotone", model.rho_monotone, "rules for distance functions"),
             ("readout", model.readout, "readout functions"),
-            ("feature-pair", !model.feature_pair.is_empty(), "feature pairs"),
+            ("feature-pair", !model.feature_pair.is_empty(), "feature pairs by name"),
+            (
+                "feature-pairs",
+                model.feature_pairs > 0 && self.fit.level == LevelChoice::One,
+                "feature pairs of the first level",
+            ),
             ("scale-shells", model.scale_shells, "scaled shells"),
-            ("select", model.select.is_some(), "a path of fewer and fewer features"),
             ("shape", model.shape == Some(ShapeKind::Network), "networks"),
             ("rho-shape", model.rho_shape == Some(ShapeKind::Network), "networks"),
             ("shell-sample", self.statistics.shell_sample.is_some(), "samples of shells"),

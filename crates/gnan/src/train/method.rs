@@ -1,6 +1,7 @@
 //! Which way a model is fitted, where that is left open: by penalised likelihood wherever that has all that is requested and is
 //! not too large, or a family of targets is requested, else by gradient descent.
 
+use super::penalised::PenalisedSize;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::spec::{FamilyChoice, FitMethod, Spec};
@@ -38,11 +39,14 @@ impl Spec {
         let usual = Spec::default();
         let is_chosen = |name: &&str| self.get(name) != usual.get(name);
         let penalised = self.clone().method(FitMethod::Penalised);
+        // Where items are weighed, no feature has strengths of its own that could remove it.
+        let selects = |size: PenalisedSize| self.model.select.is_none() || !size.dual;
+        let fits = |size: PenalisedSize| size.fits && selects(size);
         let possible = train.links().is_none()
             && !OF_GRADIENT_DESCENT.iter().any(is_chosen)
             && penalised.check().is_ok()
             && !train.is_empty()
-            && penalised.penalised_size(train).fits;
+            && fits(penalised.penalised_size(train));
         Ok(if possible { penalised } else { self.clone().method(FitMethod::Gradient) })
     }
 }

@@ -4,6 +4,8 @@
 //! strength some features are switched off exactly. Every set of features that survives is then fitted again, without the
 //! penalty and without the others, and judged on validation items; the smallest set that does about as well as the best is
 //! kept. A kept model does not know the other features at all: new data need not have them.
+//!
+//! This is what gradient descent does; in a penalised fit the marginal likelihood decides: see [`penalised`](super::penalised).
 
 use super::check::refuse;
 use super::fit::FitItems;
@@ -98,8 +100,6 @@ impl Spec {
     /// Refuses what selection cannot be combined with; else the one resolution of the specification.
     fn check_selection(&self, train: &Dataset, valid: &Dataset) -> Result<ResolvedSpec> {
         let mut resolutions = self.resolutions(train)?;
-        let distances = &self.distances;
-        let named = self.model.constrain.len() + distances.rho_group.len() + distances.ruled_features().count();
         if resolutions.len() > 1 {
             return refuse(
                 "a path of features for several models at once",
@@ -118,12 +118,7 @@ impl Spec {
                 Remedy::LeaveOut(option).to("select features first"),
             );
         }
-        if named > 0 {
-            return refuse(
-                "rules, constraints and groups name features that selection may remove",
-                "select first, then train on what is left with the rules",
-            );
-        }
+        self.check_selected_names()?;
         if valid.is_empty() {
             return refuse(
                 "there is nothing to validate the features on",
@@ -131,6 +126,18 @@ impl Spec {
             );
         }
         Ok(resolutions.remove(0))
+    }
+
+    /// Refuses options that name features where some may be removed.
+    pub(super) fn check_selected_names(&self) -> Result<()> {
+        let distances = &self.distances;
+        match self.model.constrain.len() + distances.rho_group.len() + distances.ruled_features().count() {
+            0 => Ok(()),
+            _ => refuse(
+                "rules, constraints and groups name features that selection may remove",
+                "select first, then train on what is left with the rules",
+            ),
+        }
     }
 }
 

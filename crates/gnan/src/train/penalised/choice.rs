@@ -66,10 +66,8 @@ impl Spec {
         let best = fit(&first, train, &SPREAD_POWERS, None, None)?.expect("what is requested has no limit");
         let mut choice = ComparedFits { tried: vec![(words(&first), best.mean_left_out())], best };
         if choice.best.dual {
-            return match self.fit.level {
-                LevelChoice::Two => refuse_second("has more coefficients than items"),
-                _ => Ok(choice),
-            };
+            let refused = self.wants_second_level();
+            return if refused { refuse_second("has more coefficients than items") } else { Ok(choice) };
         }
         if !self.fit.choose {
             self.try_second_level(&mut choice, &mut fit)?;
@@ -95,9 +93,14 @@ impl Spec {
         Ok(choice)
     }
 
+    /// Whether a second level is requested.
+    fn wants_second_level(&self) -> bool {
+        self.fit.level == LevelChoice::Two || self.model.feature_pairs > 0
+    }
+
     /// Fits the second level on top of the best, first curves, then tables over two numbers.
     fn try_second_level(&self, choice: &mut ComparedFits, fit: &mut CandidateFitter<'_>) -> Result<()> {
-        let requested = self.fit.level == LevelChoice::Two;
+        let requested = self.wants_second_level();
         if self.fit.level == LevelChoice::One || (!requested && !self.fit.choose) {
             return Ok(());
         }

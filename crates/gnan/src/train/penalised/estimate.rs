@@ -118,6 +118,41 @@ impl CandidateFit {
         known: Option<&Statistics>,
         monitor: &mut IterationMonitor<'_>,
     ) -> Result<Option<CandidateFit>> {
+        let start = like.map(|like| like.strengths(|_| true)).unwrap_or_default();
+        CandidateFit::with_start(spec, train, powers, most, &start, known, monitor)
+    }
+
+    /// The same features but those that are not kept, with the same power of the spread and the smoothness of before.
+    pub(super) fn without_features(
+        &self,
+        kept: &[bool],
+        monitor: &mut IterationMonitor<'_>,
+    ) -> Result<Option<CandidateFit>> {
+        let start = self.strengths(|feature| feature.is_none_or(|k| kept[k]));
+        let train = self.train.with_features(kept);
+        CandidateFit::with_start(self.spec.clone(), train, &[self.power], None, &start, None, monitor)
+    }
+
+    /// The strengths of the penalties of the blocks of some features (`None`: the structure), by part.
+    fn strengths(&self, kept: impl Fn(Option<usize>) -> bool) -> Vec<Vec<Vec<f64>>> {
+        let groups = &self.columns.map.groups;
+        let of_part = |part: &PartEstimate| {
+            let lambdas = part.primal.iter().flat_map(|estimate| groups.iter().zip(&estimate.lambdas));
+            lambdas.filter(|(group, _)| kept(group.feature)).map(|(_, lambdas)| lambdas.clone()).collect()
+        };
+        self.found.iter().map(of_part).collect()
+    }
+
+    /// Fits a candidate, starting with these strengths of the penalties of its first blocks, by part.
+    fn with_start(
+        spec: Spec,
+        train: Dataset,
+        powers: &[f64],
+        most: Option<usize>,
+        start: &[Vec<Vec<f64>>],
+        known: Option<&Statistics>,
+        monitor: &mut IterationMonitor<'_>,
+    ) -> Result<Option<CandidateFit>> {
         let mut resolutions = spec.resolutions(&train)?;
         let resolved = resolutions.pop().expect("a penalised fit has one resolution");
         let outcome = resolved.outcome;
@@ -149,7 +184,7 @@ impl CandidateFit {
         for power in powers {
             let fitted = match dual {
                 true => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
-                false => fit_all(&design, &columns, &parts, *power, like, &mut watch),
+                false => fit_all(&design, &columns, &parts, *power, start, &mut watch),
             };
             let Some(fitted) = fitted else { continue };
             let loss = |fitted: &PowerFit| fitted.left_out.iter().sum::<f64>();
@@ -200,14 +235,13 @@ fn fit_all(
     columns: &Columns,
     parts: &[TargetPart],
     power: f64,
-    like: Option<&CandidateFit>,
+    start: &[Vec<Vec<f64>>],
     monitor: &mut IterationMonitor<'_>,
 ) -> Option<PowerFit> {
     let (scaled, factors) = scaled_design(design, columns, power);
     let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
     let mut losses = vec![0.0; design.rows()];
     for (place, part) in parts.iter().enumerate() {
-        let start = like.and_then(|like| like.found.get(place)?.primal.as_ref());
         let problem = PenalisedProblem {
             design: &scaled,
             blocks: &columns.blocks,
@@ -216,7 +250,7 @@ fn fit_all(
             weights: &part.weights,
             offset: part.offset(),
         };
-        let estimate = fit(problem, start.map(|start| &start.lambdas[..]), monitor)?;
+        let estimate = fit(problem, start.get(place).map(|start| &start[..]), monitor)?;
         all.marginal += estimate.marginal;
         all.converged &= estimate.converged;
         let own = left_out_losses(&problem, &estimate);

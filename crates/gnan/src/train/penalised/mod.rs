@@ -3,7 +3,7 @@
 //! Where every level of a feature (or knot of a number) has a distance function of its own, the model is linear in its effects:
 //! one effect per value and distance. These are the coefficients of a [`likelihood`](crate::likelihood) problem ([`columns`]), whose
 //! [`estimate`] has neither a seed nor a step size and needs no validation items. [`choice`] compares what a specification leaves
-//! open, the [second level](second_level) included; [`parameters`] makes a model of the best, [`posterior`] keeps how sure it is, and [`summary`] tests its terms.
+//! open, the [second level](second_level) included, [`selection`] removes features where that is requested; [`parameters`] makes a model of the best, [`posterior`] keeps how sure it is, and [`summary`] tests its terms.
 
 mod choice;
 mod columns;
@@ -11,10 +11,12 @@ mod estimate;
 mod parameters;
 mod posterior;
 mod second_level;
+mod selection;
 mod size;
 mod summary;
 mod targets;
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use super::fit::FitItems;
@@ -23,11 +25,13 @@ use super::report::{EpochReport, Fitted, Monitor};
 use super::setup::Setup;
 use crate::dataset::Dataset;
 use crate::error::Result;
+use crate::likelihood::Iteration;
 use crate::model::{Ended, ItemSplit, Model, TargetFamily};
 use crate::spec::Spec;
 use choice::ComparedFits;
 use estimate::PartEstimate;
 use posterior::{keep_posterior, posterior};
+use selection::SelectedFit;
 pub use size::PenalisedSize;
 use summary::SummaryInput;
 
@@ -35,9 +39,12 @@ impl Spec {
     /// Fits by penalised likelihood.
     pub(super) fn fit_penalised(&self, items: FitItems<'_>, monitor: &mut Monitor<'_>) -> Result<Fitted> {
         let FitItems { train, valid, .. } = items;
-        let mut interrupted = false;
+        if self.model.select.is_some() {
+            self.check_selected_names()?;
+        }
+        let interrupted = Cell::new(false);
         let mut history = Vec::new();
-        let choice = self.compared(train, &mut |candidate, iteration| {
+        let mut watch = |candidate: &str, iteration: &Iteration| {
             let loss = -iteration.value / train.len().max(1) as f64;
             history.push((history.len() + 1, loss, loss));
             let report = EpochReport {
@@ -49,12 +56,19 @@ impl Spec {
                 best_epoch: iteration.number,
                 metric: None,
             };
-            interrupted |= monitor(&report).is_break() || train.run().cancel.is_cancelled();
-            if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
+            interrupted.set(interrupted.get() || monitor(&report).is_break() || train.run().cancel.is_cancelled());
+            if interrupted.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let choice = self.compared(train, &mut watch)?;
         let chosen = choice.chosen();
         let ComparedFits { mut best, tried } = choice;
-        let ended = match (interrupted, best.converged) {
+        let with_all = best.train.clone();
+        let (mut selection, mut removed) = (Vec::new(), Vec::new());
+        if self.model.select.is_some() && !interrupted.get() {
+            let selected = best.selected(&mut |iteration| watch("selection", iteration))?;
+            SelectedFit { fit: best, steps: selection, removed } = selected;
+        }
+        let ended = match (interrupted.get(), best.converged) {
             (true, _) => Ended::Interrupted,
             (false, true) => Ended::Converged,
             (false, false) => Ended::Epochs,
@@ -80,6 +94,7 @@ impl Spec {
             (record.epochs, record.best_epoch, record.ended) = (iterations, iterations, ended);
             record.history = history;
             record.summary = summary;
+            (record.selection, record.removed) = (selection, removed);
             if bounded > 0 {
                 record.bounded_items = bounded;
                 record.items_checksum = described.labelled().items_checksum();
@@ -91,8 +106,8 @@ impl Spec {
                 record.tried = tried.clone();
             }
         });
-        let valid = described.view_of(valid);
-        Ok(Fitted { ended, model, valid_loss, train: described, valid, tried, chosen })
+        let (train, valid) = (with_all.view_of(&described), with_all.view_of(valid));
+        Ok(Fitted { ended, model, valid_loss, train, valid, tried, chosen })
     }
 }
 
