@@ -121,6 +121,21 @@ fn lost_cells(codes: &[u32], values: &[f64], noun: &str) -> Option<String> {
 }
 
 impl Feature {
+    /// A feature of which nothing else is known.
+    pub(crate) fn new(name: String, kind: Kind, values: Values) -> Feature {
+        Feature {
+            name,
+            kind,
+            unit: None,
+            values,
+            description: None,
+            pair: None,
+            statistic: None,
+            date_order: None,
+            own_only: false,
+        }
+    }
+
     /// Makes features of columns: detects kinds that are not declared and fuses one-hot codes, or those of the features that
     /// a model knows.
     pub fn from_columns(columns: Vec<Column>, known: Option<&[KnownFeature]>) -> Result<Vec<Feature>> {
@@ -157,17 +172,7 @@ impl Feature {
             (Kind::Continuous, numbers) => Values::Numbers(dense(numbers)),
             (Kind::Binary | Kind::Sparse, numbers) => sparse(numbers),
         };
-        Ok(Feature {
-            name,
-            kind,
-            unit,
-            values,
-            description: None,
-            pair: None,
-            statistic: None,
-            date_order,
-            own_only: false,
-        })
+        Ok(Feature { unit, date_order, ..Feature::new(name, kind, values) })
     }
 
     /// The same values understood as another kind, as far as that makes sense.
@@ -330,10 +335,7 @@ fn fuse(features: Vec<Feature>, groups: BTreeMap<String, Vec<usize>>, accept: im
         let levels = members.iter().filter_map(|k| prefix_and_level(&features[*k].name)).map(|(_, l)| l.to_owned());
         let values = Values::Categories { codes, levels: levels.collect() };
         members.iter().for_each(|member| dropped[*member] = true);
-        let kind = Kind::Categorical;
-        let (unit, description, pair, statistic, date_order) = (None, None, None, None, None);
-        let fused_feature =
-            Feature { name, kind, unit, values, description, pair, statistic, date_order, own_only: false };
+        let fused_feature = Feature::new(name, Kind::Categorical, values);
         fused.insert(members[0], fused_feature);
     }
     let keep = features.into_iter().enumerate();

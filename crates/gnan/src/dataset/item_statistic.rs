@@ -84,17 +84,8 @@ impl ItemStatistic {
 
     /// The feature with these values of all nodes.
     pub(crate) fn with_values(self, values: Vec<f64>) -> Feature {
-        Feature {
-            name: self.feature_name(),
-            kind: Kind::Continuous,
-            unit: None,
-            values: Values::Numbers(values),
-            description: None,
-            pair: None,
-            statistic: Some(self),
-            date_order: None,
-            own_only: false,
-        }
+        let feature = Feature::new(self.feature_name(), Kind::Continuous, Values::Numbers(values));
+        Feature { statistic: Some(self), ..feature }
     }
 }
 

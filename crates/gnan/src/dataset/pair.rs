@@ -203,17 +203,8 @@ impl FeaturePair {
             levels.push(FeaturePair::cell_name(&name(&names[0], bins[0]), &name(&names[1], bins[1])));
         }
         let codes = cells.into_iter().map(|cell| codes[cell]).collect();
-        Ok(Feature {
-            name: self.feature_name(),
-            kind: Kind::Categorical,
-            unit: None,
-            values: Values::Categories { codes, levels },
-            description: None,
-            pair: Some(self.clone()),
-            statistic: None,
-            date_order: None,
-            own_only: false,
-        })
+        let values = Values::Categories { codes, levels };
+        Ok(Feature { pair: Some(self.clone()), ..Feature::new(self.feature_name(), Kind::Categorical, values) })
     }
 }
 

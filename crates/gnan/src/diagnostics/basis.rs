@@ -95,7 +95,10 @@ impl BasisCheck {
                 (0..DISTANCES).filter(|distance| schema.reach_within(definition.reach()).includes(Some(*distance)));
             for distance in own {
                 let at = along(data, &items, &features[k], distance);
-                let name = format!("{} at distance {distance}", schema.name);
+                let name = match schema.is_of_item() {
+                    true => schema.name.clone(),
+                    false => format!("{} at distance {distance}", schema.name),
+                };
                 let Some(found) = k_index(&at, &residuals, &name) else { continue };
                 let (coefficients, edf) = fitted(Some(k));
                 let knots = schema.effect_knots.as_ref().map(|knots| knots.at.len());

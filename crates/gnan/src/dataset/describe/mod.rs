@@ -78,17 +78,9 @@ impl Dataset {
         }
         // A lone node labelled "rare" is not what is too rare.
         words.iter_mut().filter(|word| *word == RARE).for_each(|word| word.push_str(" (label)"));
-        Ok(Feature {
-            name: description.feature_name(),
-            kind: Kind::Categorical,
-            unit: None,
-            values: categories(words),
-            description: Some(NodeDescription { label: label.map(|label| label.name.clone()), ..description.clone() }),
-            pair: None,
-            statistic: None,
-            date_order: None,
-            own_only: false,
-        })
+        let described = NodeDescription { label: label.map(|label| label.name.clone()), ..description.clone() };
+        let feature = Feature::new(description.feature_name(), Kind::Categorical, categories(words));
+        Ok(Feature { description: Some(described), ..feature })
     }
 
     /// The feature that says what each node is. A model names it: which one is chosen depends on the data.

@@ -209,17 +209,7 @@ pub(super) fn check_names(features: &[Feature]) -> Result<()> {
 }
 
 fn own_feature(name: String, kind: Kind, unit: Option<String>, values: Values) -> Feature {
-    Feature {
-        name,
-        kind,
-        unit,
-        values,
-        description: None,
-        pair: None,
-        statistic: None,
-        date_order: None,
-        own_only: true,
-    }
+    Feature { unit, own_only: true, ..Feature::new(name, kind, values) }
 }
 
 /// Whether nodes list a feature of this kind only where they have it.

@@ -105,15 +105,9 @@ fn pair_features_of(feature: &Feature, incidence: &Incidence<'_>) -> Vec<Feature
     let named = names(&feature.name, feature.kind).into_iter().zip(values);
     named
         .map(|((name, kind), values)| Feature {
-            kind,
             unit: combined_unit(&name, feature.unit.as_deref()),
-            name,
-            values,
             description: feature.description.clone(),
-            pair: None,
-            date_order: None,
-            statistic: None,
-            own_only: false,
+            ..Feature::new(name, kind, values)
         })
         .collect()
 }
@@ -158,9 +152,7 @@ mod tests {
 
     fn of_pairs(kind: Kind, values: Values, pairs: &[[u32; 2]]) -> Vec<(String, Kind, Values)> {
         let nodes = values.len();
-        let (name, unit, description, pair) = ("x".to_owned(), None, None, None);
-        let (statistic, date_order, own_only) = (None, None, false);
-        let feature = Feature { name, kind, unit, values, description, pair, statistic, date_order, own_only };
+        let feature = Feature::new("x".to_owned(), kind, values);
         let found = pair_features(&[feature], &Incidence::new(pairs, nodes));
         found.into_iter().map(|feature| (feature.name, feature.kind, feature.values)).collect()
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::estimate::{CandidateFit, IterationMonitor, SPREAD_POWERS};
 use super::second_level::{PAIRS, SCREENED};
 use crate::dataset::Dataset;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Kind, Task};
 use crate::remedy::Remedy;
 use crate::spec::{Aspect, LevelChoice, NodeDescription, PoolChoice, Spec};
@@ -56,7 +56,12 @@ impl Spec {
                 };
                 let watch: &mut IterationMonitor<'_> = &mut watch;
                 let fitted =
-                    CandidateFit::new(spec.clone(), train.clone(), powers, most, like, known.as_deref(), watch)?;
+                    CandidateFit::new(spec.clone(), train.clone(), powers, most, like, known.as_deref(), watch);
+                // What is only tried is left out where there is no memory for it.
+                let fitted = match fitted {
+                    Err(error) if most.is_some() && error.kind() == ErrorKind::Limit => None,
+                    fitted => fitted?,
+                };
                 if let Some(fitted) = &fitted {
                     known = Some(Arc::clone(&fitted.setup.statistics));
                 }
@@ -116,7 +121,11 @@ impl Spec {
             }
             spec.distances.pool = PoolChoice::Both;
         }
-        let Some(train) = spec.summed_up(&best.train)? else {
+        let summed_up = match spec.summed_up(&best.train) {
+            Err(error) if !requested && error.kind() == ErrorKind::Limit => None,
+            found => found?,
+        };
+        let Some(train) = summed_up else {
             return if requested {
                 refuse_second("has no numbers that sum up items, or too many nodes")
             } else {

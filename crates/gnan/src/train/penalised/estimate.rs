@@ -14,6 +14,7 @@ use super::columns::Columns;
 use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::files::Task;
 use crate::likelihood::{
     Design, DualEstimate, DualProblem, Iteration, Observed, PenalisedEstimate, PenalisedProblem, dual_bytes, fit,
     fit_dual, fit_shared_curve, left_out_losses,
@@ -153,6 +154,11 @@ impl CandidateFit {
         known: Option<&Statistics>,
         monitor: &mut IterationMonitor<'_>,
     ) -> Result<Option<CandidateFit>> {
+        // What is only tried is not even summed up where it is far too large.
+        let size = spec.penalised_size(&train);
+        if most.is_some_and(|most| size.columns * size.outputs > 2 * most) {
+            return Ok(None);
+        }
         let mut resolutions = spec.resolutions(&train)?;
         let resolved = resolutions.pop().expect("a penalised fit has one resolution");
         let outcome = resolved.outcome;
@@ -444,7 +450,7 @@ impl Spec {
             }
         }
         let slots = self.distances.hop_cap.map_or(USUAL_SLOTS, |cap| USUAL_SLOTS.min(cap.saturating_add(1)));
-        let cells = ((values * slots).min(train.node_count()) + cells_of_pairs) as u64 * train.len() as u64;
+        let cells = most_cells(train, (features.len(), values), slots) + (cells_of_pairs * train.len()) as u64;
         train.run().memory.demand(BYTES_PER_CELL * cells, "what every item has of every value at every distance")?;
         let names = train.features().iter().map(|feature| feature.name.as_str());
         let request = StatisticsRequest::of(self, Rho::PerFeature, names);
@@ -453,6 +459,20 @@ impl Spec {
         }
         Ok(Arc::new(Statistics::in_cells(train, levels, request)?))
     }
+}
+
+/// The most cells that items can have of so many features with so many values in all, at so many distances. A graph has no more values
+/// than its nodes have, each at no more distances than it has nodes.
+fn most_cells(train: &Dataset, (features, values): (usize, usize), slots: usize) -> u64 {
+    let of_item = |item: &u32| match train.task() {
+        Task::Node => (values * slots).min(train.node_count()),
+        Task::Graph => {
+            let nodes = train.nodes_of(*item as usize).len();
+            // A number is between two knots.
+            values.min(2 * features * nodes) * slots.min(nodes)
+        }
+    };
+    train.items().iter().map(|item| of_item(item) as u64).sum()
 }
 
 /// Refuses more coefficients than can be fitted in sensible time.
@@ -471,4 +491,18 @@ fn check_coefficients(count: usize, train: &Dataset) -> Result<()> {
             .with_remedy([gradient, Remedy::Set("hop-cap", "0".to_owned()).to("use the features of node pairs alone")]),
         false => Error::limit(message).with_remedy(gradient),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many values there are in all, a small graph has few of them: many small graphs are not refused.
+    #[test]
+    fn small_graphs_have_few_cells() {
+        let data = Dataset::open("solubility").unwrap();
+        let nodes = data.node_count() as u64;
+        assert!(most_cells(&data, (2, 1_000_000), 12) <= 4 * 12 * nodes);
+        assert_eq!(most_cells(&data, (1, 1), 1), data.len() as u64);
+    }
 }

@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::estimate::is_dual;
 use crate::dataset::{Dataset, Outcome};
 use crate::files::Task;
+use crate::lens::Reach;
 use crate::likelihood::{Design, dual_bytes};
-use crate::model::FAR;
+use crate::model::{FAR, FeatureSchema};
 use crate::spec::{MOST_PAIRS_PER_FEATURE, Spec};
 use crate::train::setup::learn_features;
 
@@ -46,11 +47,12 @@ impl Spec {
             None => FAR + 2,
         };
         let features = learn_features(&penalised, penalised.resolved_shape(), train);
-        let of_features: usize = features
-            .iter()
-            .map(|feature| feature.value_count() * slots(feature.reach.and_then(|reach| reach.to)))
-            .sum();
-        let columns = 1 + (of_features + slots(None)) * lenses;
+        // Own values count by one lens.
+        let of_feature = |feature: &FeatureSchema| match feature.reach {
+            Some(Reach::OWN) => feature.value_count(),
+            reach => feature.value_count() * slots(reach.and_then(|reach| reach.to)) * lenses,
+        };
+        let columns = 1 + features.iter().map(of_feature).sum::<usize>() + slots(None) * lenses;
         let outputs = match train.outcome() {
             Ok(Outcome::Multiclass) => train.targets()[0].classes.as_ref().map_or(1, Vec::len),
             _ => 1,
