@@ -135,7 +135,11 @@ impl Spec {
         let like = (spec.distances.pool == best.spec.distances.pool).then_some(best);
         let Some(curves) = fit(&spec, &train, &[best.power], like, most)? else { return Ok(()) };
         let given = self.model.feature_pairs;
-        let pairs = spec.best_pairs(&curves, if given > 0 { given } else { PAIRS })?;
+        let most_pairs = match given {
+            0 if self.fit.choose => PAIRS,
+            given => given,
+        };
+        let pairs = spec.best_pairs(&curves, most_pairs)?;
         spec.model.feature_pairs = pairs.len();
         let tables = match pairs.is_empty() {
             true => None,
@@ -153,7 +157,9 @@ impl Spec {
     fn plain(&self, train: &Dataset) -> Spec {
         let mut spec = self.clone();
         spec.data = train.spec().clone();
-        (spec.fit.level, spec.model.feature_pairs) = (LevelChoice::One, 0);
+        if self.fit.choose || self.wants_second_level() {
+            (spec.fit.level, spec.model.feature_pairs) = (LevelChoice::One, 0);
+        }
         if !self.fit.choose {
             return spec;
         }
@@ -244,6 +250,10 @@ fn is_better_for(best: &CandidateFit, found: &CandidateFit, judges: impl Fn(usiz
 fn words(spec: &Spec) -> String {
     let mut usual = Spec::default().pool(PoolChoice::Sum).normalise(true);
     usual.fit.level = LevelChoice::One;
+    let mut spec = spec.clone();
+    if spec.fit.level == LevelChoice::Auto {
+        spec.fit.level = LevelChoice::One;
+    }
     let named = CHOSEN.iter().filter(|name| spec.get(name) != usual.get(name));
     let words: Vec<String> = named.map(|name| format!("{name} {}", spec.get(name).join(","))).collect();
     if words.is_empty() { "plain".to_owned() } else { words.join(", ") }
