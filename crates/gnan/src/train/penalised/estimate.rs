@@ -450,7 +450,8 @@ impl Spec {
             }
         }
         let slots = self.distances.hop_cap.map_or(USUAL_SLOTS, |cap| USUAL_SLOTS.min(cap.saturating_add(1)));
-        let cells = most_cells(train, (features.len(), values), slots) + (cells_of_pairs * train.len()) as u64;
+        let spread = train.features().iter().filter(|feature| !feature.own_only && !feature.is_of_item()).count();
+        let cells = most_cells(train, (spread, values), slots) + (cells_of_pairs * train.len()) as u64;
         train.run().memory.demand(BYTES_PER_CELL * cells, "what every item has of every value at every distance")?;
         let names = train.features().iter().map(|feature| feature.name.as_str());
         let request = StatisticsRequest::of(self, Rho::PerFeature, names);
