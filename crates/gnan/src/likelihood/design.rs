@@ -239,9 +239,9 @@ impl Design {
         found
     }
 
-    /// The memory that an estimate takes, in bytes, besides the design: the matrix of second derivatives, its factor and the
-    /// root of the inverse.
+    /// The memory that an estimate takes, in bytes, besides the design: the matrix of second derivatives, the same with penalties, its
+    /// factor and the root of the inverse.
     pub fn fit_bytes(columns: usize, outputs: usize) -> u64 {
-        3 * Tiles::bytes(columns * outputs) + ((2 * DENSE_ROWS + SPARSE_COLUMNS) * columns + TILE) as u64 * 8
+        4 * Tiles::bytes(columns * outputs) + ((2 * DENSE_ROWS + SPARSE_COLUMNS) * columns + TILE) as u64 * 8
     }
 }

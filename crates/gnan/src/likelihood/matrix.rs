@@ -66,6 +66,11 @@ impl Tiles {
         self.tiles[place(row / TILE, column / TILE)][(row % TILE, column % TILE)]
     }
 
+    /// Multiplies every entry.
+    pub fn scale(&mut self, factor: f64) {
+        self.tiles.par_iter_mut().for_each(|tile| *tile *= faer::Scale(factor));
+    }
+
     /// Calls `fill(first row, first column, tile)` for every tile, in parallel.
     pub fn each_tile(&mut self, fill: impl Fn(usize, usize, &mut Mat<f64>) + Sync) {
         let count = tile_count(self.order);

@@ -23,6 +23,10 @@ const STILL: [f64; 2] = [1e-6, 1e-3];
 /// good as flat in it.
 const SETTLED: f64 = 0.05;
 const NO_SLOPE: f64 = 1e-3;
+/// `X' W X` is kept while the weights of items change by no more than this share of their sum, a common factor aside; and the share that
+/// is rounding. Steps along a curvature that is nearly right lead to the same optimum, and the last estimate has its own.
+const KEPT_WHILE: f64 = 0.01;
+const ROUNDING: f64 = 1e-13;
 /// Most steps with fixed smoothing parameters at the end, and the share of the likelihood below which a gain is none.
 const MOST_SETTLING: usize = 12;
 const NO_GAIN: f64 = 1e-17;
@@ -94,13 +98,18 @@ pub fn fit(
     let mut state = NewtonState::new(problem, start);
     let mut converged = false;
     let mut iterations = 0;
+    let mut change_allowed = KEPT_WHILE;
     while iterations < MOST_ITERATIONS && !converged {
         iterations += 1;
-        let root = state.curvature()?.factor()?.inverse_root();
+        let current = state.information_within(change_allowed)?;
+        let root = state.curvature().factor()?.inverse_root();
         let (before, after) = state.step(&root.solve(&state.gradient()))?;
         let change = state.update(&root);
         let still = (after - before).abs() < STILL[0] * before.abs() + STILL[1];
-        converged = still && change < SETTLED;
+        let settled = still && change < SETTLED;
+        // What has settled by second derivatives of before must settle by its own.
+        converged = settled && current;
+        change_allowed = if settled { ROUNDING } else { KEPT_WHILE };
         let report = Iteration { number: iterations, most: MOST_ITERATIONS, value: after };
         if monitor(&report).is_break() {
             break;
@@ -119,6 +128,24 @@ struct NewtonState<'a> {
     /// The logarithm of the last factor of every smoothing parameter, and how much further it was moved.
     moves: Vec<Vec<(f64, f64)>>,
     variance: f64,
+    information: Option<KnownInformation>,
+}
+
+/// `X' W X` for some weights of the items, `[outputs * outputs][items]`.
+struct KnownInformation {
+    weights: Vec<Vec<f64>>,
+    matrix: Tiles,
+}
+
+impl KnownInformation {
+    /// The factor by which other weights are those of this one, and the share of their sum by which they differ from that.
+    fn change(&self, weights: &[Vec<f64>]) -> (f64, f64) {
+        let pairs = || self.weights.iter().flatten().zip(weights.iter().flatten());
+        let (sum, known) = pairs().fold((0.0, 0.0), |(sum, known), (a, b)| (sum + b.abs(), known + a.abs()));
+        let factor = if known > 0.0 { sum / known } else { 1.0 };
+        let differences: f64 = pairs().map(|(known, own)| (own - factor * known).abs()).sum();
+        (factor, if sum > 0.0 { differences / sum } else { differences })
+    }
 }
 
 impl<'a> NewtonState<'a> {
@@ -141,6 +168,7 @@ impl<'a> NewtonState<'a> {
             moves: lambdas.iter().map(|own: &Vec<f64>| vec![(0.0, 1.0); own.len()]).collect(),
             lambdas,
             variance,
+            information: None,
             problem,
         }
     }
@@ -156,9 +184,10 @@ impl<'a> NewtonState<'a> {
         (0..self.outputs).flat_map(move |output| block.groups().map(move |start| output * columns + start))
     }
 
-    /// `X' W X + S` at the present coefficients.
-    fn curvature(&self) -> Option<Tiles> {
-        let mut matrix = self.information()?;
+    /// `X' W X + S` for the weights that are known.
+    fn curvature(&self) -> Tiles {
+        let known = self.information.as_ref().expect("it is found before it is used");
+        let mut matrix = known.matrix.clone();
         let order = matrix.order();
         let ridge = RIDGE * (0..order).map(|at| matrix.get(at, at)).sum::<f64>() / order as f64;
         (0..order).for_each(|at| matrix.add(at, at, ridge));
@@ -178,7 +207,7 @@ impl<'a> NewtonState<'a> {
                 }
             }
         }
-        Some(matrix)
+        matrix
     }
 
     /// The intercepts of several outputs, of which only differences matter to a likelihood: their sum is kept at 0.
@@ -187,8 +216,34 @@ impl<'a> NewtonState<'a> {
         if self.outputs > 1 { (0..self.outputs).map(|output| output * columns).collect() } else { Vec::new() }
     }
 
-    /// `X' W X`.
-    fn information(&self) -> Option<Tiles> {
+    /// Finds `X' W X` anew where the weights of items have changed by more than this share since it was found; whether it now is that of
+    /// the present coefficients. `None` where these have none.
+    fn information_within(&mut self, allowed: f64) -> Option<bool> {
+        let weights = self.item_weights()?;
+        if let Some(known) = &mut self.information {
+            let (factor, change) = known.change(&weights);
+            if change <= allowed {
+                if factor != 1.0 {
+                    known.matrix.scale(factor);
+                    known.weights.iter_mut().flatten().for_each(|weight| *weight *= factor);
+                }
+                return Some(change <= ROUNDING);
+            }
+        }
+        let (design, outputs) = (self.problem.design, self.outputs);
+        let columns = design.columns();
+        let mut matrix = Tiles::zeros(outputs * columns);
+        for row in 0..outputs {
+            for column in 0..=row {
+                design.add_gram(&weights[row * outputs + column], &mut matrix, [row * columns, column * columns]);
+            }
+        }
+        self.information = Some(KnownInformation { weights, matrix });
+        Some(true)
+    }
+
+    /// The weights of the items in `X' W X` at the present coefficients, `[outputs * outputs][items]`; `None` where one is not finite.
+    fn item_weights(&self) -> Option<Vec<Vec<f64>>> {
         let PenalisedProblem { design, family, targets, weights, offset, .. } = self.problem;
         let outputs = self.outputs;
         let mut second = vec![vec![0.0; design.rows()]; outputs * outputs];
@@ -204,17 +259,7 @@ impl<'a> NewtonState<'a> {
                 all[item] = weights[item] * one;
             }
         }
-        if second.iter().flatten().any(|weight| !weight.is_finite()) {
-            return None;
-        }
-        let columns = design.columns();
-        let mut matrix = Tiles::zeros(outputs * columns);
-        for row in 0..outputs {
-            for column in 0..=row {
-                design.add_gram(&second[row * outputs + column], &mut matrix, [row * columns, column * columns]);
-            }
-        }
-        Some(matrix)
+        second.iter().flatten().all(|weight| weight.is_finite()).then_some(second)
     }
 
     /// `S b`, and `b' S b`.
@@ -371,18 +416,24 @@ impl<'a> NewtonState<'a> {
 
     /// Newton steps with fixed smoothing parameters until the gradient is nothing but rounding; the factor of the curvature.
     fn settle(&mut self) -> Option<Factor> {
-        let mut factor = self.curvature()?.factor()?;
+        self.information_within(KEPT_WHILE)?;
+        let mut factor = self.curvature().factor()?;
         for _ in 0..MOST_SETTLING {
             let gradient = self.gradient();
             let step = factor.solve(&gradient);
             let gain: f64 = step.iter().zip(&gradient).map(|(step, slope)| step * slope).sum();
             let (before, _) = self.step(&step)?;
-            factor = self.curvature()?.factor()?;
             if gain < NO_GAIN * (1.0 + before.abs()) {
                 break;
             }
+            let weights = self.item_weights()?;
+            if self.information.as_ref().is_none_or(|known| known.change(&weights).1 > KEPT_WHILE) {
+                self.information_within(KEPT_WHILE)?;
+                factor = self.curvature().factor()?;
+            }
         }
-        Some(factor)
+        self.information_within(ROUNDING)?;
+        self.curvature().factor()
     }
 
     fn finish(mut self, iterations: usize, converged: bool) -> Option<PenalisedEstimate> {
