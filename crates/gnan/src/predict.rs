@@ -157,6 +157,23 @@ impl Model {
         Ok(outputs)
     }
 
+    /// The logits or values of items whose statistics are known, in the units of the targets.
+    pub(crate) fn values_of_rows(&self, statistics: &Arc<Statistics>, rows: &[usize]) -> Vec<f32> {
+        let mut values = self.outputs_of_rows(&mut self.engine(Arc::clone(statistics)), rows);
+        self.learned().to_values(&mut values);
+        values
+    }
+
+    fn outputs_of_rows(&self, engine: &mut Engine, rows: &[usize]) -> Vec<f32> {
+        let width = self.outputs();
+        let mut values = vec![0.0; rows.len() * width];
+        engine.outputs(&mut engine.rows_once(rows), &mut values);
+        for row in values.chunks_exact_mut(width.max(1)) {
+            row.iter_mut().zip(&self.parameters().output_bias).for_each(|(y, b)| *y += b);
+        }
+        values
+    }
+
     /// Hands on the logits or values of the items of `data` as they come, many items at a time: the position of the first
     /// of them, and `[items, outputs]`. Returns what the data hold that training had not seen.
     ///
@@ -173,7 +190,6 @@ impl Model {
             return Err(Error::input(format!("the model predicts {own}, the data have targets of {found}")).into());
         }
         let features = self.features_of(data)?;
-        let width = self.outputs();
         let levels = self.levels(data, &features)?;
         let at_once = self.items_at_once(data);
         let mut novelty = Novelty::of_features(definition, &features, data);
@@ -203,12 +219,8 @@ impl Model {
                     engine.insert(self.engine(statistics))
                 }
             };
-            let mut values = vec![0.0; positions.len() * width];
             let all: Vec<usize> = (0..positions.len()).collect();
-            engine.outputs(&mut engine.rows_once(&all), &mut values);
-            for row in values.chunks_exact_mut(width) {
-                row.iter_mut().zip(&self.parameters().output_bias).for_each(|(y, b)| *y += b);
-            }
+            let values = self.outputs_of_rows(engine, &all);
             visit(first, &values)?;
         }
         novelty.add_distances(definition, &longest, &has_unreachable);

@@ -249,7 +249,8 @@ pub fn fit(
     let seconds = start.elapsed().as_secs_f64();
     fitted.model = fitted.model.tested_on(&split.test, *origin);
     save(&fitted)?;
-    let judged = Split { train: fitted.train.clone(), valid: fitted.valid.clone(), test: split.test.clone() };
+    let judged =
+        Split { train: fitted.train.clone(), valid: fitted.valid.clone(), test: fitted.train.view_of(&split.test) };
     let metrics = PartMetrics::of_split(&fitted.model, &judged)?;
     Ok(Outcome { fitted, metrics, seconds })
 }

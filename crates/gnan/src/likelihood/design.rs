@@ -7,6 +7,7 @@ use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
 use super::matrix::{TILE, Tiles};
+use super::vector::add_multiple;
 
 /// Rows that are made dense at a time.
 const DENSE_ROWS: usize = 256;
@@ -192,7 +193,7 @@ impl Design {
                 let (of_dense, of_sparse) = product.split_at_mut(dense);
                 for (item, weighted) in own {
                     let values = if dense > 0 { plain.col_as_slice(*item) } else { &[] };
-                    of_dense.iter_mut().zip(values).for_each(|(sum, value)| *sum += weighted * value);
+                    add_multiple(of_dense, *weighted, values);
                     few[*item].iter().for_each(|(place, value)| of_sparse[place - dense] += weighted * value);
                 }
             });

@@ -23,6 +23,7 @@ use super::family::{Derivatives, Family};
 use super::left_out::LeftOutItem;
 use super::newton::Iteration;
 use super::observed::Observed;
+use super::vector::{add_multiple, dot};
 
 /// Most updates of the strengths, and most Newton steps between two of them.
 const MOST_ITERATIONS: usize = 40;
@@ -203,8 +204,7 @@ impl<'a> DualState<'a> {
         let mut sum: Mat<f64> = Mat::zeros(items, items);
         for (kernel, strength) in self.problem.kernels.iter().zip(&self.strengths) {
             for column in 0..items {
-                let own = kernel.col_as_slice(column);
-                sum.col_as_slice_mut(column).iter_mut().zip(own).for_each(|(sum, own)| *sum += strength * own);
+                add_multiple(sum.col_as_slice_mut(column), *strength, kernel.col_as_slice(column));
             }
         }
         let ridge = RIDGE * (0..items).map(|i| sum[(i, i)]).sum::<f64>() / items.max(1) as f64;
@@ -424,11 +424,7 @@ impl<'a> DualState<'a> {
         let items = self.items();
         let traces = |block: &Mat<f64>| {
             let trace = |kernel: &Mat<f64>| -> f64 {
-                let column = |j: usize| {
-                    let pairs = block.col_as_slice(j).iter().zip(kernel.col_as_slice(j));
-                    pairs.map(|(a, b)| a * b).sum::<f64>()
-                };
-                (0..items).map(column).sum()
+                (0..items).map(|j| dot(block.col_as_slice(j), kernel.col_as_slice(j))).sum()
             };
             self.problem.kernels.iter().map(trace).collect::<Vec<f64>>()
         };
@@ -482,16 +478,15 @@ impl<'a> DualState<'a> {
             (inner, shared)
         };
         let halves: Vec<(Mat<f64>, Option<Mat<f64>>)> = curvature.own.par_iter().map(halves).collect();
-        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let found = self.derivatives();
         let loss = |item: usize| {
             let mut spread = vec![0.0; outputs * outputs];
             for (c, (inner, shared)) in halves.iter().enumerate() {
-                let explained = product(self.kernel.col_as_slice(item), inner.col_as_slice(item));
+                let explained = dot(self.kernel.col_as_slice(item), inner.col_as_slice(item));
                 spread[c * outputs + c] += self.kernel[(item, item)] - explained;
                 for (d, (_, other)) in halves.iter().enumerate() {
                     if let (Some(shared), Some(other)) = (shared, other) {
-                        spread[c * outputs + d] += product(shared.col_as_slice(item), other.col_as_slice(item));
+                        spread[c * outputs + d] += dot(shared.col_as_slice(item), other.col_as_slice(item));
                     }
                 }
             }
@@ -528,6 +523,6 @@ fn probability(predicted: &[Vec<f64>], item: usize, class: usize) -> f64 {
 
 /// A symmetric matrix times a vector.
 fn times(matrix: &Mat<f64>, vector: &[f64]) -> Vec<f64> {
-    let product = |column: usize| matrix.col_as_slice(column).iter().zip(vector).map(|(a, b)| a * b).sum();
+    let product = |column: usize| dot(matrix.col_as_slice(column), vector);
     (0..matrix.ncols()).into_par_iter().map(product).collect()
 }

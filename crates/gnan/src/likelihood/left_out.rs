@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::family::{Derivatives, Family};
 use super::newton::{PenalisedEstimate, PenalisedProblem};
 use super::observed::Observed;
+use super::vector::dot;
 
 /// An item explains at most this share of its own output: beyond, it would be predicted from nothing.
 const MOST_LEVERAGE: f64 = 0.999;
@@ -35,9 +36,7 @@ pub fn left_out_losses(problem: &PenalisedProblem<'_>, estimate: &PenalisedEstim
         let halves: Vec<Vec<f64>> = (0..outputs)
             .map(|c| estimate.root.times(design.row(item).map(|(column, value)| (c * columns + column, value))))
             .collect();
-        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let spread: Vec<f64> =
-            halves.iter().flat_map(|a| halves.iter().map(|b| product(a, b)).collect::<Vec<_>>()).collect();
+        let spread: Vec<f64> = halves.iter().flat_map(|a| halves.iter().map(|b| dot(a, b))).collect();
         found.first.iter_mut().chain(&mut found.second).for_each(|entry| *entry *= weights[item]);
         let fitted = LeftOutItem { family, target: targets[item], dispersion: estimate.variance };
         fitted.loss(at, &spread, &found)

@@ -10,6 +10,8 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
+use super::vector::{add_multiple, dot};
+
 /// Rows and columns of a tile.
 pub const TILE: usize = 192;
 
@@ -147,14 +149,14 @@ impl Factor {
             for j in 0..own.len() {
                 own[j] /= diagonal[(j, j)];
                 let (value, below) = (own[j], &diagonal.col_as_slice(j)[j + 1..]);
-                own[j + 1..].iter_mut().zip(below).for_each(|(x, entry)| *x -= entry * value);
+                add_multiple(&mut own[j + 1..], -value, below);
             }
             for row in column + 1..count {
                 let tile = &tiles[place(row, column)];
                 let (known, rest) = found.split_at_mut(row * TILE);
                 let rest = &mut rest[..tile.nrows()];
                 for (j, value) in known[part(column)].iter().enumerate() {
-                    rest.iter_mut().zip(tile.col_as_slice(j)).for_each(|(x, entry)| *x -= entry * value);
+                    add_multiple(rest, -value, tile.col_as_slice(j));
                 }
             }
         }
@@ -163,16 +165,14 @@ impl Factor {
                 let tile = &tiles[place(row, column)];
                 let (own, known) = found.split_at_mut(row * TILE);
                 for (j, x) in own[part(column)].iter_mut().enumerate() {
-                    let pairs = tile.col_as_slice(j).iter().zip(&*known);
-                    *x -= pairs.map(|(entry, value)| entry * value).sum::<f64>();
+                    *x -= dot(tile.col_as_slice(j), known);
                 }
             }
             let diagonal = &tiles[place(column, column)];
             let own = &mut found[part(column)];
             for j in (0..own.len()).rev() {
-                let below = diagonal.col_as_slice(j)[j + 1..].iter().zip(&own[j + 1..]);
-                let sum: f64 = below.map(|(entry, value)| entry * value).sum();
-                own[j] = (own[j] - sum) / diagonal[(j, j)];
+                let below = dot(&diagonal.col_as_slice(j)[j + 1..], &own[j + 1..]);
+                own[j] = (own[j] - below) / diagonal[(j, j)];
             }
         }
         found
@@ -227,7 +227,7 @@ impl InverseRoot {
         let mut sum = vec![0.0; self.order];
         for (column, weight) in terms {
             let start = column / TILE * TILE;
-            sum[start..].iter_mut().zip(self.column(column)).for_each(|(sum, value)| *sum += weight * value);
+            add_multiple(&mut sum[start..], weight, self.column(column));
         }
         sum
     }
@@ -242,7 +242,7 @@ impl InverseRoot {
         let half = self.times(right.iter().copied().enumerate().filter(|(_, value)| *value != 0.0));
         let row = |column: usize| {
             let start = column / TILE * TILE;
-            half[start..].iter().zip(self.column(column)).map(|(half, value)| half * value).sum()
+            dot(&half[start..], self.column(column))
         };
         (0..self.order).into_par_iter().map(row).collect()
     }
@@ -252,7 +252,7 @@ impl InverseRoot {
         let (one, other) = (row.min(column), row.max(column));
         let (first, second) = (one / TILE * TILE, other / TILE * TILE);
         let below = &self.column(one)[second - first..];
-        below.iter().zip(self.column(other)).map(|(one, other)| one * other).sum()
+        dot(below, self.column(other))
     }
 }
 

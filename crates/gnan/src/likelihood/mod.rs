@@ -24,6 +24,7 @@ mod omission;
 mod penalty;
 mod shared_curve;
 mod special_functions;
+mod vector;
 mod wald;
 
 pub use chi_squared::chi_squared_tail;

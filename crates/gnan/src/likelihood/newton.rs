@@ -19,10 +19,11 @@ const LAMBDAS: [f64; 2] = [1e-8, 1e9];
 const MOST_CHANGE: f64 = 16.0;
 /// It has converged where the penalised log-likelihood changes by less than this share of its size and this amount ...
 const STILL: [f64; 2] = [1e-6, 1e-3];
-/// ... and the logarithm of no smoothing parameter that is not at a bound by more than this, unless the marginal likelihood is as
-/// good as flat in it.
+/// ... and an update of the smoothing parameters moves the logarithm of none that is not at a bound by more than this, unless the
+/// marginal likelihood is as good as flat in it, or all of it raises the logarithm of the marginal likelihood by less than that.
 const SETTLED: f64 = 0.05;
 const NO_SLOPE: f64 = 1e-3;
+const NO_RISE: f64 = 5e-3;
 /// `X' W X` is kept while the weights of items change by no more than this share of their sum, a common factor aside; and the share that
 /// is rounding. Steps along a curvature that is nearly right lead to the same optimum, and the last estimate has its own.
 const KEPT_WHILE: f64 = 0.01;
@@ -106,7 +107,7 @@ pub fn fit(
         let (before, after) = state.step(&root.solve(&state.gradient()))?;
         let change = state.update(&root);
         let still = (after - before).abs() < STILL[0] * before.abs() + STILL[1];
-        let settled = still && change < SETTLED;
+        let settled = still && (change.largest < SETTLED || change.rise < NO_RISE);
         // What has settled by second derivatives of before must settle by its own.
         converged = settled && current;
         change_allowed = if settled { ROUNDING } else { KEPT_WHILE };
@@ -129,6 +130,15 @@ struct NewtonState<'a> {
     moves: Vec<Vec<(f64, f64)>>,
     variance: f64,
     information: Option<KnownInformation>,
+}
+
+/// What an update of the smoothing parameters changed, of those in which the marginal likelihood is not flat.
+#[derive(Default)]
+struct StrengthChange {
+    /// The largest change of the logarithm of one.
+    largest: f64,
+    /// How much the logarithm of the marginal likelihood rises by all of them, by its slopes.
+    rise: f64,
 }
 
 /// `X' W X` for some weights of the items, `[outputs * outputs][items]`.
@@ -352,9 +362,9 @@ impl<'a> NewtonState<'a> {
         (traces, forms)
     }
 
-    /// Updates the variance and every smoothing parameter; the largest change of the logarithm of one that matters.
-    fn update(&mut self, root: &InverseRoot) -> f64 {
-        let mut largest = 0.0f64;
+    /// Updates the variance and every smoothing parameter.
+    fn update(&mut self, root: &InverseRoot) -> StrengthChange {
+        let mut change = StrengthChange::default();
         let mut penalised = 0.0;
         let mut lambdas = self.lambdas.clone();
         let mut moves = self.moves.clone();
@@ -380,8 +390,10 @@ impl<'a> NewtonState<'a> {
                 let factor = (step * further).exp().clamp(1.0 / MOST_CHANGE, MOST_CHANGE);
                 let next = (*lambda * factor).clamp(LAMBDAS[0], LAMBDAS[1]);
                 let slope = 0.5 * *lambda * (own - trace - form);
+                let moved = (next / *lambda).ln();
                 if next > 1.01 * LAMBDAS[0] && next < 0.99 * LAMBDAS[1] && slope.abs() > NO_SLOPE {
-                    largest = largest.max((next / *lambda).ln().abs());
+                    change.largest = change.largest.max(moved.abs());
+                    change.rise += slope * moved;
                 }
                 *lambda = next;
             }
@@ -393,7 +405,7 @@ impl<'a> NewtonState<'a> {
             self.variance = fitted.dispersion(freedom, self.variance, LEAST_VARIANCE);
         }
         (self.lambdas, self.moves) = (lambdas, moves);
-        largest
+        change
     }
 
     /// The same numbers of every penalty, those of blocks that share strengths summed up.

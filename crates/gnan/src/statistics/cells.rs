@@ -106,24 +106,44 @@ const UNITS_CHECKED: usize = 4096;
 /// One entry before cells are numbered: unit, lens, distance, weight.
 pub(super) type CellEntry = (u32, u16, u16, f64);
 
+/// Distances below this one are summed up in tables, others in lists: few distances occur, and few of them are long.
+const NEAR: usize = 32;
+
 /// `W_jl` of one graph, gathered from the distance rows of its receivers.
 pub(super) struct SourceWeights {
-    /// For every source its distances and weights. Few distances occur, so a sorted list beats a table.
-    weights: Vec<Vec<(u16, f64)>>,
-    counts: Vec<(u16, u32)>,
+    /// For every source its weights at near distances.
+    near: Vec<[f64; NEAR]>,
+    /// For every source its other distances, ascending, with weights.
+    far: Vec<Vec<(u16, f64)>>,
+    /// The longest near distance that occurs.
+    longest_near: usize,
+    counts: ShellSizes,
     weighting: ShellWeighting,
 }
 
 impl SourceWeights {
     pub fn new(nodes: usize, weighting: ShellWeighting) -> Self {
-        SourceWeights { weights: vec![Vec::new(); nodes], counts: Vec::new(), weighting }
+        SourceWeights {
+            near: vec![[0.0; NEAR]; nodes],
+            far: vec![Vec::new(); nodes],
+            longest_near: 0,
+            counts: ShellSizes::default(),
+            weighting,
+        }
     }
 
     /// Adds the sources of one receiver.
     pub fn add_receiver(&mut self, row: &[u16]) {
-        count_distances(row, &mut self.counts);
-        for (weights, distance) in self.weights.iter_mut().zip(row) {
-            let share = self.weighting.of_one(count_of(&self.counts, *distance));
+        self.counts.count(row);
+        let shares = self.counts.near.map(|count| self.weighting.of_one(count));
+        for (source, distance) in row.iter().enumerate() {
+            if let Some(share) = shares.get(usize::from(*distance)) {
+                self.near[source][usize::from(*distance)] += share;
+                self.longest_near = self.longest_near.max(usize::from(*distance));
+                continue;
+            }
+            let share = self.weighting.of_one(self.counts.of(*distance));
+            let weights = &mut self.far[source];
             match weights.binary_search_by_key(distance, |(distance, _)| *distance) {
                 Ok(at) => weights[at].1 += share,
                 Err(at) => weights.insert(at, (*distance, share)),
@@ -133,26 +153,84 @@ impl SourceWeights {
 
     /// `Q_G` by one lens, times a share, sorted by unit and distance.
     pub fn entries(&self, first_node: usize, levels: &Levels, lens: u16, share: f64) -> Vec<CellEntry> {
-        let mut entries = Vec::new();
         let of_item = levels.units_of_items();
-        for (source, weights) in self.weights.iter().enumerate() {
-            let mut add = |unit: u32, part: f64| {
-                let own = of_item.get(unit as usize).is_some_and(|of_item| *of_item);
-                let counting = weights.iter().filter(|(distance, _)| !own || *distance == 0);
-                entries.extend(counting.map(|(distance, weight)| (unit, lens, *distance, *weight * share * part)));
-            };
-            add(BIAS_UNIT, 1.0);
-            levels.of_node(first_node + source).each(add);
+        // The sources that have every unit, in their own order, and how much each has of it.
+        let mut sources: Vec<(u32, u32, f64)> = Vec::new();
+        for source in 0..self.near.len() {
+            sources.push((BIAS_UNIT, source as u32, share));
+            levels.of_node(first_node + source).each(|unit, part| sources.push((unit, source as u32, share * part)));
         }
-        merge(entries)
+        sources.sort_unstable_by_key(|(unit, source, _)| (*unit, *source));
+        let mut entries = Vec::new();
+        for own in sources.chunk_by(|one, other| one.0 == other.0) {
+            let unit = own[0].0;
+            let counts_itself_only = of_item.get(unit as usize).is_some_and(|of_item| *of_item);
+            let near = if counts_itself_only { 1 } else { self.longest_near + 1 };
+            let mut sums = [0.0; NEAR];
+            let mut far = Vec::new();
+            for (_, source, part) in own {
+                let weights = &self.near[*source as usize][..near];
+                sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight * part);
+                if !counts_itself_only {
+                    let weights = self.far[*source as usize].iter();
+                    far.extend(weights.map(|(distance, weight)| (unit, lens, *distance, weight * part)));
+                }
+            }
+            let found = sums[..near].iter().enumerate().filter(|(_, sum)| **sum != 0.0);
+            entries.extend(found.map(|(distance, sum)| (unit, lens, distance as u16, *sum)));
+            entries.extend(merge(far));
+        }
+        entries
+    }
+}
+
+/// Number of sources at every distance from a receiver.
+#[derive(Clone, Debug, Default)]
+struct ShellSizes {
+    near: [u32; NEAR],
+    /// Other distances, ascending.
+    far: Vec<(u16, u32)>,
+}
+
+impl ShellSizes {
+    /// Counts anew.
+    fn count(&mut self, row: &[u16]) {
+        self.near.fill(0);
+        self.far.clear();
+        for distance in row {
+            match self.near.get_mut(usize::from(*distance)) {
+                Some(count) => *count += 1,
+                None => match self.far.binary_search_by_key(distance, |(distance, _)| *distance) {
+                    Ok(at) => self.far[at].1 += 1,
+                    Err(at) => self.far.insert(at, (*distance, 1)),
+                },
+            }
+        }
+    }
+
+    /// How many there are at a distance.
+    fn of(&self, distance: u16) -> u32 {
+        match self.near.get(usize::from(distance)) {
+            Some(count) => *count,
+            None => {
+                let at = self.far.binary_search_by_key(&distance, |(distance, _)| *distance);
+                at.map_or(0, |at| self.far[at].1)
+            }
+        }
+    }
+
+    /// The distances that occur, ascending, with their numbers.
+    fn occurring(&self) -> impl Iterator<Item = (u16, u32)> + '_ {
+        let near = self.near.iter().enumerate().filter(|(_, count)| **count > 0);
+        near.map(|(distance, count)| (distance as u16, *count)).chain(self.far.iter().copied())
     }
 }
 
 /// The units that every node has, of those that are wanted, and how much of each.
 pub(super) struct WantedUnits<'a> {
     levels: &'a Levels,
-    /// Those that are wanted, where not all of them are.
-    some: Option<UnitLists>,
+    /// They, listed by node; `None`: all are wanted, and there is no memory for lists.
+    lists: Option<UnitLists>,
 }
 
 /// The units of node `j` and how much it has of each are `units[offsets[j]..offsets[j + 1]]`.
@@ -163,9 +241,26 @@ struct UnitLists {
 
 impl WantedUnits<'_> {
     pub fn new<'a>(levels: &'a Levels, wanted: &[bool], nodes: usize, memory: MemoryLimit) -> Result<WantedUnits<'a>> {
-        if wanted.iter().all(|wanted| *wanted) {
-            return Ok(WantedUnits { levels, some: None });
+        let lists = match UnitLists::new(levels, wanted, nodes, memory) {
+            Err(_) if wanted.iter().all(|wanted| *wanted) => None,
+            lists => Some(lists?),
+        };
+        Ok(WantedUnits { levels, lists })
+    }
+
+    #[inline]
+    fn each_of(&self, node: usize, mut visit: impl FnMut(u32, f64)) {
+        match &self.lists {
+            None => self.levels.of_node(node).each(visit),
+            Some(UnitLists { offsets, units }) => {
+                units[offsets[node]..offsets[node + 1]].iter().for_each(|(unit, part)| visit(*unit, *part));
+            }
         }
+    }
+}
+
+impl UnitLists {
+    fn new(levels: &Levels, wanted: &[bool], nodes: usize, memory: MemoryLimit) -> Result<UnitLists> {
         let (mut offsets, mut units) = (vec![0], Vec::new());
         for node in 0..nodes {
             levels.of_node(node).each(|unit, part| {
@@ -179,16 +274,7 @@ impl WantedUnits<'_> {
                 memory.demand(each * (nodes - node) as u64, "the values that are summed up over shells")?;
             }
         }
-        Ok(WantedUnits { levels, some: Some(UnitLists { offsets, units }) })
-    }
-
-    fn each_of(&self, node: usize, mut visit: impl FnMut(u32, f64)) {
-        match &self.some {
-            None => self.levels.of_node(node).each(visit),
-            Some(UnitLists { offsets, units }) => {
-                units[offsets[node]..offsets[node + 1]].iter().for_each(|(unit, part)| visit(*unit, *part));
-            }
-        }
+        Ok(UnitLists { offsets, units })
     }
 }
 
@@ -202,17 +288,25 @@ pub(super) fn node_entries(
     lens: u16,
 ) -> Vec<CellEntry> {
     let within = |distance: u16| farthest.is_none_or(|far| distance != UNREACHABLE && usize::from(distance) <= far);
-    let mut counts = Vec::new();
-    count_distances(row, &mut counts);
-    let bias = |(distance, count): &(u16, u32)| (BIAS_UNIT, lens, *distance, weighting.of_all(*count));
-    let mut entries: Vec<CellEntry> = counts.iter().map(bias).collect();
+    let mut sizes = ShellSizes::default();
+    sizes.count(row);
+    let bias = |(distance, count): (u16, u32)| (BIAS_UNIT, lens, distance, weighting.of_all(count));
+    let mut entries: Vec<CellEntry> = sizes.occurring().map(bias).collect();
     // How much of each unit the sources at every distance have, some distances at a time: many distances take many passes.
-    let near: Vec<(u16, u32)> = counts.into_iter().filter(|(distance, _)| within(*distance)).collect();
+    let near: Vec<(u16, u32)> = sizes.occurring().filter(|(distance, _)| within(*distance)).collect();
     let units = wanted.levels.unit_count();
     for some in near.chunks((HELD_AT_ONCE / units).max(1)) {
+        let mut places = [None; NEAR];
+        for (place, (distance, _)) in some.iter().enumerate().filter(|(_, (at, _))| usize::from(*at) < NEAR) {
+            places[usize::from(*distance)] = Some(place);
+        }
         let mut held = vec![0.0f64; some.len() * units];
         for (source, distance) in row.iter().enumerate() {
-            let Ok(place) = some.binary_search_by_key(distance, |(distance, _)| *distance) else { continue };
+            let place = match places.get(usize::from(*distance)) {
+                Some(place) => *place,
+                None => some.binary_search_by_key(distance, |(distance, _)| *distance).ok(),
+            };
+            let Some(place) = place else { continue };
             let held = &mut held[place * units..][..units];
             wanted.each_of(first_node + source, |unit, part| held[unit as usize] += part);
         }
@@ -227,22 +321,7 @@ pub(super) fn node_entries(
     entries
 }
 
-/// Number of sources at each distance that occurs, ascending by distance.
-fn count_distances(row: &[u16], counts: &mut Vec<(u16, u32)>) {
-    counts.clear();
-    for distance in row {
-        match counts.binary_search_by_key(distance, |(distance, _)| *distance) {
-            Ok(at) => counts[at].1 += 1,
-            Err(at) => counts.insert(at, (*distance, 1)),
-        }
-    }
-}
-
-fn count_of(counts: &[(u16, u32)], distance: u16) -> u32 {
-    let at = counts.binary_search_by_key(&distance, |(distance, _)| *distance);
-    counts[at.expect("invariant: every distance of the row is counted")].1
-}
-
+/// The entries of one unit, those of the same distance added up.
 fn merge(mut entries: Vec<CellEntry>) -> Vec<CellEntry> {
     entries.sort_by_key(|(unit, _, distance, _)| (*unit, *distance));
     entries.dedup_by(|next, kept| {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use pulp::Arch;
 use rayon::prelude::*;
 
 use crate::dataset::{Dataset, Feature, ItemStatistic, Quantity};
@@ -12,18 +13,20 @@ use crate::lens::{Lens, View};
 /// Receivers whose shells are summed up by one task.
 const RECEIVERS_PER_TASK: usize = 256;
 
-/// What is averaged: the number that every node has of it, `[nodes, quantities]`, NaN where it is missing.
+/// What is averaged: of every node its number of every quantity, 0 where it is missing, and then 1 for each that is not missing.
 struct NodeNumbers {
     numbers: Vec<f64>,
     count: usize,
 }
 
-/// What the shells of a receiver hold: nodes by distance, and of every quantity the nodes that have it, and their sum.
+/// What the shells of a receiver hold: nodes by distance, and at every distance the sum of every quantity, and then how many nodes
+/// have each.
 #[derive(Clone)]
 struct ShellSums {
     nodes: Vec<f64>,
-    known: Vec<f64>,
     sums: Vec<f64>,
+    /// Number of quantities.
+    width: usize,
 }
 
 /// The features that some statistics are, over all nodes of the graphs of `data`, distances measured by a lens.
@@ -49,12 +52,10 @@ pub fn item_statistics(data: &Dataset, lens: &Lens, wanted: &[ItemStatistic]) ->
         let shells = shell_sums(data, graph, &lens, &numbers, farthest)?;
         let each = wanted.iter().zip(&places);
         Ok(match data.task() {
-            Task::Graph => {
-                each.map(|(own, place)| vec![own.of_graph(data, graph, &shells, *place, &numbers)]).collect()
-            }
+            Task::Graph => each.map(|(own, place)| vec![own.of_graph(data, graph, &shells, *place)]).collect(),
             Task::Node => {
                 let of_nodes = |(own, place): (&ItemStatistic, &Option<usize>)| {
-                    shells.iter().map(|shells| own.of_node(shells, *place, numbers.count)).collect()
+                    shells.iter().map(|shells| own.of_node(shells, *place)).collect()
                 };
                 each.map(of_nodes).collect()
             }
@@ -77,7 +78,12 @@ pub fn item_statistics(data: &Dataset, lens: &Lens, wanted: &[ItemStatistic]) ->
 impl NodeNumbers {
     fn new(data: &Dataset, averaged: &[(&str, Option<&str>)]) -> Result<NodeNumbers> {
         let count = averaged.len();
-        let mut numbers = vec![0.0; data.node_count() * count];
+        let mut numbers = vec![0.0; data.node_count() * 2 * count];
+        let mut set = |node: usize, place: usize, number: f64| {
+            let first = node * 2 * count;
+            (numbers[first + place], numbers[first + count + place]) =
+                if number.is_nan() { (0.0, 0.0) } else { (number, 1.0) };
+        };
         for (place, (name, level)) in averaged.iter().enumerate() {
             let feature = data.features().iter().find(|feature| feature.name == *name && feature.is_read());
             let unfit = |what: &str| {
@@ -89,16 +95,16 @@ impl NodeNumbers {
                 (Values::Categories { codes, levels }, Some(level)) => {
                     let code = levels.iter().position(|other| other == level).map(|code| code as u32);
                     for (node, own) in codes.iter().enumerate() {
-                        numbers[node * count + place] = match *own {
-                            MISSING => f64::NAN,
-                            own => f64::from(u8::from(Some(own) == code)),
-                        };
+                        if *own != MISSING {
+                            set(node, place, f64::from(u8::from(Some(*own) == code)));
+                        }
                     }
                 }
                 (Values::Numbers(_) | Values::Sparse { .. }, None) => {
-                    for (node, value) in feature.values.numbers() {
-                        numbers[node * count + place] = value;
+                    if matches!(feature.values, Values::Sparse { .. }) {
+                        (0..data.node_count()).for_each(|node| set(node, place, 0.0));
                     }
+                    feature.values.numbers().for_each(|(node, value)| set(node, place, value));
                 }
                 (Values::Categories { .. }, None) => return Err(unfit(" of numbers")),
                 (_, Some(_)) => return Err(unfit(" of categories")),
@@ -118,12 +124,8 @@ fn shell_sums(
 ) -> Result<Vec<ShellSums>> {
     let nodes = data.nodes_of(graph);
     let width = numbers.count;
-    let empty = ShellSums {
-        nodes: vec![0.0; farthest + 1],
-        known: vec![0.0; (farthest + 1) * width],
-        sums: vec![0.0; (farthest + 1) * width],
-    };
-    let own = |node: usize| &numbers.numbers[node * width..][..width];
+    let empty = ShellSums { nodes: vec![0.0; farthest + 1], sums: vec![0.0; (farthest + 1) * 2 * width], width };
+    let own = |node: usize| &numbers.numbers[node * 2 * width..][..2 * width];
     if farthest == 0 {
         let itself = |node: usize| {
             let mut shells = empty.clone();
@@ -142,9 +144,14 @@ fn shell_sums(
         let receivers: Vec<u32> = receivers.collect();
         view.each_row(&receivers, |_, row| {
             let mut shells = empty.clone();
-            for (source, distance) in row.iter().enumerate().filter(|(_, at)| usize::from(**at) <= farthest) {
-                shells.add(usize::from(*distance), own(nodes.start + source));
-            }
+            Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (source, distance) in row.iter().enumerate().filter(|(_, at)| usize::from(**at) <= farthest) {
+                        shells.add(usize::from(*distance), own(nodes.start + source));
+                    }
+                },
+            );
             found.push(shells);
         })?;
         Ok(found)
@@ -154,13 +161,17 @@ fn shell_sums(
 }
 
 impl ShellSums {
+    #[inline(always)]
     fn add(&mut self, distance: usize, numbers: &[f64]) {
         self.nodes[distance] += 1.0;
-        let first = distance * numbers.len();
-        for (place, number) in numbers.iter().enumerate().filter(|(_, number)| !number.is_nan()) {
-            self.known[first + place] += 1.0;
-            self.sums[first + place] += number;
-        }
+        let sums = &mut self.sums[distance * numbers.len()..][..numbers.len()];
+        sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+    }
+
+    /// The sum of a quantity at a distance, and how many nodes have it.
+    fn of(&self, distance: usize, place: usize) -> (f64, f64) {
+        let first = distance * 2 * self.width + place;
+        (self.sums[first], self.sums[first + self.width])
     }
 }
 
@@ -170,11 +181,11 @@ fn mean(sum: f64, count: f64) -> f64 {
 }
 
 impl ItemStatistic {
-    fn of_node(&self, shells: &ShellSums, place: Option<usize>, width: usize) -> f64 {
-        let at = |place: usize| self.distance * width + place;
+    fn of_node(&self, shells: &ShellSums, place: Option<usize>) -> f64 {
         match (&self.of, place) {
             (Quantity::Mean { .. } | Quantity::Share { .. }, Some(place)) => {
-                mean(shells.sums[at(place)], shells.known[at(place)])
+                let (sum, known) = shells.of(self.distance, place);
+                mean(sum, known)
             }
             (Quantity::Nodes, _) => shells.nodes[self.distance],
             // The others are of graphs.
@@ -182,27 +193,20 @@ impl ItemStatistic {
         }
     }
 
-    fn of_graph(
-        &self,
-        data: &Dataset,
-        graph: usize,
-        shells: &[ShellSums],
-        place: Option<usize>,
-        numbers: &NodeNumbers,
-    ) -> f64 {
-        let (nodes, width) = (shells.len() as f64, numbers.count);
+    fn of_graph(&self, data: &Dataset, graph: usize, shells: &[ShellSums], place: Option<usize>) -> f64 {
+        let nodes = shells.len() as f64;
         match (&self.of, place) {
             (Quantity::Nodes, _) => nodes,
             (Quantity::Edges, _) => mean(data.graph(graph).edge_count() as f64, nodes),
             (Quantity::Reaching, _) => {
                 mean(shells.iter().filter(|shells| shells.nodes[self.distance] > 0.0).count() as f64, nodes)
             }
-            (Quantity::Count { .. }, Some(place)) => shells.iter().map(|shells| shells.sums[place]).sum(),
+            (Quantity::Count { .. }, Some(place)) => shells.iter().map(|shells| shells.of(0, place).0).sum(),
             (_, Some(place)) => {
-                let at = self.distance * width + place;
-                let known = shells.iter().filter(|shells| shells.known[at] > 0.0);
-                let (sum, count) =
-                    known.fold((0.0, 0.0), |(sum, count), own| (sum + own.sums[at] / own.known[at], count + 1.0));
+                let each = shells.iter().map(|shells| shells.of(self.distance, place));
+                let (sum, count) = each
+                    .filter(|(_, known)| *known > 0.0)
+                    .fold((0.0, 0.0), |(sum, count), (own, known)| (sum + own / known, count + 1.0));
                 mean(sum, count)
             }
             (_, None) => f64::NAN,

@@ -26,7 +26,7 @@ use super::setup::Setup;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::likelihood::Iteration;
-use crate::model::{Ended, ItemSplit, Model, TargetFamily};
+use crate::model::{Ended, ItemSplit, TargetFamily};
 use crate::spec::Spec;
 use choice::ComparedFits;
 use estimate::PartEstimate;
@@ -84,8 +84,13 @@ impl Spec {
             SummaryInput { model: &model, columns: &best.columns, found: &best.found, statistics, rows: &best.rows };
         let summary = input.summary();
         let model = keep_posterior(model);
-        let judged = described.view_of(if valid.is_empty() { train } else { valid });
-        let valid_loss = best.setup.mean_loss(&model, &judged)?;
+        let valid_loss = match valid.is_empty() {
+            true => best.setup.mean_loss(&described, model.values_of_rows(statistics, &best.rows)),
+            false => {
+                let judged = described.view_of(valid);
+                best.setup.mean_loss(&judged, model.values_on(&judged)?.values)
+            }
+        };
         let iterations = history.len();
         let bounded = described.bounded().len();
         let model = model.with_record(|record| {
@@ -112,9 +117,8 @@ impl Spec {
 }
 
 impl Setup {
-    /// The mean loss of a model over some items, as training by gradient descent computes it, whatever the family of targets.
-    fn mean_loss(&self, model: &Model, items: &Dataset) -> Result<f64> {
-        let mut outputs = model.values_on(items)?.values;
+    /// The mean loss of some items with these outputs, as training by gradient descent computes it, whatever the family of targets.
+    fn mean_loss(&self, items: &Dataset, mut outputs: Vec<f32>) -> f64 {
         let pairs = self.scale.pairs();
         for row in outputs.chunks_exact_mut(pairs.len().max(1)).filter(|_| !pairs.is_empty()) {
             let scaled = row.iter_mut().zip(&pairs);
@@ -123,6 +127,6 @@ impl Setup {
         let targets = self.scale.targets(items, &self.class_weights);
         let lane = LaneTargets::of_one(self.resolved.loss, self.resolved.outputs, &targets);
         let mut gradient = vec![0.0; outputs.len()];
-        Ok(lane.evaluate(&outputs, &mut gradient)[0].train)
+        lane.evaluate(&outputs, &mut gradient)[0].train
     }
 }
