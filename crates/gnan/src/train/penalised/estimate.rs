@@ -41,6 +41,9 @@ pub(super) const SPREAD_POWERS: [f64; 2] = [0.0, 0.5];
 /// The least spread of a column, as a share of the largest in its curve over distance, and of the largest of its feature.
 const LEAST_SPREAD: [f64; 2] = [0.1, 1e-3];
 
+/// Bounds of the strengths with which another power starts.
+const START: [f64; 2] = [1e-3, 1e4];
+
 /// The estimate of the outputs that are fitted together, in the units of the targets.
 pub(super) struct PartEstimate {
     /// Output after output, before they are multiplied by factors and scale.
@@ -187,12 +190,17 @@ impl CandidateFit {
             flow
         };
         let mut best: Option<(f64, PowerFit)> = None;
+        let mut start = start.to_vec();
         for power in powers {
             let fitted = match dual {
                 true => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
-                false => fit_all(&design, &columns, &parts, *power, start, &mut watch),
+                false => fit_all(&design, &columns, &parts, *power, &start, &mut watch),
             };
             let Some(fitted) = fitted else { continue };
+            // Another power needs about the same smoothness; what is nearly gone may come back.
+            let strengths = |own: &Vec<f64>| own.iter().map(|own| own.clamp(START[0], START[1])).collect();
+            let estimates = fitted.found.iter().flat_map(|part| &part.primal);
+            start = estimates.map(|own| own.lambdas.iter().map(strengths).collect()).collect();
             let loss = |fitted: &PowerFit| fitted.left_out.iter().sum::<f64>();
             let is_better = |best: &PowerFit| match dual {
                 // Of few items the marginal likelihood is not certain enough.
