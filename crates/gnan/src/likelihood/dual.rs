@@ -12,6 +12,7 @@
 use std::ops::ControlFlow;
 
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::Llt;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -89,9 +90,9 @@ pub struct DualEstimate {
     pub converged: bool,
 }
 
-/// The memory that an estimate takes, in bytes, besides the kernels.
-pub fn dual_bytes(items: usize, outputs: usize) -> u64 {
-    (3 * outputs as u64 + 40) * (items as u64).pow(2) * 8
+/// The memory that an estimate takes, in bytes, with the kernels of usual groups, where strengths are found by so many of the items.
+pub fn dual_bytes(items: usize, searched: usize, outputs: usize) -> u64 {
+    ((3 * outputs as u64 + 16) * (items as u64).pow(2) + 40 * (searched as u64).pow(2)) * 8
 }
 
 /// Finds item weights and strengths; `monitor` may break off, which gives the estimate of the time. `None` where the likelihood is
@@ -132,6 +133,15 @@ pub fn fit_dual(
     }
     state.settle(NO_GAIN)?;
     state.finish(number, converged)
+}
+
+/// Finds item weights where strengths and the variance are known.
+pub fn fit_dual_with(problem: DualProblem<'_>, strengths: &[f64], variance: f64) -> Option<DualEstimate> {
+    let mut state = DualState::new(problem);
+    (state.strengths, state.variance) = (strengths.to_vec(), variance);
+    state.sum_kernels();
+    state.settle(NO_GAIN)?;
+    state.finish(0, true)
 }
 
 /// Strengths and what belongs to them.
@@ -275,7 +285,20 @@ impl<'a> DualState<'a> {
                 inverse.col_as_slice_mut(column).iter_mut().for_each(|entry| *entry *= roots[column]);
             }
             let mut own: Mat<f64> = Mat::zeros(items, items);
-            matmul(own.as_mut(), Accum::Replace, inverse.transpose(), inverse.as_ref(), 1.0, Par::Seq);
+            triangular::matmul(
+                own.as_mut(),
+                BlockStructure::TriangularLower,
+                Accum::Replace,
+                inverse.transpose(),
+                BlockStructure::TriangularUpper,
+                inverse.as_ref(),
+                BlockStructure::TriangularLower,
+                1.0,
+                Par::Seq,
+            );
+            for column in 1..items {
+                (0..column).for_each(|row| own[(row, column)] = own[(column, row)]);
+            }
             Some((own, half_log))
         };
         let all: Vec<Option<(Mat<f64>, f64)>> = (0..self.outputs).into_par_iter().map(one).collect();

@@ -29,7 +29,7 @@ mod wald;
 
 pub use chi_squared::chi_squared_tail;
 pub use design::Design;
-pub use dual::{DualEstimate, DualProblem, dual_bytes, fit_dual};
+pub use dual::{DualEstimate, DualProblem, dual_bytes, fit_dual, fit_dual_with};
 pub use family::{Derivatives, Family};
 pub use left_out::left_out_losses;
 pub use matrix::InverseRoot;

@@ -162,6 +162,11 @@ impl Block {
         self.penalties.len()
     }
 
+    /// Number of penalties that penalise anything: a single coefficient has no neighbours to be like.
+    pub fn strengths(&self) -> usize {
+        self.spectra.iter().filter(|spectrum| spectrum.iter().any(|value| *value > 0.0)).count()
+    }
+
     /// Number of directions of a group that are held at 0.
     pub fn held(&self) -> usize {
         self.held.as_ref().map_or(0, |(_, spectrum)| spectrum.iter().filter(|value| **value > 0.0).count())

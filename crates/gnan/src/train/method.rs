@@ -4,7 +4,7 @@
 use super::penalised::PenalisedSize;
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::spec::{FamilyChoice, FitMethod, Spec};
+use crate::spec::{FamilyChoice, FitMethod, LevelChoice, Spec};
 
 /// Options that only gradient descent has a use for: to choose one is to choose it.
 const OF_GRADIENT_DESCENT: [&str; 16] = [
@@ -37,7 +37,9 @@ impl Spec {
             return Ok(self.clone().method(FitMethod::Penalised));
         }
         let usual = Spec::default();
-        let is_chosen = |name: &&str| self.get(name) != usual.get(name);
+        // Pairs of the second level are tables of a penalised fit.
+        let of_second_level = |name: &str| name == "feature-pairs" && self.fit.level == LevelChoice::Two;
+        let is_chosen = |name: &&str| self.get(name) != usual.get(name) && !of_second_level(name);
         let penalised = self.clone().method(FitMethod::Penalised);
         // Where items are weighed, no feature has strengths of its own that could remove it.
         let selects = |size: PenalisedSize| self.model.select.is_none() || !size.dual;

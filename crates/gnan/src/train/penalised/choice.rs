@@ -1,21 +1,23 @@
 //! The choice of what a specification leaves open, by training items alone.
 //!
-//! Plain alternatives (how nodes are pooled, means or sums over shells, the hop cap) are compared by the marginal likelihood. What
-//! makes a model richer (descriptions of nodes) is taken where it predicts items that it was not fitted on better, by approximate
-//! leave-one-out, by more than three standard errors of the difference.
+//! Plain alternatives (how nodes are pooled, means or sums over shells, the hop cap) are compared by the marginal likelihood.
+//! Descriptions of nodes are taken where it is higher by more than the number of strengths that they are fitted with, as
+//! [`selection`](super::selection) counts. The second level has very many of these; it is taken where it predicts items that it was
+//! not fitted on better, by approximate leave-one-out, by more than three standard errors of the difference.
 
 use std::sync::Arc;
 
 use super::estimate::{CandidateFit, IterationMonitor, SPREAD_POWERS};
 use super::second_level::{PAIRS, SCREENED};
+use super::selection::GAIN_OF_STRENGTH;
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Kind, Task};
 use crate::remedy::Remedy;
-use crate::spec::{Aspect, LevelChoice, NodeDescription, PoolChoice, Spec};
+use crate::spec::{Aspect, LEAST_SUPPORT, LevelChoice, NodeDescription, PoolChoice, Spec};
 use crate::statistics::Statistics;
 
-/// A richer model must be better by so many standard errors.
+/// A second level must be better by so many standard errors.
 const STANDARD_ERRORS: f64 = 3.0;
 /// Most coefficients of a candidate that is only tried.
 const MOST_TRIED: usize = 3500;
@@ -24,6 +26,8 @@ const NODE_CAPS: [usize; 3] = [0, 1, 2];
 const GRAPH_CAPS: [usize; 1] = [0];
 /// The hop cap in the dual form: words of nodes farther away are those of nearly everyone.
 const DUAL_CAP: usize = 4;
+/// Graphs that must have a value of a description for a level of its own; the next where these are too many.
+const SUPPORTS: [u64; 4] = [LEAST_SUPPORT, 20, 80, 320];
 /// The options that may be chosen.
 const CHOSEN: [&str; 6] = ["pool", "normalise", "hop-cap", "describe", "level", "feature-pairs"];
 
@@ -84,18 +88,36 @@ impl Spec {
             }
         }
         for list in self.description_alternatives(train) {
-            let Ok(described) = train.described(&list) else { continue };
+            self.try_descriptions(list, train, &mut choice, &mut fit)?;
+        }
+        self.try_second_level(&mut choice, &mut fit)?;
+        Ok(choice)
+    }
+
+    /// Fits descriptions of nodes on top of the best; where there are too many of them, only those that more graphs have.
+    fn try_descriptions(
+        &self,
+        list: Vec<NodeDescription>,
+        train: &Dataset,
+        choice: &mut ComparedFits,
+        fit: &mut CandidateFitter<'_>,
+    ) -> Result<()> {
+        let widest = list.iter().map(|own| own.aspect).max();
+        for least in SUPPORTS {
+            let mut list = list.clone();
+            list.iter_mut().filter(|own| Some(own.aspect) == widest).for_each(|own| own.least_support = least);
+            let Ok(described) = train.described(&list) else { return Ok(()) };
             let mut spec = choice.best.spec.clone();
             let names = list.iter().map(NodeDescription::feature_name);
             spec.distances.own_only = self.distances.own_only.iter().cloned().chain(names).collect();
             spec.data.describe = described.spec().describe.clone();
             let power = [choice.best.power];
             if let Some(found) = fit(&spec, &described, &power, Some(&choice.best), Some(MOST_TRIED))? {
-                choice.compare(found, is_clearly_better);
+                choice.compare(found, is_more_probable);
+                return Ok(());
             }
         }
-        self.try_second_level(&mut choice, &mut fit)?;
-        Ok(choice)
+        Ok(())
     }
 
     /// Whether a second level is requested.
@@ -229,6 +251,12 @@ impl ComparedFits {
 fn refuse_second<T>(because: &str) -> Result<T> {
     Err(Error::usage(format!("there is no second level of a model that {because}"))
         .with_remedy(Remedy::LeaveOut(&["level"])))
+}
+
+/// Whether a candidate is more probable by more than the strengths that it is fitted with more.
+fn is_more_probable(best: &CandidateFit, found: &CandidateFit) -> bool {
+    let surplus = |fit: &CandidateFit| fit.marginal - GAIN_OF_STRENGTH * fit.strengths_fitted() as f64;
+    surplus(found) > surplus(best)
 }
 
 /// Whether a candidate predicts items that were not fitted on better by more than chance.

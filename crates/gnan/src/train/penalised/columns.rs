@@ -1,6 +1,8 @@
 //! Columns: the penalties of the coefficients of a penalised fit, and what items have of each; which coefficient is which effect
 //! stands in [`CoefficientMap`].
 
+use std::collections::BTreeSet;
+
 use crate::dataset::{FeaturePair, ItemStatistic, Quantity};
 use crate::likelihood::{Block, CellPlace, Design};
 use crate::model::{CoefficientMap, CurveGroup, CurveTies, Definition, FeatureSchema, Level, merged, rhos_of_units};
@@ -52,6 +54,13 @@ impl Columns {
             block
         };
         Columns { count: map.count, blocks: map.groups.iter().map(&mut tied).collect(), map }
+    }
+
+    /// Number of strengths of the penalties, those that blocks share once.
+    pub(super) fn strengths(&self) -> usize {
+        let mut ties = BTreeSet::new();
+        let own = self.blocks.iter().filter(|block| block.tie.is_none_or(|tie| ties.insert(tie)));
+        own.map(Block::strengths).sum()
     }
 
     /// The columns by what they are at which distance, the intercept first: the structure, then all effects at every distance of

@@ -1,24 +1,18 @@
 //! The estimate of one candidate: its effects, and how well they would do on items that were not fitted on.
 //!
 //! Coefficients are estimated themselves, with a penalty for every curve and table; where they outnumber the items by far, in the
-//! dual form, with one prior variance for each distance.
+//! [dual form](super::dual_estimate).
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
-use rayon::prelude::*;
-
 use super::columns::Columns;
+use super::dual_estimate::{dual_memory, fit_all_dual, is_dual};
 use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::likelihood::{
-    Design, DualEstimate, DualProblem, Iteration, Observed, PenalisedEstimate, PenalisedProblem, dual_bytes, fit,
-    fit_dual, fit_shared_curve, left_out_losses,
-};
+use crate::likelihood::{Design, Iteration, PenalisedEstimate, PenalisedProblem, fit, left_out_losses};
 use crate::model::{CurveTies, Rho, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
@@ -28,10 +22,6 @@ use crate::train::setup::{Setup, learn_features};
 
 /// Most coefficients, all outputs that are fitted together counted: the time grows with their third power.
 const MOST_COEFFICIENTS: usize = 8000;
-/// From so many coefficients on, all outputs counted, the dual form is taken where coefficients outnumber the items.
-const MANY_COEFFICIENTS: usize = 2000;
-/// The most that the third power of the number of items, times the outputs, may be in the dual form.
-const MOST_DUAL: f64 = 1e10;
 /// Distances on real graphs, about, and the memory of a cell: to refuse before anything large is made.
 const USUAL_SLOTS: usize = 12;
 const BYTES_PER_CELL: u64 = 24;
@@ -47,10 +37,10 @@ const START: [f64; 2] = [1e-3, 1e4];
 /// The estimate of the outputs that are fitted together, in the units of the targets.
 pub(super) struct PartEstimate {
     /// Output after output, before they are multiplied by factors and scale.
-    coefficients: Vec<f64>,
+    pub coefficients: Vec<f64>,
     /// What every coefficient is multiplied by.
     pub factors: Vec<f64>,
-    shift: f64,
+    pub shift: f64,
     pub scale: f64,
     /// The dispersion of the family, on the scale of the fit.
     pub variance: f64,
@@ -103,11 +93,11 @@ pub(super) struct CandidateFit {
 pub(super) type IterationMonitor<'a> = dyn FnMut(&Iteration) -> ControlFlow<()> + 'a;
 
 /// What one power gave: the parts, the marginal likelihood and the losses.
-struct PowerFit {
-    found: Vec<PartEstimate>,
-    marginal: f64,
-    left_out: Vec<f64>,
-    converged: bool,
+pub(super) struct PowerFit {
+    pub found: Vec<PartEstimate>,
+    pub marginal: f64,
+    pub left_out: Vec<f64>,
+    pub converged: bool,
 }
 
 impl CandidateFit {
@@ -177,7 +167,7 @@ impl CandidateFit {
         }
         let memory = &train.run().memory;
         if dual {
-            memory.demand(dual_bytes(train.len(), together), "the matrices of a penalised fit")?;
+            memory.demand(dual_memory(train.len(), together), "the matrices of a penalised fit")?;
         } else {
             check_coefficients(columns.count * together, &train)?;
             memory.demand(Design::fit_bytes(columns.count, together), "the matrix of a penalised fit")?;
@@ -231,16 +221,15 @@ impl CandidateFit {
         }))
     }
 
+    /// Number of strengths of penalties that were found.
+    pub(super) fn strengths_fitted(&self) -> usize {
+        self.columns.strengths() * self.found.len()
+    }
+
     /// The mean loss of items that were not fitted on, as far as is known.
     pub(super) fn mean_left_out(&self) -> f64 {
         self.left_out.iter().sum::<f64>() / self.left_out.len().max(1) as f64
     }
-}
-
-/// Whether so many coefficients of each of some outputs are fitted in the dual form.
-pub(super) fn is_dual(columns: usize, outputs: usize, items: usize) -> bool {
-    let cheap = outputs as f64 * (items as f64).powi(3) <= MOST_DUAL;
-    columns > items && columns * outputs > MANY_COEFFICIENTS && cheap
 }
 
 /// Fits the coefficients of every part.
@@ -282,121 +271,6 @@ fn fit_all(
     Some(all)
 }
 
-/// Fits the weights of the items of every part.
-fn fit_all_dual(
-    design: &Design,
-    columns: &Columns,
-    parts: &[TargetPart],
-    power: f64,
-    monitor: &mut IterationMonitor<'_>,
-) -> Option<PowerFit> {
-    let groups = columns.distance_groups();
-    let factors = group_factors(design, &groups, power);
-    let mut scaled = design.clone();
-    scaled.scale_columns(&factors);
-    let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
-    let mut losses = vec![0.0; design.rows()];
-    for part in parts {
-        let items: Vec<usize> = (0..design.rows()).filter(|item| part.weights[*item] > 0.0).collect();
-        let kernels: Vec<Mat<f64>> = groups.par_iter().map(|group| kernel(&scaled, &items, group)).collect();
-        let targets: Vec<Observed> = items.iter().map(|item| part.targets[*item]).collect();
-        let weights: Vec<f64> = items.iter().map(|item| part.weights[*item]).collect();
-        let (family, offset) = (part.family, part.offset());
-        let problem = DualProblem { kernels: &kernels, family, targets: &targets, weights: &weights, offset };
-        let mut estimate = fit_dual(problem, monitor)?;
-        // One curve over distance for all effects, where that is more likely.
-        let first = groups.len() - columns.places();
-        let mut curve = None;
-        if power == 0.0 && columns.places() > 1 {
-            let start: Vec<f64> = estimate.strengths[first..].iter().map(|strength| strength.sqrt()).collect();
-            let of_groups: Vec<Mat<f64>> =
-                groups[first..].par_iter().map(|group| dense_columns(&scaled, &items, group)).collect();
-            let cross: Vec<Vec<Mat<f64>>> = (0..of_groups.len())
-                .into_par_iter()
-                .map(|g| (0..=g).map(|h| product(&of_groups[g], &of_groups[h])).collect())
-                .collect();
-            let others = DualProblem { kernels: &kernels[..first], ..problem };
-            let shared = fit_shared_curve(others, &cross, &estimate.strengths[..first], &start, monitor);
-            let loss = |estimate: &DualEstimate| estimate.left_out.iter().sum::<f64>();
-            if let Some((shared, found)) = shared.filter(|(shared, _)| loss(shared) < loss(&estimate)) {
-                estimate = shared;
-                curve = Some(found);
-            }
-        }
-        let mut strength = vec![0.0; design.columns()];
-        for (group, own) in groups.iter().zip(&estimate.strengths) {
-            group.iter().for_each(|column| strength[*column] = *own);
-        }
-        let mut coefficients = Vec::new();
-        for own in &estimate.item_weights {
-            let mut of_rows = vec![0.0; design.rows()];
-            items.iter().zip(own).for_each(|(item, weight)| of_rows[*item] = *weight);
-            let sums = scaled.transposed_times(&of_rows);
-            let mut found: Vec<f64> = sums.iter().zip(&strength).map(|(sum, strength)| sum * strength).collect();
-            if let Some(curve) = &curve {
-                for value in 0..groups[first].len() {
-                    let places = || groups[first..].iter().map(|group| group[value]).zip(curve);
-                    let shared: f64 = places().map(|(column, r)| r * sums[column]).sum();
-                    places().for_each(|(column, r)| found[column] = r * shared);
-                }
-            }
-            coefficients.extend(found);
-        }
-        all.marginal += estimate.marginal;
-        all.converged &= estimate.converged;
-        items.iter().zip(&estimate.left_out).for_each(|(item, loss)| losses[*item] += loss);
-        all.found.push(PartEstimate {
-            coefficients,
-            factors: factors.clone(),
-            shift: part.shift,
-            scale: part.scale,
-            variance: estimate.variance,
-            primal: None,
-        });
-    }
-    all.left_out = losses;
-    Some(all)
-}
-
-/// `X_g X_g'` of the columns of a group.
-fn kernel(design: &Design, items: &[usize], group: &[usize]) -> Mat<f64> {
-    let dense = dense_columns(design, items, group);
-    product(&dense, &dense)
-}
-
-/// `A' B`.
-fn product(left: &Mat<f64>, right: &Mat<f64>) -> Mat<f64> {
-    let mut product = Mat::zeros(left.ncols(), right.ncols());
-    matmul(product.as_mut(), Accum::Replace, left.transpose(), right.as_ref(), 1.0, Par::Seq);
-    product
-}
-
-/// What items have of the columns of a group, `[columns, items]`.
-fn dense_columns(design: &Design, items: &[usize], group: &[usize]) -> Mat<f64> {
-    let mut place = vec![None; design.columns()];
-    group.iter().enumerate().for_each(|(at, column)| place[*column] = Some(at));
-    let mut dense: Mat<f64> = Mat::zeros(group.len(), items.len());
-    for (at, item) in items.iter().enumerate() {
-        for (column, value) in design.row(*item) {
-            if let Some(row) = place[column] {
-                dense[(row, at)] = value;
-            }
-        }
-    }
-    dense
-}
-
-/// What the columns of every group are multiplied by, so that groups have the same spread.
-fn group_factors(design: &Design, groups: &[Vec<usize>], power: f64) -> Vec<f64> {
-    let spreads: Vec<f64> = design.moments().into_iter().map(|(_, variance)| variance.sqrt()).collect();
-    let mut factors = vec![1.0; design.columns()];
-    // The intercept stays what it is.
-    for group in &groups[1..] {
-        bring_to_one_spread(group, &spreads, |_| 0.0, power, &mut factors);
-    }
-    factors
-}
-
 /// The design with every column multiplied by a factor, so that blocks have the same spread; and the factors.
 fn scaled_design(design: &Design, columns: &Columns, power: f64) -> (Design, Vec<f64>) {
     let mut factors = vec![1.0; design.columns()];
@@ -418,7 +292,7 @@ fn scaled_design(design: &Design, columns: &Columns, power: f64) -> (Design, Vec
 }
 
 /// Divides columns by a power of their spread, and all of them by one number, so that their mean square spread is 1.
-fn bring_to_one_spread(
+pub(super) fn bring_to_one_spread(
     own: &[usize],
     spreads: &[f64],
     largest_of_curve: impl Fn(usize) -> f64,

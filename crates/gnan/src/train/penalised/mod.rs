@@ -7,6 +7,7 @@
 
 mod choice;
 mod columns;
+mod dual_estimate;
 mod estimate;
 mod parameters;
 mod posterior;

@@ -18,7 +18,7 @@ use crate::remedy::Remedy;
 use crate::spec::FitMethod;
 
 /// What a strength must add to the logarithm of the marginal likelihood: what it adds by chance, as Akaike's criterion has it.
-const GAIN_OF_STRENGTH: f64 = 1.0;
+pub(super) const GAIN_OF_STRENGTH: f64 = 1.0;
 
 /// A candidate without the features that it can do without.
 pub(super) struct SelectedFit {

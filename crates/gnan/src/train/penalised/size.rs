@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::estimate::is_dual;
+use super::dual_estimate::{dual_memory, dual_operations, is_dual};
 use crate::dataset::{Dataset, Outcome};
 use crate::files::Task;
 use crate::lens::Reach;
-use crate::likelihood::{Design, dual_bytes};
+use crate::likelihood::Design;
 use crate::model::{FAR, FeatureSchema};
 use crate::spec::{MOST_PAIRS_PER_FEATURE, Spec};
 use crate::train::setup::learn_features;
@@ -60,19 +60,19 @@ impl Spec {
         let dual = is_dual(columns, outputs, train.len());
         let cells = columns.min(train.node_count()) as u64 * train.len() as u64;
         let matrices = match dual {
-            true => dual_bytes(train.len(), outputs),
+            true => dual_memory(train.len(), outputs),
             false => Design::fit_bytes(columns, outputs),
         };
         let memory = matrices + BYTES_PER_CELL * cells;
         let near = train.task() == Task::Graph || train.receiver_source_pairs() <= MOST_PAIRS_PER_FEATURE;
         let small = dual || columns * outputs <= MOST_UNASKED;
         let fits = near && small && train.run().memory.demand(memory, "a penalised fit").is_ok();
-        // A factor and its inverse; in the dual form several products of every output, and several Newton steps for an update.
+        // In the primal form a factor and its inverse for every update.
         let operations = match dual {
-            true => 40.0 * outputs as f64 * (train.len() as f64).powi(3),
-            false => 4.0 / 3.0 * ((columns * outputs) as f64).powi(3),
+            true => dual_operations(train.len(), outputs),
+            false => USUAL_UPDATES * 4.0 / 3.0 * ((columns * outputs) as f64).powi(3),
         };
-        let seconds = USUAL_UPDATES * operations / OPERATIONS;
+        let seconds = operations / OPERATIONS;
         PenalisedSize { columns, outputs, dual, memory, seconds, fits }
     }
 }

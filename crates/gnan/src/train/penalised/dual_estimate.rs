@@ -1,0 +1,246 @@
+//! The estimate of one candidate in the dual form: where coefficients outnumber the items by far, items are weighed, and effects have
+//! one prior variance for each distance, or one curve over distance that all of them share.
+//!
+//! Prior variances do not depend on how many items there are, and finding them takes hundreds of fits. So where items are many, every
+//! so many-th of them finds the prior variances, and all of them are then fitted once.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use rayon::prelude::*;
+
+use super::columns::Columns;
+use super::estimate::{IterationMonitor, PartEstimate, PowerFit, bring_to_one_spread};
+use super::targets::TargetPart;
+use crate::likelihood::{
+    Design, DualEstimate, DualProblem, Observed, dual_bytes, fit_dual, fit_dual_with, fit_shared_curve,
+};
+
+/// From so many coefficients on, all outputs counted, the dual form is taken where coefficients outnumber the items.
+const MANY_COEFFICIENTS: usize = 2000;
+/// The most that the third power of the number of items, times the outputs, may be in the dual form.
+const MOST_DUAL: f64 = 6e10;
+/// Most items by which prior variances are found.
+const MOST_SEARCHED: usize = 900;
+
+/// Whether so many coefficients of each of some outputs are fitted in the dual form.
+pub(super) fn is_dual(columns: usize, outputs: usize, items: usize) -> bool {
+    let cheap = outputs as f64 * (items as f64).powi(3) <= MOST_DUAL;
+    columns > items && columns * outputs > MANY_COEFFICIENTS && cheap
+}
+
+/// The memory that the dual form takes, in bytes.
+pub(super) fn dual_memory(items: usize, outputs: usize) -> u64 {
+    dual_bytes(items, items.min(MOST_SEARCHED), outputs)
+}
+
+/// Operations that the dual form takes, about: several products of every output for a step, several steps for an update of the prior
+/// variances, and tens of updates by some of the items.
+pub(super) fn dual_operations(items: usize, outputs: usize) -> f64 {
+    let cube = |items: usize| outputs as f64 * (items as f64).powi(3);
+    1000.0 * cube(items.min(MOST_SEARCHED)) + 40.0 * cube(items)
+}
+
+/// The prior of the effects.
+struct DualPrior {
+    /// The prior variance of every group; without the distances where a curve is shared.
+    strengths: Vec<f64>,
+    variance: f64,
+    /// The curve over distance that all effects share.
+    curve: Option<Vec<f64>>,
+}
+
+/// Fits the weights of the items of every part.
+pub(super) fn fit_all_dual(
+    design: &Design,
+    columns: &Columns,
+    parts: &[TargetPart],
+    power: f64,
+    monitor: &mut IterationMonitor<'_>,
+) -> Option<PowerFit> {
+    let groups = columns.distance_groups();
+    let factors = group_factors(design, &groups, power);
+    let mut scaled = design.clone();
+    scaled.scale_columns(&factors);
+    // The distances at which a curve may be shared come last.
+    let first_shared = groups.len() - columns.places();
+    let may_share = power == 0.0 && columns.places() > 1;
+    let weighing = Weighing { design: &scaled, groups: &groups, first_shared, may_share };
+    let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
+    let mut losses = vec![0.0; design.rows()];
+    for part in parts {
+        let items: Vec<usize> = (0..design.rows()).filter(|item| part.weights[*item] > 0.0).collect();
+        let step = items.len().div_ceil(MOST_SEARCHED).max(1);
+        let some: Vec<usize> = items.iter().copied().step_by(step).collect();
+        let (mut estimate, prior) = weighing.search(part, &some, monitor)?;
+        let converged = estimate.converged;
+        if some.len() < items.len() {
+            estimate = weighing.fit_with(part, &items, &prior)?;
+        }
+        let coefficients =
+            estimate.item_weights.iter().flat_map(|own| weighing.coefficients(&items, own, &prior)).collect();
+        all.marginal += estimate.marginal;
+        all.converged &= converged;
+        items.iter().zip(&estimate.left_out).for_each(|(item, loss)| losses[*item] += loss);
+        all.found.push(PartEstimate {
+            coefficients,
+            factors: factors.clone(),
+            shift: part.shift,
+            scale: part.scale,
+            variance: estimate.variance,
+            primal: None,
+        });
+    }
+    all.left_out = losses;
+    Some(all)
+}
+
+/// Items that are weighed.
+struct Weighing<'a> {
+    design: &'a Design,
+    /// The columns by what they are at which distance.
+    groups: &'a [Vec<usize>],
+    /// The first of the groups that may share a curve over distance, and whether they may.
+    first_shared: usize,
+    may_share: bool,
+}
+
+impl Weighing<'_> {
+    /// Finds the prior by some items.
+    fn search(
+        &self,
+        part: &TargetPart,
+        items: &[usize],
+        monitor: &mut IterationMonitor<'_>,
+    ) -> Option<(DualEstimate, DualPrior)> {
+        let kernels: Vec<Mat<f64>> =
+            self.groups.par_iter().map(|group| kernel(&dense_columns(self.design, items, group))).collect();
+        let known = KnownTargets::new(part, items);
+        let problem = known.problem(part, &kernels);
+        let estimate = fit_dual(problem, monitor)?;
+        let mut prior = DualPrior { strengths: estimate.strengths.clone(), variance: estimate.variance, curve: None };
+        if !self.may_share {
+            return Some((estimate, prior));
+        }
+        // One curve over distance for all effects, where that predicts better.
+        let (others, shared) = estimate.strengths.split_at(self.first_shared);
+        let start: Vec<f64> = shared.iter().map(|strength| strength.sqrt()).collect();
+        let of_groups: Vec<Mat<f64>> =
+            self.groups[self.first_shared..].par_iter().map(|group| dense_columns(self.design, items, group)).collect();
+        let cross: Vec<Vec<Mat<f64>>> = (0..of_groups.len())
+            .into_par_iter()
+            .map(|g| (0..=g).map(|h| product(&of_groups[g], &of_groups[h])).collect())
+            .collect();
+        let without = DualProblem { kernels: &kernels[..self.first_shared], ..problem };
+        let shared = fit_shared_curve(without, &cross, others, &start, monitor);
+        let loss = |estimate: &DualEstimate| estimate.left_out.iter().sum::<f64>();
+        match shared.filter(|(shared, _)| loss(shared) < loss(&estimate)) {
+            Some((shared, curve)) => {
+                prior.strengths.truncate(self.first_shared);
+                (prior.variance, prior.curve) = (shared.variance, Some(curve));
+                Some((shared, prior))
+            }
+            None => Some((estimate, prior)),
+        }
+    }
+
+    /// Fits all items with a prior that is known.
+    fn fit_with(&self, part: &TargetPart, items: &[usize], prior: &DualPrior) -> Option<DualEstimate> {
+        let of_group = |group: &Vec<usize>| dense_columns(self.design, items, group);
+        let own = &self.groups[..prior.strengths.len()];
+        let mut kernels: Vec<Mat<f64>> = own.par_iter().map(|group| kernel(&of_group(group))).collect();
+        let mut strengths = prior.strengths.clone();
+        if let Some(curve) = &prior.curve {
+            let mut shared: Mat<f64> = Mat::zeros(self.groups[self.first_shared].len(), items.len());
+            for (group, r) in self.groups[self.first_shared..].iter().zip(curve) {
+                shared += of_group(group) * faer::Scale(*r);
+            }
+            kernels.push(kernel(&shared));
+            strengths.push(1.0);
+        }
+        let known = KnownTargets::new(part, items);
+        fit_dual_with(known.problem(part, &kernels), &strengths, prior.variance)
+    }
+
+    /// The coefficients that the weights of some items make.
+    fn coefficients(&self, items: &[usize], weights: &[f64], prior: &DualPrior) -> Vec<f64> {
+        let mut of_rows = vec![0.0; self.design.rows()];
+        items.iter().zip(weights).for_each(|(item, weight)| of_rows[*item] = *weight);
+        let sums = self.design.transposed_times(&of_rows);
+        let mut found = vec![0.0; sums.len()];
+        for (group, strength) in self.groups.iter().zip(&prior.strengths) {
+            group.iter().for_each(|column| found[*column] = strength * sums[*column]);
+        }
+        if let Some(curve) = &prior.curve {
+            let shared = &self.groups[self.first_shared..];
+            for value in 0..shared[0].len() {
+                let places = || shared.iter().map(|group| group[value]).zip(curve);
+                let sum: f64 = places().map(|(column, r)| r * sums[column]).sum();
+                places().for_each(|(column, r)| found[column] = r * sum);
+            }
+        }
+        found
+    }
+}
+
+/// The targets and weights of some items.
+struct KnownTargets {
+    targets: Vec<Observed>,
+    weights: Vec<f64>,
+}
+
+impl KnownTargets {
+    fn new(part: &TargetPart, items: &[usize]) -> KnownTargets {
+        KnownTargets {
+            targets: items.iter().map(|item| part.targets[*item]).collect(),
+            weights: items.iter().map(|item| part.weights[*item]).collect(),
+        }
+    }
+
+    fn problem<'a>(&'a self, part: &TargetPart, kernels: &'a [Mat<f64>]) -> DualProblem<'a> {
+        DualProblem {
+            kernels,
+            family: part.family,
+            targets: &self.targets,
+            weights: &self.weights,
+            offset: part.offset(),
+        }
+    }
+}
+
+/// `X_g X_g'`, given `X_g'`.
+fn kernel(columns: &Mat<f64>) -> Mat<f64> {
+    product(columns, columns)
+}
+
+/// `A' B`.
+fn product(left: &Mat<f64>, right: &Mat<f64>) -> Mat<f64> {
+    let mut product = Mat::zeros(left.ncols(), right.ncols());
+    matmul(product.as_mut(), Accum::Replace, left.transpose(), right.as_ref(), 1.0, Par::Seq);
+    product
+}
+
+/// What items have of the columns of a group, `[columns, items]`.
+fn dense_columns(design: &Design, items: &[usize], group: &[usize]) -> Mat<f64> {
+    let mut place = vec![None; design.columns()];
+    group.iter().enumerate().for_each(|(at, column)| place[*column] = Some(at));
+    let mut dense: Mat<f64> = Mat::zeros(group.len(), items.len());
+    for (at, item) in items.iter().enumerate() {
+        for (column, value) in design.row(*item) {
+            if let Some(row) = place[column] {
+                dense[(row, at)] = value;
+            }
+        }
+    }
+    dense
+}
+
+/// What the columns of every group are multiplied by, so that groups have the same spread.
+fn group_factors(design: &Design, groups: &[Vec<usize>], power: f64) -> Vec<f64> {
+    let spreads: Vec<f64> = design.moments().into_iter().map(|(_, variance)| variance.sqrt()).collect();
+    let mut factors = vec![1.0; design.columns()];
+    // The intercept stays what it is.
+    for group in &groups[1..] {
+        bring_to_one_spread(group, &spreads, |_| 0.0, power, &mut factors);
+    }
+    factors
+}
