@@ -248,8 +248,8 @@ fn chains(seed: u64, around: bool) -> Dataset {
 /// predicts the same from its file.
 #[test]
 fn training_items_choose_descriptions_where_they_help() {
-    for around in [true, false] {
-        let data = chains(3, around);
+    for (seed, around) in [(3, true), (4, true), (3, false), (4, false), (5, false), (6, false)] {
+        let data = chains(seed, around);
         let fitted = penalised().fit_split(&split_of(&data), &mut |_| ControlFlow::Continue(())).unwrap();
         let model = fitted.model;
         let described = model.spec().data.describe.iter().any(|description| description.to_string() == "environment");
@@ -282,34 +282,42 @@ fn options_of_networks_choose_gradient_descent() {
     assert_eq!(method(Spec::default().rho(RhoChoice::Shared).epochs(2)), FitMethod::Gradient);
 }
 
-/// Words outnumber the nodes that are labelled: the dual form is taken, and gives the same bytes on any number of threads.
-#[test]
-fn words_are_fitted_in_the_dual_form() {
-    let mut random = Stream::named(4, "words", 0);
-    let nodes = 60;
-    let classes: Vec<usize> = (0..nodes).map(|_| random.below(3)).collect();
+/// Nodes of several classes with many words: a word is more frequent among the nodes of one class (`telling`), or among none.
+fn word_nodes(classes: &[usize], edges: Vec<[u32; 2]>, words: usize, telling: bool, random: &mut Stream) -> Dataset {
+    let (nodes, count) = (classes.len(), classes.iter().max().unwrap() + 1);
     let word = |w: usize, random: &mut Stream| {
-        let has = |node: usize, random: &mut Stream| random.uniform() < if w % 3 == classes[node] { 0.5 } else { 0.1 };
-        let rows: Vec<u32> = (0..nodes).filter(|node| has(*node, random)).map(|node| node as u32).collect();
+        let chance = |node: usize| if telling && w % count == classes[node] { 0.5 } else { 0.1 };
+        let rows: Vec<u32> =
+            (0..nodes).filter(|node| random.uniform() < chance(*node)).map(|node| node as u32).collect();
         let values = vec![1.0; rows.len()];
         Column::new(format!("w{w}"), Values::Sparse { len: nodes, rows, values })
     };
-    let target = class_column("class", 3, &classes.iter().map(|class| Some(*class)).collect::<Vec<_>>());
+    let target = class_column("class", count, &classes.iter().map(|class| Some(*class)).collect::<Vec<_>>());
     let tables = gnan::files::Tables {
         name: "words".to_owned(),
         graph_ids: vec!["g".to_owned()],
         node_offsets: vec![0, nodes],
-        edges: (1..nodes).map(|node| [random.below(node) as u32, node as u32]).collect(),
-        node_columns: (0..400).map(|w| word(w, &mut random)).chain([target]).collect(),
+        edges,
+        node_columns: (0..words).map(|w| word(w, random)).chain([target]).collect(),
         ..gnan::files::Tables::default()
     };
     let options = DatasetOptions { targets: vec!["class".to_owned()], ..DatasetOptions::default() };
-    let data = Dataset::from_tables(tables, &options).unwrap();
-    let split = Split {
-        train: data.subset(&(0..40).collect::<Vec<_>>()),
-        valid: data.subset(&[]),
-        test: data.subset(&(40..nodes).collect::<Vec<_>>()),
-    };
+    Dataset::from_tables(tables, &options).unwrap()
+}
+
+/// The first nodes to fit on, the others to test.
+fn first_nodes(data: &Dataset, count: usize) -> Split {
+    let part = |range: std::ops::Range<usize>| data.subset(&range.collect::<Vec<usize>>());
+    Split { train: part(0..count), valid: data.subset(&[]), test: part(count..data.len()) }
+}
+
+/// Words outnumber the nodes that are labelled: the dual form is taken, and gives the same bytes on any number of threads.
+#[test]
+fn words_are_fitted_in_the_dual_form() {
+    let mut random = Stream::named(4, "words", 0);
+    let classes: Vec<usize> = (0..60).map(|_| random.below(3)).collect();
+    let edges = (1..60).map(|node| [random.below(node) as u32, node as u32]).collect();
+    let split = first_nodes(&word_nodes(&classes, edges, 400, true, &mut random), 40);
     let fit = |threads: usize| {
         let run = Run::default().with_threads(threads).unwrap();
         let part = |part: &Dataset| part.clone().with_run(&run);
@@ -323,6 +331,35 @@ fn words_are_fitted_in_the_dual_form() {
     let accuracy = model.evaluate(&split.test).unwrap().get(Metric::Accuracy).unwrap();
     assert!(accuracy > 0.8, "{accuracy}");
     assert!(model.explain(&split.test, 0).unwrap().adds_up());
+}
+
+/// Where words tell nothing and the number of neighbours decides, its curve joins the words; where words decide, it does not. More
+/// items than find the prior variances are all fitted.
+#[test]
+fn numbers_of_neighbours_join_words_in_the_dual_form() {
+    for by_neighbours in [true, false] {
+        let mut random = Stream::named(6, "hubs", 0);
+        let nodes = 1100;
+        let is_hub: Vec<bool> = (0..nodes).map(|_| random.uniform() < 0.4).collect();
+        let hubs: Vec<usize> = (0..nodes).filter(|node| is_hub[*node]).collect();
+        let mut edges: Vec<[u32; 2]> = Vec::new();
+        for node in 0..nodes {
+            let other = hubs[random.below(hubs.len())];
+            edges.push([node as u32, other as u32]);
+        }
+        let class = |node: usize, random: &mut Stream| match by_neighbours {
+            true => usize::from(is_hub[node]),
+            false => random.below(2),
+        };
+        let classes: Vec<usize> = (0..nodes).map(|node| class(node, &mut random)).collect();
+        let data = word_nodes(&classes, edges, 600, !by_neighbours, &mut random);
+        let split = first_nodes(&data, 1000);
+        let fitted = Spec::default().fit_split(&split, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(fitted.chosen.contains("level 2"), by_neighbours, "{:?}", fitted.tried);
+        let accuracy = fitted.model.evaluate(&split.test).unwrap().get(Metric::Accuracy).unwrap();
+        assert!(accuracy > 0.85, "{by_neighbours} {accuracy}");
+        assert!(fitted.model.explain(&split.test, 0).unwrap().adds_up());
+    }
 }
 
 /// Rings whose nodes are up, down or flat; `cell` makes the target of the sum over nodes of their own value, 0.3, -0.3 or 0, and half

@@ -74,11 +74,10 @@ impl Spec {
         let first = self.plain(train);
         let best = fit(&first, train, &SPREAD_POWERS, None, None)?.expect("what is requested has no limit");
         let mut choice = ComparedFits { tried: vec![(words(&first), best.mean_left_out())], best };
-        if choice.best.dual {
-            let refused = self.wants_second_level();
-            return if refused { refuse_second("has more coefficients than items") } else { Ok(choice) };
+        if choice.best.dual && self.model.feature_pairs > 0 {
+            return refuse_second("has more coefficients than items");
         }
-        if !self.fit.choose {
+        if choice.best.dual || !self.fit.choose {
             self.try_second_level(&mut choice, &mut fit)?;
             return Ok(choice);
         }
@@ -131,8 +130,9 @@ impl Spec {
         if self.fit.level == LevelChoice::One || (!requested && !self.fit.choose) {
             return Ok(());
         }
-        let most = if requested { None } else { Some(MOST_TRIED) };
         let best = &choice.best;
+        // Items that are weighed have no limit of coefficients.
+        let most = if requested || best.dual { None } else { Some(MOST_TRIED) };
         // A value of a whole graph counts once: by the mean over its nodes.
         let mut spec = best.spec.clone();
         spec.fit.level = LevelChoice::Two;
@@ -158,10 +158,10 @@ impl Spec {
         let Some(curves) = fit(&spec, &train, &[best.power], like, most)? else { return Ok(()) };
         let given = self.model.feature_pairs;
         let most_pairs = match given {
-            0 if self.fit.choose => PAIRS,
+            0 if self.fit.choose && !curves.dual => PAIRS,
             given => given,
         };
-        let pairs = spec.best_pairs(&curves, most_pairs)?;
+        let pairs = if most_pairs > 0 { spec.best_pairs(&curves, most_pairs)? } else { Vec::new() };
         spec.model.feature_pairs = pairs.len();
         let tables = match pairs.is_empty() {
             true => None,

@@ -22,6 +22,8 @@ pub(super) struct Columns {
     pub blocks: Vec<Block>,
     /// Which column is which effect.
     pub map: CoefficientMap,
+    /// Of every feature whether it is a number that sums up an item.
+    sums_up: Vec<bool>,
 }
 
 impl Columns {
@@ -53,7 +55,8 @@ impl Columns {
             }
             block
         };
-        Columns { count: map.count, blocks: map.groups.iter().map(&mut tied).collect(), map }
+        let sums_up = definition.learned.features.iter().map(|feature| feature.statistic.is_some()).collect();
+        Columns { count: map.count, blocks: map.groups.iter().map(&mut tied).collect(), map, sums_up }
     }
 
     /// Number of strengths of the penalties, those that blocks share once.
@@ -63,30 +66,35 @@ impl Columns {
         own.map(Block::strengths).sum()
     }
 
-    /// The columns by what they are at which distance, the intercept first: the structure, then all effects at every distance of
-    /// every lens.
+    /// The columns by what they are at which distance, the intercept first: the structure, numbers that sum up items, then all other
+    /// effects at every distance of every lens.
     pub(super) fn distance_groups(&self) -> Vec<Vec<usize>> {
         let of_structure = self.map.groups.iter().filter(|group| group.feature.is_none());
         let mut found: Vec<Vec<usize>> =
             [vec![0]].into_iter().chain(of_structure.map(|group| group.coefficients().collect())).collect();
-        let of_features = || self.map.groups.iter().filter(|group| group.feature.is_some());
-        let lenses = of_features().map(|group| group.lens + 1).max().unwrap_or(0);
-        let most = of_features().map(|group| group.size).max().unwrap_or(0);
+        let summing = |group: &&CurveGroup| group.feature.is_some_and(|k| self.sums_up[k]);
+        found.push(self.map.groups.iter().filter(summing).flat_map(CurveGroup::coefficients).collect());
+        let lenses = self.of_nodes().map(|group| group.lens + 1).max().unwrap_or(0);
+        let most = self.of_nodes().map(|group| group.size).max().unwrap_or(0);
         for (lens, place) in (0..lenses).flat_map(|lens| (0..most).map(move |place| (lens, place))) {
-            let own = of_features().filter(|group| group.lens == lens && place < group.size);
-            let columns = own.flat_map(|group| (0..group.curves).map(|curve| group.first + curve * group.size + place));
-            let columns: Vec<usize> = columns.collect();
-            if !columns.is_empty() {
-                found.push(columns);
-            }
+            let own = self.of_nodes().filter(|group| group.lens == lens && place < group.size);
+            found.push(
+                own.flat_map(|group| (0..group.curves).map(|curve| group.first + curve * group.size + place)).collect(),
+            );
         }
+        found.retain(|columns| !columns.is_empty());
         found
     }
 
-    /// Number of distances at which every effect has a column, where that is so for all of them by one lens; else 0. The last so many
-    /// of the [groups](Self::distance_groups) then hold the same effects in the same order.
+    /// The curves of features of nodes.
+    fn of_nodes(&self) -> impl Iterator<Item = &CurveGroup> {
+        self.map.groups.iter().filter(|group| group.feature.is_some_and(|k| !self.sums_up[k]))
+    }
+
+    /// Number of distances at which every effect of a feature of nodes has a column, where that is so for all of them by one lens;
+    /// else 0. The last so many of the [groups](Self::distance_groups) then hold the same effects in the same order.
     pub(super) fn places(&self) -> usize {
-        let mut groups = self.map.groups.iter().filter(|group| group.feature.is_some());
+        let mut groups = self.of_nodes();
         match groups.next() {
             Some(first) if first.lens == 0 && groups.all(|group| group.lens == 0 && group.size == first.size) => {
                 first.size

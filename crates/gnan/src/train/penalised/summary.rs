@@ -236,7 +236,7 @@ impl SummaryInput<'_> {
     /// `share_v F[(k, v, l), structure (l)]` for every value and distance. They add up to those of the whole model.
     fn freedoms(&self, part: &PartEstimate, canonical: &Canonical) -> Option<Vec<f64>> {
         let estimate = part.primal.as_ref()?;
-        let Columns { count, blocks, map } = self.columns;
+        let Columns { count, blocks, map, .. } = self.columns;
         let features = &self.model.learned().features;
         let mut freedoms = vec![0.0; features.len() + 1];
         for (group, freedom) in map.groups.iter().zip(&estimate.freedoms) {
