@@ -39,9 +39,9 @@ impl Spec {
         let usual = Spec::default();
         let is_chosen = |name: &&str| self.get(name) != usual.get(name);
         let penalised = self.clone().method(FitMethod::Penalised);
-        // Where items are weighed, no feature has strengths of its own that could remove it.
-        let selects = |size: PenalisedSize| self.model.select.is_none() || !size.dual;
-        let fits = |size: PenalisedSize| size.fits && selects(size);
+        // Where items are weighed, no feature has strengths of its own that could remove it, nor coefficients that keep to constraints.
+        let needs_coefficients = self.model.select.is_some() || self.promises();
+        let fits = |size: PenalisedSize| size.fits && !(needs_coefficients && size.dual);
         let possible = train.links().is_none()
             && !OF_GRADIENT_DESCENT.iter().any(is_chosen)
             && penalised.check().is_ok()
