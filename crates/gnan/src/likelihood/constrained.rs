@@ -23,10 +23,10 @@ use super::penalty::Block;
 /// Most Newton steps for a dispersion, and the share of the likelihood below which a gain is none, or nearly.
 const MOST_STEPS: usize = 40;
 const NO_GAIN: f64 = 1e-17;
-const HARDLY_ANY: f64 = 1e-11;
+const HARDLY_ANY: f64 = 1e-9;
 /// Most dispersions, and the share by which one changes that is taken for none.
-const MOST_DISPERSIONS: usize = 12;
-const SAME: f64 = 1e-4;
+const MOST_DISPERSIONS: usize = 8;
+const SAME: f64 = 1e-3;
 /// How often an active inequality is weighed against its own variance.
 const HELD: f64 = 1e8;
 
@@ -84,6 +84,7 @@ impl NewtonState<'_> {
         within: &mut bool,
     ) -> Option<(Vec<ActiveInequality>, bool)> {
         let mut last = None;
+        let mut least = f64::INFINITY;
         for _ in 0..MOST_STEPS {
             self.information_anew()?;
             let root = self.curvature().factor()?.inverse_root();
@@ -99,8 +100,11 @@ impl NewtonState<'_> {
             }
             let gain: f64 = step.iter().zip(&gradient).map(|(step, slope)| step * slope).sum();
             let (before, _) = self.step(&step)?;
-            let done = gain < NO_GAIN * (1.0 + before.abs());
-            last = Some((found.active, gain < HARDLY_ANY * (1.0 + before.abs())));
+            // A gain that is small and grows no smaller is rounding.
+            let small = gain < HARDLY_ANY * (1.0 + before.abs());
+            let done = gain < NO_GAIN * (1.0 + before.abs()) || small && gain > 0.1 * least;
+            least = least.min(gain);
+            last = Some((found.active, small));
             if done {
                 break;
             }

@@ -12,12 +12,14 @@ use rayon::prelude::*;
 
 use super::matrix::InverseRoot;
 
-/// An inequality is broken by more than this share of the sizes of what it adds up.
-const ROUNDING: f64 = 1e-13;
+/// An inequality is broken by more than this share of the sizes of what it adds up. Where so many were taken up that steps are no more
+/// than rounding, ten times as much is rounding from then on.
+const ROUNDING: f64 = 1e-12;
 /// An inequality depends on those that hold with equality where less than this share of its variance is left.
 const DEPENDENT: f64 = 1e-11;
-/// Most inequalities that are taken up, for each that there is.
-const MOST_CHANGES: usize = 20;
+/// For how many inequalities more than there are they are taken up before more is rounding, and how often that is so.
+const MORE_THAN_ALL: usize = 30;
+const MOST_ROUNDS: i32 = 5;
 /// Most corrections of what rounding leaves of equalities.
 const MOST_CORRECTIONS: usize = 6;
 
@@ -42,8 +44,12 @@ impl Inequality {
 
     /// Whether it holds, up to rounding.
     pub fn holds(&self, point: &[f64]) -> bool {
+        self.holds_within(ROUNDING, point)
+    }
+
+    fn holds_within(&self, rounding: f64, point: &[f64]) -> bool {
         let size = self.terms.iter().map(|(at, weight)| (weight * point[*at]).abs()).sum::<f64>() + self.least.abs();
-        self.excess(point) >= -ROUNDING * size
+        self.excess(point) >= -rounding * size
     }
 }
 
@@ -69,16 +75,19 @@ pub(super) fn nearest(from: &[f64], root: &InverseRoot, inequalities: &[Inequali
     let spread = |inequality: &Inequality| root.quadratic(inequality.terms.iter().copied()).sqrt();
     let spreads: Vec<f64> = inequalities.par_iter().map(spread).collect();
     let mut search = Search { inequalities, point: from.to_vec(), active: Vec::new(), factor: Vec::new() };
-    for _ in 0..MOST_CHANGES * (inequalities.len() + 1) {
-        let mut broken = search.most_broken(&spreads);
-        if broken.is_none() {
-            search.correct();
-            broken = search.most_broken(&spreads);
+    for round in 0..MOST_ROUNDS {
+        let rounding = ROUNDING * 10f64.powi(round);
+        for _ in 0..inequalities.len() + MORE_THAN_ALL {
+            let mut broken = search.most_broken(&spreads, rounding);
+            if broken.is_none() {
+                search.correct();
+                broken = search.most_broken(&spreads, rounding);
+            }
+            let Some(place) = broken else {
+                return Some(NearestPoint { point: search.point, active: search.active });
+            };
+            search.take_up(place, root)?;
         }
-        let Some(place) = broken else {
-            return Some(NearestPoint { point: search.point, active: search.active });
-        };
-        search.take_up(place, root)?;
     }
     None
 }
@@ -93,10 +102,11 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// The inequality that is broken by most of its standard deviations, besides those that hold with equality.
-    fn most_broken(&self, spreads: &[f64]) -> Option<usize> {
+    fn most_broken(&self, spreads: &[f64], rounding: f64) -> Option<usize> {
         let mut most: Option<(f64, usize)> = None;
         for (place, inequality) in self.inequalities.iter().enumerate() {
-            if inequality.holds(&self.point) || self.active.iter().any(|active| active.place == place) {
+            if inequality.holds_within(rounding, &self.point) || self.active.iter().any(|active| active.place == place)
+            {
                 continue;
             }
             let by = -inequality.excess(&self.point) / spreads[place].max(f64::MIN_POSITIVE);
@@ -161,16 +171,19 @@ impl Search<'_> {
         }
     }
 
+    /// Drops one of those that hold with equality; rotations make its factor triangular again.
     fn drop(&mut self, at: usize) {
         self.active.remove(at);
-        self.factor.truncate(at);
-        for next in at..self.active.len() {
-            let direction = &self.active[next].direction;
-            let products = self.active[..next].iter().map(|other| self.inequalities[other.place].sum(direction));
-            let row = solve_lower(&self.factor, &products.collect::<Vec<f64>>());
-            let left = self.inequalities[self.active[next].place].sum(direction)
-                - row.iter().map(|value| value * value).sum::<f64>();
-            self.factor.push(row.into_iter().chain([left.max(f64::MIN_POSITIVE).sqrt()]).collect());
+        self.factor.remove(at);
+        for place in at..self.factor.len() {
+            let (x, y) = (self.factor[place][place], self.factor[place][place + 1]);
+            let length = x.hypot(y);
+            let (cosine, sine) = (x / length, y / length);
+            for row in &mut self.factor[place..] {
+                let (x, y) = (row[place], row[place + 1]);
+                (row[place], row[place + 1]) = (cosine * x + sine * y, cosine * y - sine * x);
+            }
+            self.factor[place].truncate(place + 1);
         }
     }
 
