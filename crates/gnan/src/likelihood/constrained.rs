@@ -25,8 +25,10 @@ const MOST_STEPS: usize = 40;
 const NO_GAIN: f64 = 1e-17;
 const HARDLY_ANY: f64 = 1e-9;
 /// Most dispersions, and the share by which one changes that is taken for none.
-const MOST_DISPERSIONS: usize = 8;
+const MOST_DISPERSIONS: usize = 12;
 const SAME: f64 = 1e-3;
+/// The most that a change of the logarithm of a dispersion is multiplied by.
+const MOST_TIMES: f64 = 8.0;
 /// How often an active inequality is weighed against its own variance.
 const HELD: f64 = 1e8;
 
@@ -44,6 +46,7 @@ pub fn fit_within(
     let PenalisedEstimate { marginal, iterations, converged: free_converged, .. } = estimate;
     let mut within = false;
     let mut dispersions = 1;
+    let mut before: Option<(f64, f64)> = None;
     loop {
         let (active, converged) = state.steps_within(inequalities, &mut within)?;
         let HeldCovariance { root, freedoms } = state.held(inequalities, &active)?;
@@ -64,7 +67,12 @@ pub fn fit_within(
                 converged: converged && same && free_converged,
             });
         }
-        state.variance = dispersion;
+        // A secant step where the change of the logarithm shrinks as it moves, by at most so many times the change.
+        let (at, change) = (state.variance.ln(), (dispersion / state.variance).ln());
+        let times = before.map_or(1.0, |(other, of_other)| (at - other) / (of_other - change));
+        let times = if times.is_finite() && times > 0.0 { times.min(MOST_TIMES) } else { 1.0 };
+        before = Some((at, change));
+        state.variance = (at + times * change).exp();
         dispersions += 1;
     }
 }
