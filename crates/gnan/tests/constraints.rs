@@ -76,7 +76,8 @@ fn data(seed: u64, graph_task: bool, labels: Labels) -> (Case, Dataset) {
             vec![class_column("target", 2, &classes)]
         }
         Labels::Counts => {
-            vec![numbers("target", noisy(0.2).iter().map(|x| x.clamp(-2.0, 4.0).exp().round()).collect())]
+            let counts = noisy(0.4).iter().map(|x| (2.0 + x).clamp(-1.0, 5.0).exp().round()).collect();
+            vec![numbers("target", counts)]
         }
         Labels::Positive => vec![numbers("target", noisy(0.2).iter().map(|x| x.clamp(-2.0, 4.0).exp()).collect())],
     };

@@ -44,6 +44,7 @@ pub fn fit_within(
     }
     let mut state = NewtonState::of_estimate(problem, &estimate);
     let PenalisedEstimate { marginal, iterations, converged: free_converged, .. } = estimate;
+    drop(estimate);
     let mut within = false;
     let mut dispersions = 1;
     let mut before: Option<(f64, f64)> = None;
