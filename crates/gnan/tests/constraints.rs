@@ -6,13 +6,14 @@ mod oracle;
 
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case};
 use gnan::bootstrap::Intervals;
+use gnan::dataset::Problem;
 use gnan::explain::{Canonical, Explainer, FeatureValue};
 use gnan::files::{Column, Kind, Values};
 use gnan::internals::model::Parameters;
 use gnan::internals::random::Stream;
 use gnan::model::{Certificate, Definition, Ended};
 use gnan::spec::{Curvature, FamilyChoice, FitMethod, LevelChoice, PoolChoice, Rules, Trend};
-use gnan::{Dataset, Model, Spec};
+use gnan::{Dataset, DatasetOptions, Model, Spec};
 use oracle::Case;
 
 fn plan() -> Vec<FeaturePlan> {
@@ -81,7 +82,18 @@ fn data(seed: u64, graph_task: bool, labels: Labels) -> (Case, Dataset) {
         }
         Labels::Positive => vec![numbers("target", noisy(0.2).iter().map(|x| x.clamp(-2.0, 4.0).exp()).collect())],
     };
-    (case.clone(), dataset(&case, targets))
+    let data = match labels {
+        // Few distinct whole numbers would be read as classes.
+        Labels::Counts => {
+            let mut tables = common::tables(&case);
+            tables.targets = vec!["target".to_owned()];
+            if graph_task { &mut tables.graph_columns } else { &mut tables.node_columns }.extend(targets);
+            let options = DatasetOptions { problem: Some(Problem::Regression), ..DatasetOptions::default() };
+            Dataset::from_tables(tables, &options).unwrap()
+        }
+        _ => dataset(&case, targets),
+    };
+    (case, data)
 }
 
 const RULES: [&str; 6] =
