@@ -74,7 +74,7 @@ pub(super) struct NearestPoint {
 pub(super) fn nearest(from: &[f64], root: &InverseRoot, inequalities: &[Inequality]) -> Option<NearestPoint> {
     let spread = |inequality: &Inequality| root.quadratic(inequality.terms.iter().copied()).sqrt();
     let spreads: Vec<f64> = inequalities.par_iter().map(spread).collect();
-    let mut search = Search { inequalities, point: from.to_vec(), active: Vec::new(), factor: Vec::new() };
+    let mut search = NearestSearch { inequalities, point: from.to_vec(), active: Vec::new(), factor: Vec::new() };
     for round in 0..MOST_ROUNDS {
         let rounding = ROUNDING * 10f64.powi(round);
         for _ in 0..inequalities.len() + MORE_THAN_ALL {
@@ -92,7 +92,7 @@ pub(super) fn nearest(from: &[f64], root: &InverseRoot, inequalities: &[Inequali
     None
 }
 
-struct Search<'a> {
+struct NearestSearch<'a> {
     inequalities: &'a [Inequality],
     point: Vec<f64>,
     active: Vec<ActiveInequality>,
@@ -100,7 +100,7 @@ struct Search<'a> {
     factor: Vec<Vec<f64>>,
 }
 
-impl Search<'_> {
+impl NearestSearch<'_> {
     /// The inequality that is broken by most of its standard deviations, besides those that hold with equality.
     fn most_broken(&self, spreads: &[f64], rounding: f64) -> Option<usize> {
         let mut most: Option<(f64, usize)> = None;
