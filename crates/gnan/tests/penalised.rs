@@ -282,11 +282,11 @@ fn options_of_networks_choose_gradient_descent() {
     assert_eq!(method(Spec::default().rho(RhoChoice::Shared).epochs(2)), FitMethod::Gradient);
 }
 
-/// Nodes of several classes with many words: a word is more frequent among the nodes of one class (`telling`), or among none.
-fn word_nodes(classes: &[usize], edges: Vec<[u32; 2]>, words: usize, telling: bool, random: &mut Stream) -> Dataset {
+/// Nodes of several classes with many words: a node has one with a chance of 0.1, of those of its class `own`.
+fn word_nodes(classes: &[usize], edges: Vec<[u32; 2]>, words: usize, own: f64, random: &mut Stream) -> Dataset {
     let (nodes, count) = (classes.len(), classes.iter().max().unwrap() + 1);
     let word = |w: usize, random: &mut Stream| {
-        let chance = |node: usize| if telling && w % count == classes[node] { 0.5 } else { 0.1 };
+        let chance = |node: usize| if w % count == classes[node] { own } else { 0.1 };
         let rows: Vec<u32> =
             (0..nodes).filter(|node| random.uniform() < chance(*node)).map(|node| node as u32).collect();
         let values = vec![1.0; rows.len()];
@@ -317,7 +317,7 @@ fn words_are_fitted_in_the_dual_form() {
     let mut random = Stream::named(4, "words", 0);
     let classes: Vec<usize> = (0..60).map(|_| random.below(3)).collect();
     let edges = (1..60).map(|node| [random.below(node) as u32, node as u32]).collect();
-    let split = first_nodes(&word_nodes(&classes, edges, 400, true, &mut random), 40);
+    let split = first_nodes(&word_nodes(&classes, edges, 400, 0.5, &mut random), 40);
     let fit = |threads: usize| {
         let run = Run::default().with_threads(threads).unwrap();
         let part = |part: &Dataset| part.clone().with_run(&run);
@@ -352,7 +352,7 @@ fn numbers_of_neighbours_join_words_in_the_dual_form() {
             false => random.below(2),
         };
         let classes: Vec<usize> = (0..nodes).map(|node| class(node, &mut random)).collect();
-        let data = word_nodes(&classes, edges, 600, !by_neighbours, &mut random);
+        let data = word_nodes(&classes, edges, 600, if by_neighbours { 0.1 } else { 0.16 }, &mut random);
         let split = first_nodes(&data, 1000);
         let fitted = Spec::default().fit_split(&split, &mut |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(fitted.chosen.contains("level 2"), by_neighbours, "{:?}", fitted.tried);

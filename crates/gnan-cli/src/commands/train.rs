@@ -11,7 +11,7 @@ use gnan::model::{Certificate, Ended, Record};
 use gnan::model_file::parameter_count;
 use gnan::numbers::{count, counted, duration, metric};
 use gnan::output::write_atomically;
-use gnan::spec::ShapeKind;
+use gnan::spec::{FitMethod, ShapeKind};
 use gnan::train::Fitted;
 use gnan::{Dataset, Error, Spec};
 use serde::Serialize;
@@ -127,9 +127,6 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Completion> {
     let spec = args.data.spec();
     spec.check()?;
     check_can_write(&args.output, args.force.force)?;
-    if let Some(note) = constraint_note(spec) {
-        eprint_line(note);
-    }
     if args.search.is_wanted() {
         return search(args, json);
     }
@@ -141,9 +138,12 @@ pub fn run(args: &TrainArgs, json: bool) -> Result<Completion> {
     finish(args, &data, &parts, &outcome, json)
 }
 
-/// Which functions are splines because constraints need them.
+/// Which functions of a model are splines because constraints need them.
 fn constraint_note(spec: &Spec) -> Option<&'static str> {
     let constrain = &spec.model.constrain;
+    if spec.fit.method == FitMethod::Penalised {
+        return None;
+    }
     match (constrain.is_empty(), spec.model.rho_monotone || constrain.iter().any(|rules| rules.rules.promise())) {
         (true, false) => None,
         (false, false) => Some("constraints are kept by splines: shape functions are splines"),
@@ -195,6 +195,9 @@ fn finish(
     json: bool,
 ) -> Result<Completion> {
     let (split, origin) = parts;
+    if let Some(note) = constraint_note(&outcome.fitted.model.definition().spec) {
+        eprint_line(note);
+    }
     write_skipped(data, &args.output)?;
     if json {
         print_json(&document(args, data, &split.test, outcome))?;

@@ -74,3 +74,37 @@ fn splines_can_be_searched_over() {
     let line = format!("train tables --target toxic --try shape=network,spline --try rho-shape=network,spline {QUICK}");
     desk.works(&line).shows("shape spline");
 }
+
+/// Where nothing else is requested the fit is penalised, and keeps to constraints as it is.
+#[test]
+fn penalised_fits_keep_to_constraints_and_certify_them() {
+    let desk = Desk::new();
+    numbers(&desk);
+    let rules = ["--constrain", "charge: down, bounded 0.3", "--constrain", "size: convex"];
+    let trained = Session::of(desk.command("train tables --target toxic").args(rules));
+    trained
+        .expect(0)
+        .shows("charge never raises a prediction as it grows")
+        .shows("charge never counts for more than 0.3")
+        .shows("size is convex");
+    desk.works("inspect model.gnan").shows("3 certificates").shows("all hold");
+    let document = desk.works("inspect model.gnan --json").document();
+    assert_eq!(document["definition"]["spec"]["fit"]["fit"], "penalised");
+    assert_eq!(document["checked"].as_array().unwrap().len(), 3);
+    desk.works("summary model.gnan").shows("charge");
+    desk.works("report model.gnan tables -o report.html");
+
+    // Effects that were changed are found out.
+    let model = Model::load(desk.path("model.gnan")).unwrap();
+    let mut parameters = model.parameters().clone();
+    let layout = model.definition().layout();
+    let rho = layout.function(layout.features[0].first_rho + 2, 0);
+    parameters.rhos.block_mut(rho).iter_mut().for_each(|effect| *effect += 1.0);
+    Model::from_parts(model.definition().clone(), parameters).save(desk.path("model.gnan")).unwrap();
+    desk.gnan("inspect model.gnan").expect(1).shows("do NOT hold").shows("FALSE: charge");
+
+    let smooth = Session::of(
+        desk.command("train tables --target toxic --force --fit penalised").args(["--constrain", "size: smooth 2"]),
+    );
+    smooth.expect(2).says("strengths of smoothness");
+}

@@ -1,16 +1,19 @@
 //! Certificates: every rule that a model has to keep, checked on the finished model.
 //!
 //! What is checked is the model as its file has it, in f64: shape functions piece by piece, at their knots and at the
-//! extremes of every cubic piece, and rhos at all of their knots. Nothing is sampled and nothing that training recorded is
+//! extremes of every cubic piece, and rhos at all of their knots; where every value has a distance function of its own, the effects
+//! of all values at all of these knots. Nothing is sampled and nothing that training recorded is
 //! believed. A rule about a feature is a promise about predictions, so its rho is part of every certificate.
 
 mod association;
+mod effect_rules;
 mod shape_rules;
 
 use crate::model::{Certificate, Layout, Model};
 use crate::numbers::number;
 use crate::shape::extremes;
 
+use effect_rules::RuledEffects;
 use shape_rules::{ROUNDING, RuledFeature};
 
 impl Model {
@@ -21,6 +24,9 @@ impl Model {
         let mut certificates = Vec::new();
         for (feature, place) in definition.learned.features.iter().zip(&layout.features) {
             if let Some(ruled) = RuledFeature::of(self, feature, place, &layout) {
+                certificates.extend(ruled.certificates());
+            }
+            if let Some(ruled) = RuledEffects::of(self, feature, place, &layout) {
                 certificates.extend(ruled.certificates());
             }
         }

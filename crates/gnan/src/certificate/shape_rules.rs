@@ -1,4 +1,4 @@
-//! The rules of one feature: its direction, its curvature and its bound.
+//! The rules of one shape function: its direction, its curvature and its bound.
 
 use crate::files::Kind;
 use crate::model::{Certificate, FeatureLayout, FeatureSchema, Layout, Model};
@@ -28,7 +28,8 @@ pub(super) struct RuledFeature<'a> {
     tolerance: f64,
 }
 
-fn in_pair(model: &Model, name: &str) -> bool {
+/// Whether a feature is one of a pair.
+pub(super) fn in_pair(model: &Model, name: &str) -> bool {
     let pairs = model.definition().learned.features.iter().filter_map(|feature| feature.pair.as_ref());
     pairs.flat_map(|pair| &pair.members).any(|member| member.feature == name)
 }

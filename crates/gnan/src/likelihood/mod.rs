@@ -9,13 +9,15 @@
 //! [`fit`] alternates Newton steps in `b` with generalised Fellner-Schall updates of the lambdas (Wood and Fasiolo 2017). The
 //! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot); a
 //! [`wald_test`] compares sums of them with 0, and an [`Omission`] is what
-//! the marginal likelihood loses without some of them. Nothing here knows what the coefficients mean.
+//! the marginal likelihood loses without some of them. [`fit_within`] keeps an estimate to some [inequalities](Inequality). Nothing here knows what the coefficients mean.
 
 mod chi_squared;
+mod constrained;
 mod design;
 mod dispersion;
 mod dual;
 mod family;
+mod inequality;
 mod left_out;
 mod matrix;
 mod newton;
@@ -28,9 +30,11 @@ mod vector;
 mod wald;
 
 pub use chi_squared::chi_squared_tail;
+pub use constrained::fit_within;
 pub use design::Design;
 pub use dual::{DualEstimate, DualProblem, dual_bytes, fit_dual, fit_dual_with};
 pub use family::{Derivatives, Family};
+pub use inequality::Inequality;
 pub use left_out::left_out_losses;
 pub use matrix::InverseRoot;
 pub use newton::{Iteration, PenalisedEstimate, PenalisedProblem, fit};

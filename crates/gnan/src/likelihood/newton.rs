@@ -119,16 +119,16 @@ pub fn fit(
     state.finish(iterations, converged)
 }
 
-struct NewtonState<'a> {
-    problem: PenalisedProblem<'a>,
-    outputs: usize,
-    coefficients: Vec<f64>,
+pub(super) struct NewtonState<'a> {
+    pub(super) problem: PenalisedProblem<'a>,
+    pub(super) outputs: usize,
+    pub(super) coefficients: Vec<f64>,
     /// `[outputs][items]`
-    predicted: Vec<Vec<f64>>,
-    lambdas: Vec<Vec<f64>>,
+    pub(super) predicted: Vec<Vec<f64>>,
+    pub(super) lambdas: Vec<Vec<f64>>,
     /// The logarithm of the last factor of every smoothing parameter, and how much further it was moved.
     moves: Vec<Vec<(f64, f64)>>,
-    variance: f64,
+    pub(super) variance: f64,
     information: Option<KnownInformation>,
 }
 
@@ -183,6 +183,20 @@ impl<'a> NewtonState<'a> {
         }
     }
 
+    /// Where an estimate stands.
+    pub(super) fn of_estimate(problem: PenalisedProblem<'a>, estimate: &PenalisedEstimate) -> NewtonState<'a> {
+        let mut state = NewtonState::new(problem, Some(&estimate.lambdas));
+        state.coefficients.clone_from(&estimate.coefficients);
+        state.predicted = state.predict(&state.coefficients);
+        state.variance = estimate.variance;
+        state
+    }
+
+    /// Finds `X' W X` at the present coefficients.
+    pub(super) fn information_anew(&mut self) -> Option<()> {
+        self.information_within(ROUNDING).map(|_| ())
+    }
+
     /// The blocks with their penalties added up, for every output: first coefficient of each group and the matrix.
     fn penalties(&self) -> Vec<Vec<f64>> {
         self.problem.blocks.iter().zip(&self.lambdas).map(|(block, lambdas)| block.matrix(lambdas)).collect()
@@ -195,7 +209,7 @@ impl<'a> NewtonState<'a> {
     }
 
     /// `X' W X + S` for the weights that are known.
-    fn curvature(&self) -> Tiles {
+    pub(super) fn curvature(&self) -> Tiles {
         let known = self.information.as_ref().expect("it is found before it is used");
         let mut matrix = known.matrix.clone();
         let order = matrix.order();
@@ -291,12 +305,12 @@ impl<'a> NewtonState<'a> {
         (gradient, form)
     }
 
-    fn predict(&self, coefficients: &[f64]) -> Vec<Vec<f64>> {
+    pub(super) fn predict(&self, coefficients: &[f64]) -> Vec<Vec<f64>> {
         let design = self.problem.design;
         coefficients.chunks_exact(design.columns()).map(|own| design.times(own)).collect()
     }
 
-    fn log_likelihood(&self, predicted: &[Vec<f64>]) -> f64 {
+    pub(super) fn log_likelihood(&self, predicted: &[Vec<f64>]) -> f64 {
         let PenalisedProblem { family, targets, weights, offset, .. } = self.problem;
         let mut own = vec![0.0; self.outputs];
         let mut sum = 0.0;
@@ -308,14 +322,14 @@ impl<'a> NewtonState<'a> {
     }
 
     /// What the log-likelihoods of all items leave out.
-    fn constants(&self) -> f64 {
+    pub(super) fn constants(&self) -> f64 {
         let PenalisedProblem { family, targets, weights, .. } = self.problem;
         let known = targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
         known.map(|(target, weight)| family.constant(*target, *weight, self.variance)).sum()
     }
 
     /// The gradient of the penalised log-likelihood.
-    fn gradient(&self) -> Vec<f64> {
+    pub(super) fn gradient(&self) -> Vec<f64> {
         let PenalisedProblem { design, family, targets, weights, offset, .. } = self.problem;
         let mut first = vec![vec![0.0; design.rows()]; self.outputs];
         let mut found = Derivatives::default();
@@ -332,7 +346,7 @@ impl<'a> NewtonState<'a> {
     }
 
     /// A Newton step, halved until the penalised likelihood does not fall; its values before and after.
-    fn step(&mut self, step: &[f64]) -> Option<(f64, f64)> {
+    pub(super) fn step(&mut self, step: &[f64]) -> Option<(f64, f64)> {
         let before = self.log_likelihood(&self.predicted) - 0.5 * self.penalty_gradient(&self.coefficients).1;
         let mut length = 1.0;
         for _ in 0..=MOST_HALVINGS {
@@ -349,7 +363,7 @@ impl<'a> NewtonState<'a> {
     }
 
     /// `tr(V S_j)` of every penalty of a block, and `b' S_j b`.
-    fn forms(&self, block: &Block, root: &InverseRoot) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn forms(&self, block: &Block, root: &InverseRoot) -> (Vec<f64>, Vec<f64>) {
         let columns = self.problem.design.columns();
         let (mut traces, mut forms) = (vec![0.0; block.penalties()], vec![0.0; block.penalties()]);
         for output in 0..self.outputs {
@@ -398,14 +412,19 @@ impl<'a> NewtonState<'a> {
                 *lambda = next;
             }
         }
-        if self.problem.family.has_dispersion() {
-            let freedom = self.coefficients.len() as f64 - penalised;
-            let PenalisedProblem { family, targets, weights, offset, .. } = self.problem;
-            let fitted = FittedTargets { family, targets, weights, outputs: &self.predicted[0], offset };
-            self.variance = fitted.dispersion(freedom, self.variance, LEAST_VARIANCE);
-        }
+        self.variance = self.dispersion(self.coefficients.len() as f64 - penalised);
         (self.lambdas, self.moves) = (lambdas, moves);
         change
+    }
+
+    /// The dispersion at the present coefficients, after so many degrees of freedom.
+    pub(super) fn dispersion(&self, freedom: f64) -> f64 {
+        let PenalisedProblem { family, targets, weights, offset, .. } = self.problem;
+        if !family.has_dispersion() {
+            return self.variance;
+        }
+        let fitted = FittedTargets { family, targets, weights, outputs: &self.predicted[0], offset };
+        fitted.dispersion(freedom, self.variance, LEAST_VARIANCE)
     }
 
     /// The same numbers of every penalty, those of blocks that share strengths summed up.

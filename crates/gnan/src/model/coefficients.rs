@@ -231,6 +231,12 @@ impl CoefficientMap {
         Some(first? + self.places[places].place_of_slot[slot]?)
     }
 
+    /// The coefficients of the curve of a rho by a lens, distance after distance; `None`: it has no effect by construction.
+    pub fn curve(&self, rho: usize, lens: usize) -> Option<Range<usize>> {
+        let (first, places) = self.rhos[rho].by_lens[lens];
+        first.map(|first| first..first + self.places[places].size)
+    }
+
     /// A rho at an argument by a lens, as a sum of coefficients.
     pub fn rho_at(&self, rho: usize, lens: usize, argument: f64) -> CoefficientSum {
         let (first, places) = self.rhos[rho].by_lens[lens];

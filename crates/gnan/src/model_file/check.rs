@@ -203,7 +203,7 @@ impl Learned {
         if feature.knots.is_some_and(|knots| !numeric || !(FEWEST_KNOTS..=MOST_KNOTS).contains(&knots)) {
             return broken("was trained on knots that cannot be");
         }
-        if !feature.rules.are_sensible() || (feature.rules.promise() && !spline) {
+        if !feature.rules.are_sensible() || (feature.rules.promise() && !spline && feature.effect_knots.is_none()) {
             return broken("has rules that do not fit");
         }
         let levels: BTreeSet<_> = feature.levels.iter().map(|level| &level.name).collect();

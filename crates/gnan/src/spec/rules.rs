@@ -31,7 +31,7 @@ pub enum Curvature {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
     /// Which way it may go. The rho of a function with a direction or a curvature is never negative, so that both hold for
-    /// predictions.
+    /// predictions; effects of a penalised fit keep to both at every distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Trend>,
     /// Which way it may bend.

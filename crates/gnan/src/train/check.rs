@@ -71,7 +71,11 @@ impl Spec {
             ),
             ("rho-group", !self.distances.rho_group.is_empty(), "distance functions of groups of features"),
             ("logits", !matches!(model.logits, None | Some(LogitChoice::One)), "a second logit"),
-            ("constrain", !model.constrain.is_empty(), "rules for features"),
+            (
+                "constrain",
+                model.constrain.iter().any(|rules| rules.rules.smooth.is_some()),
+                "strengths of smoothness for features",
+            ),
             ("rho-monotone", model.rho_monotone, "rules for distance functions"),
             ("readout", model.readout, "readout functions"),
             ("feature-pair", !model.feature_pair.is_empty(), "feature pairs by name"),

@@ -41,9 +41,9 @@ impl Spec {
         let of_second_level = |name: &str| name == "feature-pairs" && self.fit.level == LevelChoice::Two;
         let is_chosen = |name: &&str| self.get(name) != usual.get(name) && !of_second_level(name);
         let penalised = self.clone().method(FitMethod::Penalised);
-        // Where items are weighed, no feature has strengths of its own that could remove it.
-        let selects = |size: PenalisedSize| self.model.select.is_none() || !size.dual;
-        let fits = |size: PenalisedSize| size.fits && selects(size);
+        // Where items are weighed, no feature has strengths of its own that could remove it, nor coefficients that keep to constraints.
+        let needs_coefficients = self.model.select.is_some() || self.promises();
+        let fits = |size: PenalisedSize| size.fits && !(needs_coefficients && size.dual);
         let possible = train.links().is_none()
             && !OF_GRADIENT_DESCENT.iter().any(is_chosen)
             && penalised.check().is_ok()

@@ -85,7 +85,7 @@ impl Spec {
     }
 
     /// Whether a feature has promised something that a pair with it could break.
-    fn is_ruled(&self, name: &str) -> bool {
+    pub(super) fn is_ruled(&self, name: &str) -> bool {
         let constrained = self.model.constrain.iter().any(|rules| rules.feature == name);
         constrained || self.distances.ruled_features().any(|ruled| ruled == name)
     }

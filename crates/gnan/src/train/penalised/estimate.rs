@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::columns::Columns;
+use super::constraints::EffectRules;
 use super::dual_estimate::{dual_memory, fit_all_dual, is_dual};
 use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
@@ -165,6 +166,16 @@ impl CandidateFit {
         if most.is_some_and(|most| dual || columns.count * together > most) {
             return Ok(None);
         }
+        let rules = EffectRules::new(&setup.definition, &columns.map);
+        if dual && !rules.is_empty() {
+            return Err(Error::usage(
+                "constraints are not kept where coefficients outnumber items and these are weighed instead",
+            )
+            .with_remedy([
+                Remedy::Set("fit", FitMethod::Gradient.to_string()),
+                Remedy::Use("hop-cap").to("have fewer coefficients"),
+            ]));
+        }
         let memory = &train.run().memory;
         if dual {
             memory.demand(dual_memory(train.len(), together), "the matrices of a penalised fit")?;
@@ -184,7 +195,7 @@ impl CandidateFit {
         for power in powers {
             let fitted = match dual {
                 true => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
-                false => fit_all(&design, &columns, &parts, *power, &start, &mut watch),
+                false => fit_all(&design, &columns, &rules, &parts, *power, &start, &mut watch),
             };
             let Some(fitted) = fitted else { continue };
             // Another power needs about the same smoothness; what is nearly gone may come back.
@@ -202,8 +213,11 @@ impl CandidateFit {
             }
         }
         let (power, PowerFit { found, marginal, left_out, converged }) = best.ok_or_else(|| {
-            Error::training("the likelihood was not a finite number")
-                .with_remedy("look for extreme values in features and targets")
+            Error::training(match rules.is_empty() {
+                true => "the likelihood was not a finite number",
+                false => "no effects were found that keep to the constraints and have a finite likelihood",
+            })
+            .with_remedy("look for extreme values in features and targets")
         })?;
         Ok(Some(CandidateFit {
             spec,
@@ -236,6 +250,7 @@ impl CandidateFit {
 fn fit_all(
     design: &Design,
     columns: &Columns,
+    rules: &EffectRules,
     parts: &[TargetPart],
     power: f64,
     start: &[Vec<Vec<f64>>],
@@ -254,6 +269,7 @@ fn fit_all(
             offset: part.offset(),
         };
         let estimate = fit(problem, start.get(place).map(|start| &start[..]), monitor)?;
+        let estimate = rules.kept(problem, estimate, |column| factors[column] * part.scale)?;
         all.marginal += estimate.marginal;
         all.converged &= estimate.converged;
         let own = left_out_losses(&problem, &estimate);

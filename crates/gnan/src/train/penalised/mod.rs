@@ -2,11 +2,12 @@
 //!
 //! Where every level of a feature (or knot of a number) has a distance function of its own, the model is linear in its effects:
 //! one effect per value and distance. These are the coefficients of a [`likelihood`](crate::likelihood) problem ([`columns`]), whose
-//! [`estimate`] has neither a seed nor a step size and needs no validation items. [`choice`] compares what a specification leaves
+//! [`estimate`] has neither a seed nor a step size and needs no validation items, and keeps to the [`constraints`] of features. [`choice`] compares what a specification leaves
 //! open, the [second level](second_level) included, [`selection`] removes features where that is requested; [`parameters`] makes a model of the best, [`posterior`] keeps how sure it is, and [`summary`] tests its terms.
 
 mod choice;
 mod columns;
+mod constraints;
 mod dual_estimate;
 mod estimate;
 mod parameters;

@@ -65,9 +65,9 @@ impl Spec {
     fn statistics_of_items(&self, train: &Dataset) -> Vec<ItemStatistic> {
         // What a hop cap leaves out is not summed up either; an edge leads one step away.
         let farthest = self.distances.hop_cap.unwrap_or(usize::MAX);
-        let ruled: Vec<&str> = self.distances.ruled_features().collect();
+        // Means of a feature would break what is promised of its own effects.
         let read = || train.features().iter().filter(|feature| feature.is_read());
-        let counted = || read().filter(|feature| !ruled.contains(&feature.name.as_str()));
+        let counted = || read().filter(|feature| !self.is_ruled(&feature.name));
         let mut quantities = match read().count() <= MOST_FEATURES {
             true => counted().flat_map(|feature| quantities_of(feature, train)).collect::<Vec<Quantity>>(),
             false => Vec::new(),
@@ -106,7 +106,6 @@ impl Spec {
     /// The pairs that explain most of what a fit leaves.
     pub(super) fn best_pairs(&self, fit: &CandidateFit, most: usize) -> Result<Vec<FeaturePair>> {
         let train = &fit.train;
-        let ruled: Vec<&str> = self.distances.ruled_features().collect();
         let own_values = train.task() == Task::Node;
         let may = |feature: &Feature| feature.statistic.is_some() || (own_values && feature.is_read());
         let node_of = |item: u32| match train.task() {
@@ -119,7 +118,7 @@ impl Spec {
         let mut members: Vec<(PairMember, Vec<u16>)> = Vec::new();
         let schemas = fit.setup.definition.learned.features.iter();
         for (feature, schema) in train.features().iter().zip(schemas) {
-            if !may(feature) || ruled.contains(&feature.name.as_str()) || schema.levels.len() > MOST_LEVELS {
+            if !may(feature) || self.is_ruled(&feature.name) || schema.levels.len() > MOST_LEVELS {
                 continue;
             }
             let member = member_of(feature, schema, |node| is_item[node])?;
