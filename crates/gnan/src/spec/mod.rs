@@ -23,7 +23,7 @@ mod value;
 
 pub use bin_choice::{BinChoice, FEWEST_KNOTS, MANY_VALUES, MOST_KNOTS, USUAL_KNOTS};
 pub use choices::{
-    EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection,
+    CurveChoice, EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection,
     ShapeKind, TaskChoice,
 };
 pub use description::{Aspect, LEAST_SUPPORT, NodeDescription, RARE};

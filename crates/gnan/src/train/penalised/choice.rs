@@ -1,6 +1,6 @@
 //! The choice of what a specification leaves open, by training items alone.
 //!
-//! Plain alternatives (how nodes are pooled, means or sums over shells, the hop cap) are compared by the marginal likelihood. What
+//! Plain alternatives (how nodes are pooled, means or sums over shells, the hop cap, smooth or linear curves) are compared by the marginal likelihood. What
 //! makes a model richer (descriptions of nodes) is taken where it predicts items that it was not fitted on better, by approximate
 //! leave-one-out, by more than three standard errors of the difference.
 
@@ -12,7 +12,8 @@ use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Kind, Task};
 use crate::remedy::Remedy;
-use crate::spec::{Aspect, LevelChoice, NodeDescription, PoolChoice, Spec};
+use crate::model::FeatureSchema;
+use crate::spec::{Aspect, CurveChoice, LevelChoice, NodeDescription, PoolChoice, Spec};
 use crate::statistics::Statistics;
 
 /// A richer model must be better by so many standard errors.
@@ -25,7 +26,7 @@ const GRAPH_CAPS: [usize; 1] = [0];
 /// The hop cap in the dual form: words of nodes farther away are those of nearly everyone.
 const DUAL_CAP: usize = 4;
 /// The options that may be chosen.
-const CHOSEN: [&str; 6] = ["pool", "normalise", "hop-cap", "describe", "level", "feature-pairs"];
+const CHOSEN: [&str; 7] = ["pool", "normalise", "hop-cap", "curves", "describe", "level", "feature-pairs"];
 
 /// What was compared and what is best so far.
 pub(super) struct ComparedFits {
@@ -80,6 +81,12 @@ impl Spec {
         }
         for spec in self.plain_alternatives(train) {
             if let Some(found) = fit(&spec, train, &[choice.best.power], None, Some(MOST_TRIED))? {
+                choice.compare(found, |best, found| found.marginal > best.marginal);
+            }
+        }
+        if let Some(spec) = self.linear_alternative(&choice.best) {
+            let power = [choice.best.power];
+            if let Some(found) = fit(&spec, train, &power, Some(&choice.best), Some(MOST_TRIED))? {
                 choice.compare(found, |best, found| found.marginal > best.marginal);
             }
         }
@@ -167,6 +174,9 @@ impl Spec {
             spec.distances.pool = PoolChoice::Sum;
         }
         spec.statistics.normalise.get_or_insert(true);
+        if spec.fit.curves == CurveChoice::Auto {
+            spec.fit.curves = CurveChoice::Smooth;
+        }
         let distances = &mut spec.distances;
         let open = distances.hop_cap.is_none() && distances.far_from.is_none() && distances.edge_weight.is_none();
         if open && self.penalised_size(train).dual {
@@ -192,6 +202,14 @@ impl Spec {
             found.extend(caps.iter().map(|cap| plain.clone().hop_cap(*cap)));
         }
         found
+    }
+
+    /// The best so far with curves that are linear between knots, where it has smooth ones: a step in a number makes them swing.
+    fn linear_alternative(&self, best: &CandidateFit) -> Option<Spec> {
+        let features = &best.setup.definition.learned.features;
+        let is_smooth = |feature: &FeatureSchema| feature.effect_knots.iter().any(|knots| knots.spline.is_some());
+        let open = self.fit.curves == CurveChoice::Auto && features.iter().any(is_smooth);
+        open.then(|| best.spec.clone().curves(CurveChoice::Linear))
     }
 
     /// Descriptions of nodes that may be worth having.
@@ -248,11 +266,14 @@ fn is_better_for(best: &CandidateFit, found: &CandidateFit, judges: impl Fn(usiz
 
 /// What a specification has that is not the usual value of what may be chosen.
 fn words(spec: &Spec) -> String {
-    let mut usual = Spec::default().pool(PoolChoice::Sum).normalise(true);
+    let mut usual = Spec::default().pool(PoolChoice::Sum).normalise(true).curves(CurveChoice::Smooth);
     usual.fit.level = LevelChoice::One;
     let mut spec = spec.clone();
     if spec.fit.level == LevelChoice::Auto {
         spec.fit.level = LevelChoice::One;
+    }
+    if spec.fit.curves == CurveChoice::Auto {
+        spec.fit.curves = CurveChoice::Smooth;
     }
     let named = CHOSEN.iter().filter(|name| spec.get(name) != usual.get(name));
     let words: Vec<String> = named.map(|name| format!("{name} {}", spec.get(name).join(","))).collect();
