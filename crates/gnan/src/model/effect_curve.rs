@@ -14,6 +14,7 @@
 use super::schema::FeatureSchema;
 use crate::files::Kind;
 use crate::shape::Basis;
+use crate::spec::CurveChoice;
 use crate::statistics::knots::{distinct, quantile_knots};
 
 /// Most coefficients of a numeric feature with effects of its own at every distance, and from how many features on effects are
@@ -40,7 +41,7 @@ impl EffectCurve {
         schema: &FeatureSchema,
         values: Option<Vec<f64>>,
         numbers: usize,
-        smooth: bool,
+        choice: CurveChoice,
     ) -> Option<EffectCurve> {
         let linear = |at: Vec<f64>| Some(EffectCurve { at, spline: None });
         if schema.kind == Kind::Binary {
@@ -53,12 +54,20 @@ impl EffectCurve {
             (true, Kind::Sparse) => 1,
             (true, _) => 2,
         };
+        let smooth = match choice {
+            CurveChoice::Linear => false,
+            CurveChoice::Smooth => true,
+            // Numbers that sum up items were predicted no better by smooth curves.
+            CurveChoice::Auto => schema.statistic.is_none(),
+        };
         // The 0 of a sparse feature has no effect, whatever is next to it; and rules hold between two rows where they hold at both.
         let may_bend = schema.kind == Kind::Continuous && schema.rules.is_empty() && most > 2 * DEGREE;
-        if smooth && may_bend && distinct(&values) > most {
-            if let Some(curve) = EffectCurve::smooth(&values, most, schema.whole) {
-                return Some(curve);
-            }
+        if smooth
+            && may_bend
+            && distinct(&values) > most
+            && let Some(curve) = EffectCurve::smooth(&values, most, schema.whole)
+        {
+            return Some(curve);
         }
         let mut at = quantile_knots(&values, most);
         if schema.kind == Kind::Sparse || at.is_empty() {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::files::{DateOrder, Kind, MISSING, Values};
 use crate::lens::Reach;
 use crate::shape::Basis;
-use crate::spec::{LEAST_SUPPORT, MOST_KNOTS, NodeDescription, RARE, Rules};
+use crate::spec::{CurveChoice, LEAST_SUPPORT, MOST_KNOTS, NodeDescription, RARE, Rules};
 use crate::statistics::knots::{between, sorted_values};
 
 /// A level of a categorical feature.
@@ -304,10 +304,18 @@ impl FeatureSchema {
 
     /// Gives a numeric feature, one of so many, an effect of its own at every distance, with knots at quantiles of the training
     /// values; smooth where that is wanted and there are values enough.
-    pub fn learn_effect_knots(&mut self, feature: &Feature, nodes: &TrainingNodes, numbers: usize, smooth: bool) {
+    pub fn learn_effect_knots(
+        &mut self,
+        feature: &Feature,
+        nodes: &TrainingNodes,
+        numbers: usize,
+        choice: CurveChoice,
+    ) {
         let nodes = nodes.of_feature(feature);
         let in_training = |node: usize| nodes.graph(node).is_some();
-        let Some(curve) = EffectCurve::learn(self, sorted_values(feature, in_training), numbers, smooth) else { return };
+        let Some(curve) = EffectCurve::learn(self, sorted_values(feature, in_training), numbers, choice) else {
+            return;
+        };
         let EffectCurve { at, spline } = curve;
         let mut knots = EffectKnots { shares: vec![0.0; at.len()], at, spline };
         let known = feature.values.numbers().filter(|(node, x)| in_training(*node) && !x.is_nan());

@@ -81,7 +81,7 @@ choices! {
     /// What the effects of a number are over its values, in a penalised fit.
     #[derive(Default)]
     CurveChoice {
-        /// Smooth, unless training items choose linear.
+        /// Smooth, but linear over numbers that sum up items, and where training items choose linear.
         #[default]
         Auto = "auto",
         /// Cubic B-splines.

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::bin_choice::{BinChoice, MANY_VALUES};
 use super::choices::{
-    CurveChoice, EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection,
-    ShapeKind, TaskChoice,
+    CurveChoice, EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice,
+    Selection, ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
@@ -295,7 +295,8 @@ options! {
         /// size, counts, means over the nodes at a distance) and tables over two of them; auto: what training items choose
         "level" level: LevelChoice = LevelChoice::Auto, Form::One, "auto|1|2" => tried;
         /// In a penalised fit, the effects of a number over its values: smooth (cubic B-splines), or linear between knots at quantiles.
-        /// Numbers of few distinct values have an effect for each of them. auto: smooth, unless training items choose linear
+        /// Numbers of few distinct values have an effect for each of them. auto: smooth,
+        /// but linear over numbers that sum up items, and where training items choose linear
         "curves" curves: CurveChoice = CurveChoice::Auto, Form::One, "auto|smooth|linear" => tried;
         /// In a penalised fit, what quantities are, given their features: normal, counts (poisson, or negative-binomial for counts that
         /// vary more) or positive quantities that vary in proportion to their mean (gamma); of counts and gamma quantities effects

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use super::bin_choice::BinChoice;
 use super::choices::{
-    CurveChoice, EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection,
-    ShapeKind, TaskChoice,
+    CurveChoice, EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice,
+    Selection, ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};

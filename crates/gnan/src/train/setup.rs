@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::remedy::Remedy;
 use crate::shape::{Basis, ShapeKind};
-use crate::spec::{BinChoice, CurveChoice, FitMethod, Spec};
+use crate::spec::{BinChoice, FitMethod, Spec};
 use crate::statistics::{self, Statistics};
 
 /// What helps where the shells of a node task do not fit in memory.
@@ -217,7 +217,7 @@ pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> 
         schema.rho_group = spec.distances.group_of(&feature.name).map(str::to_owned);
         schema.reach = spec.distances.reach_of(&feature.name).filter(|_| !feature.own_only).or(schema.reach);
         if spec.is_penalised() {
-            schema.learn_effect_knots(feature, &nodes, numbers, spec.fit.curves != CurveChoice::Linear);
+            schema.learn_effect_knots(feature, &nodes, numbers, spec.fit.curves);
         } else if shape == ShapeKind::Spline {
             schema.learn_spline(feature, &nodes);
         }

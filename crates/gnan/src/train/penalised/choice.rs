@@ -11,8 +11,8 @@ use super::second_level::{PAIRS, SCREENED};
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Kind, Task};
-use crate::remedy::Remedy;
 use crate::model::FeatureSchema;
+use crate::remedy::Remedy;
 use crate::spec::{Aspect, CurveChoice, LevelChoice, NodeDescription, PoolChoice, Spec};
 use crate::statistics::Statistics;
 
@@ -174,9 +174,6 @@ impl Spec {
             spec.distances.pool = PoolChoice::Sum;
         }
         spec.statistics.normalise.get_or_insert(true);
-        if spec.fit.curves == CurveChoice::Auto {
-            spec.fit.curves = CurveChoice::Smooth;
-        }
         let distances = &mut spec.distances;
         let open = distances.hop_cap.is_none() && distances.far_from.is_none() && distances.edge_weight.is_none();
         if open && self.penalised_size(train).dual {
@@ -266,14 +263,11 @@ fn is_better_for(best: &CandidateFit, found: &CandidateFit, judges: impl Fn(usiz
 
 /// What a specification has that is not the usual value of what may be chosen.
 fn words(spec: &Spec) -> String {
-    let mut usual = Spec::default().pool(PoolChoice::Sum).normalise(true).curves(CurveChoice::Smooth);
+    let mut usual = Spec::default().pool(PoolChoice::Sum).normalise(true);
     usual.fit.level = LevelChoice::One;
     let mut spec = spec.clone();
     if spec.fit.level == LevelChoice::Auto {
         spec.fit.level = LevelChoice::One;
-    }
-    if spec.fit.curves == CurveChoice::Auto {
-        spec.fit.curves = CurveChoice::Smooth;
     }
     let named = CHOSEN.iter().filter(|name| spec.get(name) != usual.get(name));
     let words: Vec<String> = named.map(|name| format!("{name} {}", spec.get(name).join(","))).collect();
