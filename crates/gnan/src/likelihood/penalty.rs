@@ -57,14 +57,14 @@ fn differences(count: usize, order: usize) -> Vec<f64> {
 }
 
 /// `D' D` for the slopes of a curve over `t = 1 / (1 + distance)` between the first of some slots, which are at distances 0, 1, 2, ...;
-/// the others are tied to nothing. Near distances differ more than far ones, as those of `t` do.
+/// the others are tied to nothing. Near distances may differ more than far ones, as their `t` do.
 fn slot_differences(slots: usize, linked: usize) -> Vec<f64> {
     let mut product = vec![0.0; slots * slots];
-    for slot in 0..linked.saturating_sub(1) {
-        // From one distance to the next t falls by 1 / ((1 + l) (2 + l)), a half at first; squared slopes are relative to that one.
-        let weight = (((slot + 1) * (slot + 2)) as f64 / 2.0).powi(2);
+    for slot in 1..linked {
+        // From one distance to the next t falls by 1 / (l (l + 1)); slopes are relative to the last of them, so that no weight is above 1.
+        let weight = ((slot * (slot + 1)) as f64 / ((linked - 1) * linked) as f64).powi(2);
         for (i, j, sign) in
-            [(slot, slot, 1.0), (slot + 1, slot + 1, 1.0), (slot, slot + 1, -1.0), (slot + 1, slot, -1.0)]
+            [(slot - 1, slot - 1, 1.0), (slot, slot, 1.0), (slot - 1, slot, -1.0), (slot, slot - 1, -1.0)]
         {
             product[i * slots + j] += sign * weight;
         }
@@ -317,8 +317,8 @@ mod tests {
         assert!(form(&differences(6, 2), &line).abs() < 1e-12);
         assert!((form(&differences(6, 1), &line) - 20.0).abs() < 1e-12);
         assert!(form(&slot_differences(6, 5), &[1.0, 1.0, 1.0, 1.0, 1.0, 9.0]).abs() < 1e-12);
-        // A line over 1 / (1 + distance) has the same slope at each of four steps, here twice that of a fall by 1 in the first.
+        // A line over 1 / (1 + distance) has the same slope at each of four steps: that of a fall by 4 / 20 in the last.
         let fall: Vec<f64> = (0..6).map(|l| 4.0 / (1.0 + f64::from(l))).collect();
-        assert!((form(&slot_differences(6, 5), &fall) - 4.0 * 2.0 * 2.0).abs() < 1e-9);
+        assert!((form(&slot_differences(6, 5), &fall) - 4.0 * 0.2 * 0.2).abs() < 1e-12);
     }
 }
