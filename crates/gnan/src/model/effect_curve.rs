@@ -114,3 +114,41 @@ pub(super) fn is_usable_at(basis: &Basis, at: &[f64]) -> bool {
     let finite = |x: &f64| basis.at(*x).terms().all(|(_, weight)| weight.is_finite());
     basis.is_usable() && !basis.anchored && basis.knots.len() <= at.len() && ends && at.iter().all(finite)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::EffectKnots;
+
+    #[test]
+    fn rows_are_those_of_the_values_where_these_are_few() {
+        let values: Vec<f64> = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 10.0].into();
+        assert_eq!(rows_between(&values, [0.0, 3.0], true), [1.0, 2.0]);
+        assert_eq!(rows_between(&values, [6.0, 10.0], true), []);
+        assert_eq!(rows_between(&values, [0.0, 4.0], true), [1.0, 3.0]);
+        assert_eq!(rows_between(&values, [0.0, 6.0], false), [2.0, 4.0]);
+    }
+
+    #[test]
+    fn splines_that_do_not_fit_their_rows_are_refused() {
+        let values: Vec<f64> = (0..200).map(|x| f64::from(x * x)).collect();
+        let EffectCurve { at, spline } = EffectCurve::smooth(&values, MOST_COEFFICIENTS, true).unwrap();
+        let knots = EffectKnots { shares: vec![0.0; at.len()], at, spline };
+        assert_eq!(knots.coefficients(), MOST_COEFFICIENTS);
+        assert!(knots.are_usable(Kind::Continuous) && !knots.are_usable(Kind::Sparse));
+        type Lie = fn(&mut Basis);
+        let lies: [Lie; 6] = [
+            |basis| basis.degree = 0,
+            |basis| basis.degree = 7,
+            |basis| basis.anchored = true,
+            |basis| basis.knots.clear(),
+            |basis| basis.knots[0] -= 1.0,
+            |basis| basis.knots[1] = f64::NAN,
+        ];
+        for lie in lies {
+            let mut broken = knots.clone();
+            lie(broken.spline.as_mut().unwrap());
+            assert!(!broken.are_usable(Kind::Continuous), "{:?}", broken.spline);
+        }
+    }
+}
