@@ -103,21 +103,47 @@ fn covariance(model: &Model) -> (Vec<Vec<f64>>, usize) {
     ((0..order).map(|i| (0..order).map(|j| entry(i, j)).collect()).collect(), count)
 }
 
-/// The distance functions that have coefficients: all but those of the 0 of sparse features.
-fn functions(definition: &Definition) -> Vec<usize> {
-    let mut found = vec![0];
+/// A cubic B-spline by its definition: a mean of two of the degree below, on knots whose ends are repeated.
+fn b_spline(knots: &[f64], degree: usize, place: usize, x: f64) -> f64 {
+    let [from, to] = [knots[place], knots[place + 1]];
+    if degree == 0 {
+        let last = x == knots[knots.len() - 1] && to == x;
+        return f64::from(u8::from(from < to && from <= x && (x < to || last)));
+    }
+    let part = |from: f64, to: f64, share: f64, place: usize| match to > from {
+        true => share / (to - from) * b_spline(knots, degree - 1, place, x),
+        false => 0.0,
+    };
+    let (upper, end) = (knots[place + degree], knots[place + degree + 1]);
+    part(from, upper, x - from, place) + part(to, end, end - x, place + 1)
+}
+
+/// For every curve over distance with coefficients the distance functions that are made of it, and how much of each: one for a level
+/// or a knot (but none for the 0 of a sparse feature), several for a B-spline of a smooth curve.
+fn functions(definition: &Definition) -> Vec<Vec<(usize, f64)>> {
+    let mut found = vec![vec![(0, 1.0)]];
     let mut next = 1;
     for feature in &definition.learned.features {
-        let knots = feature.effect_knots.iter().flat_map(|knots| knots.at.iter().copied());
-        let known: Vec<Option<f64>> = match feature.effect_knots {
-            Some(_) => knots.map(Some).collect(),
-            None => vec![None; feature.levels.len()],
-        };
-        let all = known.into_iter().chain(feature.missing.map(|_| None));
-        for value in all {
-            if !(feature.kind == Kind::Sparse && value == Some(0.0)) {
-                found.push(next);
+        let known = feature.known_values();
+        match feature.effect_knots.as_ref().map(|knots| (&knots.at, &knots.spline)) {
+            Some((rows, Some(spline))) => {
+                let (first, last) = (spline.knots[0], spline.knots[spline.knots.len() - 1]);
+                let knots = [vec![first; 3], spline.knots.clone(), vec![last; 3]].concat();
+                for place in 0..knots.len() - 4 {
+                    let own = rows.iter().enumerate().map(|(row, x)| (next + row, b_spline(&knots, 3, place, *x)));
+                    found.push(own.filter(|(_, share)| *share != 0.0).collect());
+                }
             }
+            rows => {
+                let is_zero = |row: &usize| {
+                    feature.kind == Kind::Sparse && rows.as_ref().is_some_and(|(rows, _)| rows[*row] == 0.0)
+                };
+                found.extend((0..known).filter(|row| !is_zero(row)).map(|row| vec![(next + row, 1.0)]));
+            }
+        }
+        next += known;
+        if feature.missing.is_some() {
+            found.push(vec![(next, 1.0)]);
             next += 1;
         }
     }
@@ -125,7 +151,7 @@ fn functions(definition: &Definition) -> Vec<usize> {
 }
 
 /// The model with one coefficient of one output raised by 1. The intercept is the output bias; the others are the values of distance
-/// functions at `1 / (1 + distance)`, those of the structure first, then those of every level or knot.
+/// functions at `1 / (1 + distance)`, those of the structure first, then those of every level or knot, or shares of them.
 fn raised(model: &Model, output: usize, coefficient: usize) -> Model {
     let definition = model.definition();
     let mut parameters = model.parameters().clone();
@@ -139,7 +165,7 @@ fn raised(model: &Model, output: usize, coefficient: usize) -> Model {
     let has_unreachable = definition.learned.receivers[longest + 1] > 0.0;
     assert!(longest < 11, "far distances share a coefficient");
     let size = longest + 1 + usize::from(has_unreachable);
-    let (function, distance) = (functions(definition)[(coefficient - 1) / size], (coefficient - 1) % size);
+    let (curve, distance) = (&functions(definition)[(coefficient - 1) / size], (coefficient - 1) % size);
     let at = |knot: f64| match distance {
         _ if distance > longest => knot == 0.0,
         _ if distance == longest => knot > 0.0 && knot <= 1.0 / (1.0 + longest as f64),
@@ -147,7 +173,9 @@ fn raised(model: &Model, output: usize, coefficient: usize) -> Model {
     };
     for (place, knot) in knots.iter().enumerate().filter(|(_, knot)| at(**knot)) {
         assert!(knot.is_finite());
-        parameters.rhos.block_mut(function)[place * outputs + output] += 1.0;
+        for (function, share) in curve {
+            parameters.rhos.block_mut(*function)[place * outputs + output] += *share as f32;
+        }
     }
     Model::from_parts(definition.clone(), parameters)
 }

@@ -227,10 +227,16 @@ impl World {
                 }
             }
         };
+        // The slope over 1 / (1 + l) between two distances, relative to that between the last of so many steps.
+        let step = |l: usize| 1.0 / (1.0 + l as f64) - 1.0 / (2.0 + l as f64);
+        let slope = |l: usize, steps: usize| step(steps - 1) / step(l);
         for output in 0..outputs {
             let first = output * COLUMNS;
             for start in [1, 6] {
-                (0..3).for_each(|l| add(&mut curves[0], &[(first + start + l, -1.0), (first + start + l + 1, 1.0)]));
+                for l in 0..3 {
+                    let slope = slope(l, 3);
+                    add(&mut curves[0], &[(first + start + l, -slope), (first + start + l + 1, slope)]);
+                }
                 (0..5).for_each(|l| add(&mut curves[1], &[(first + start + l, 1.0)]));
             }
             let at = |knot: usize, slot: usize| first + 11 + knot * 3 + slot;
@@ -240,7 +246,10 @@ impl World {
                 }
             }
             for knot in 0..4 {
-                (0..2).for_each(|slot| add(&mut table[1], &[(at(knot, slot), -1.0), (at(knot, slot + 1), 1.0)]));
+                for l in 0..2 {
+                    let slope = slope(l, 2);
+                    add(&mut table[1], &[(at(knot, l), -slope), (at(knot, l + 1), slope)]);
+                }
                 (0..3).for_each(|slot| add(&mut table[2], &[(at(knot, slot), 1.0)]));
             }
         }

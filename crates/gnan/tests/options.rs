@@ -141,6 +141,7 @@ const ROWS: &[Row] = &[
     row("fit", &["penalised"], Graphs).with(&[("choose", "false")]),
     row("choose", &["false"], Graphs).with(&[("fit", "penalised")]),
     row("level", &["2"], Graphs).with(&[("fit", "penalised"), ("choose", "false"), ("pool", "mean")]),
+    row("curves", &["linear"], Graphs).with(&[("fit", "penalised"), ("choose", "false")]),
     row("family", &["gamma"], Numbers).with(&[("fit", "penalised"), ("choose", "false")]),
     row("patience", &["1"], Graphs).with(UNSTEADY),
     row("batch", &["7"], Graphs),

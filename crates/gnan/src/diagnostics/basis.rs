@@ -12,7 +12,7 @@ use super::{KnownItems, deviation};
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
 use crate::files::{Kind, Task, Values};
-use crate::model::{CoefficientMap, Model};
+use crate::model::{CoefficientMap, EffectKnots, Model};
 use crate::numbers::fixed;
 use crate::random::Stream;
 
@@ -101,7 +101,7 @@ impl BasisCheck {
                 };
                 let Some(found) = k_index(&at, &residuals, &name) else { continue };
                 let (coefficients, edf) = fitted(Some(k));
-                let knots = schema.effect_knots.as_ref().map(|knots| knots.at.len());
+                let knots = schema.effect_knots.as_ref().map(EffectKnots::bends);
                 rows.push(row(name, found, coefficients, edf, knots));
             }
         }

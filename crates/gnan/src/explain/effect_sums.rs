@@ -104,8 +104,8 @@ impl EffectSums {
         merged(raw.into_iter().chain(scaled(&self.centre[k][slot], -1.0)).collect())
     }
 
-    /// The standard deviation of an effect, per shown output. Where only those of levels and knots are kept, that of a number
-    /// between two knots is the mean of theirs, which is never less.
+    /// The standard deviation of an effect, per shown output. Where only those of levels and knots, or of B-splines, are kept, that of
+    /// a number between them is the mean of theirs, which is never less.
     pub(crate) fn effect_sd(&self, canonical: &Canonical, k: usize, value: FeatureValue<'_>, slot: usize) -> Vec<f64> {
         if let Some(sd) = self.posterior.sd(&self.effect(canonical, k, value, slot)) {
             return sd;

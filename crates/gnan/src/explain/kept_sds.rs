@@ -1,5 +1,7 @@
 //! A posterior without covariances: of very many coefficients only the standard deviations of effects are kept with a model.
 
+use std::collections::BTreeSet;
+
 use super::effect_sums::EffectSums;
 use crate::model::{CoefficientMap, CoefficientSum, Covariance, Model, Posterior, PosteriorPart};
 
@@ -11,23 +13,23 @@ impl Model {
         let Some(sums) = EffectSums::new(&canonical) else { return self };
         let map = CoefficientMap::new(self.definition());
         let axis = canonical.axis();
-        // A coefficient is an effect in one slot or several, all with the same standard deviation.
+        // A coefficient is an effect in one slot or several, all with the same standard deviation; that of a smooth curve is one of
+        // those that an effect is a mean of.
         let mut effects: Vec<Option<Vec<f64>>> = vec![None; map.count];
         let features = &self.learned().features;
         for slot in 0..axis.slots() {
             let lens = axis.lens_of(slot);
-            if let Some(own) = map.coefficient(0, lens, slot).map(|own| &mut effects[own]).filter(|own| own.is_none()) {
-                *own = Some(sums.structure_sd(&canonical, slot));
+            for (own, _) in map.coefficients(0, lens, slot) {
+                effects[own].get_or_insert_with(|| sums.structure_sd(&canonical, slot));
             }
             for (k, feature) in features.iter().enumerate() {
                 let rhos = (0..feature.value_count()).map(|value| canonical.rho_of(k, value));
-                let new: Vec<(usize, &CoefficientSum)> = rhos
-                    .filter_map(|rho| Some((map.coefficient(rho, lens, slot)?, sums.rho(rho, slot))))
-                    .filter(|(own, _)| effects[*own].is_none())
-                    .collect();
-                let own: Vec<&CoefficientSum> = new.iter().map(|(_, sum)| *sum).collect();
+                let own = rhos.flat_map(|rho| map.coefficients(rho, lens, slot)).map(|(own, _)| own);
+                let new: BTreeSet<usize> = own.filter(|own| effects[*own].is_none()).collect();
+                let own: Vec<CoefficientSum> = new.iter().map(|own| vec![(*own, 1.0)]).collect();
+                let own: Vec<&CoefficientSum> = own.iter().collect();
                 let Some(found) = posterior.difference_sds(&own, sums.centre(k, slot)) else { return self };
-                new.iter().zip(found).for_each(|((own, _), sd)| effects[*own] = Some(sd));
+                new.into_iter().zip(found).for_each(|(own, sd)| effects[own] = Some(sd));
             }
         }
         let shown = canonical.definition().shown_names().len();

@@ -56,11 +56,19 @@ fn differences(count: usize, order: usize) -> Vec<f64> {
     product
 }
 
-/// The same over the first of some slots; the others are tied to nothing.
+/// `D' D` for the slopes of a curve over `t = 1 / (1 + distance)` between the first of some slots, which are at distances 0, 1, 2, ...;
+/// the others are tied to nothing. Near distances may differ more than far ones, as their `t` do.
 fn slot_differences(slots: usize, linked: usize) -> Vec<f64> {
-    let inner = differences(linked, 1);
     let mut product = vec![0.0; slots * slots];
-    (0..linked).for_each(|i| product[i * slots..][..linked].copy_from_slice(&inner[i * linked..][..linked]));
+    for slot in 1..linked {
+        // From one distance to the next t falls by 1 / (l (l + 1)); slopes are relative to the last of them, so that no weight is above 1.
+        let weight = ((slot * (slot + 1)) as f64 / ((linked - 1) * linked) as f64).powi(2);
+        for (i, j, sign) in
+            [(slot - 1, slot - 1, 1.0), (slot, slot, 1.0), (slot - 1, slot, -1.0), (slot, slot - 1, -1.0)]
+        {
+            product[i * slots + j] += sign * weight;
+        }
+    }
     product
 }
 
@@ -73,7 +81,8 @@ fn eigenvalues(matrix: &[f64], order: usize) -> Vec<f64> {
 }
 
 impl Block {
-    /// Curves over distance: neighbouring distances are alike (the first `linked` slots), and all are near 0.
+    /// Curves over distance: neighbouring distances are alike (the first `linked` slots, at distances 0, 1, 2, ...), far ones more so, and
+    /// all are near 0.
     pub fn curves(first: usize, repeats: usize, slots: usize, linked: usize) -> Block {
         let smooth = slot_differences(slots, linked);
         let spectrum = eigenvalues(&smooth, slots);
@@ -313,5 +322,8 @@ mod tests {
         assert!(form(&differences(6, 2), &line).abs() < 1e-12);
         assert!((form(&differences(6, 1), &line) - 20.0).abs() < 1e-12);
         assert!(form(&slot_differences(6, 5), &[1.0, 1.0, 1.0, 1.0, 1.0, 9.0]).abs() < 1e-12);
+        // A line over 1 / (1 + distance) has the same slope at each of four steps: that of a fall by 4 / 20 in the last.
+        let fall: Vec<f64> = (0..6).map(|l| 4.0 / (1.0 + f64::from(l))).collect();
+        assert!((form(&slot_differences(6, 5), &fall) - 4.0 * 0.2 * 0.2).abs() < 1e-12);
     }
 }

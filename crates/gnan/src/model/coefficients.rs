@@ -6,6 +6,7 @@
 //!
 //! The intercept comes first, then the structure curve of every lens, then for every feature and lens the curves over distance of
 //! its levels or knots, and of its missing values. Far distances share a coefficient: shells are still those of exact distances.
+//! Where effects are smooth over a number, its B-splines have curves in place of its knots, and `theta_u` is a sum of them.
 //! All of it follows from the definition of a model, and is nowhere stored.
 
 use std::ops::Range;
@@ -121,11 +122,20 @@ impl CurveGroup {
     }
 }
 
-/// Where the curves of a rho are: the first coefficient by every lens (`None`: it has no effect by construction), and the places
-/// of its distances.
+/// A rho by one lens.
 #[derive(Clone, Debug)]
-struct RhoCoefficients {
-    by_lens: Vec<(Option<usize>, usize)>,
+struct RhoCurves {
+    /// The first coefficient of every curve that it is a sum of, and how much each counts; none: it has no effect by construction.
+    curves: Vec<(usize, f64)>,
+    /// The places of its distances.
+    places: usize,
+}
+
+impl RhoCurves {
+    /// A rho that is a curve of its own.
+    fn one(first: usize, places: usize) -> RhoCurves {
+        RhoCurves { curves: vec![(first, 1.0)], places }
+    }
 }
 
 /// Which coefficient is which effect.
@@ -136,8 +146,9 @@ pub struct CoefficientMap {
     /// The curves, in the order of the coefficients.
     pub groups: Vec<CurveGroup>,
     places: Vec<CurvePlaces>,
-    /// That of the structure first, then those of the values of every feature, as the layout of a model counts its rhos.
-    rhos: Vec<RhoCoefficients>,
+    /// By rho and lens; that of the structure first, then those of the values of every feature, as the layout of a model counts its
+    /// rhos.
+    rhos: Vec<Vec<RhoCurves>>,
 }
 
 impl CoefficientMap {
@@ -175,9 +186,9 @@ impl CoefficientMap {
         let structure = of_structure
             .iter()
             .enumerate()
-            .map(|(lens, places)| (Some(map.add(None, lens, *places, 1, CurveTies::None)), *places));
+            .map(|(lens, places)| RhoCurves::one(map.add(None, lens, *places, 1, CurveTies::None), *places));
         let by_lens = structure.collect();
-        map.rhos.push(RhoCoefficients { by_lens });
+        map.rhos.push(by_lens);
         for (k, (feature, by_lens)) in features.iter().zip(&of_features).enumerate() {
             map.add_feature(k, feature, by_lens);
         }
@@ -202,47 +213,52 @@ impl CoefficientMap {
             (Some(knots), Kind::Sparse) => knots.at.iter().position(|knot| *knot == 0.0),
             _ => None,
         };
-        let curves = known - usize::from(zero.is_some());
+        let curves = feature.known_curves() - usize::from(zero.is_some());
         let ties = match (&feature.pair, feature.kind) {
             (Some(_), _) => CurveTies::Cells,
             (None, Kind::Continuous) if curves > 2 => CurveTies::Ascending,
             _ => CurveTies::None,
         };
-        let mut rhos = vec![RhoCoefficients { by_lens: Vec::new() }; feature.value_count()];
+        let mut rhos = vec![Vec::new(); feature.value_count()];
         for (lens, places) in by_lens.iter().enumerate() {
             let size = self.places[*places].size;
-            let mut next = self.add(Some(k), lens, *places, curves, ties);
+            let first = self.add(Some(k), lens, *places, curves, ties);
             for (value, rho) in rhos.iter_mut().enumerate().take(known) {
-                let first = (zero != Some(value)).then_some(next);
-                next += if first.is_some() { size } else { 0 };
-                rho.by_lens.push((first, *places));
+                let others = feature.curves_of(value).into_iter().filter(|(curve, _)| Some(*curve) != zero);
+                let before = |curve: usize| curve - usize::from(zero.is_some_and(|zero| zero < curve));
+                let curves = others.map(|(curve, share)| (first + before(curve) * size, share)).collect();
+                rho.push(RhoCurves { curves, places: *places });
             }
             if feature.missing.is_some() {
                 let first = self.add(Some(k), lens, *places, 1, CurveTies::None);
-                rhos[known].by_lens.push((Some(first), *places));
+                rhos[known].push(RhoCurves::one(first, *places));
             }
         }
         self.rhos.extend(rhos);
     }
 
-    /// The coefficient of a rho in a slot of training by a lens, where it has one.
-    pub fn coefficient(&self, rho: usize, lens: usize, slot: usize) -> Option<usize> {
-        let (first, places) = self.rhos[rho].by_lens[lens];
-        Some(first? + self.places[places].place_of_slot[slot]?)
+    /// A rho in a slot of training by a lens, as a sum of coefficients; empty where it has none.
+    pub fn coefficients(&self, rho: usize, lens: usize, slot: usize) -> CoefficientSum {
+        let RhoCurves { curves, places } = &self.rhos[rho][lens];
+        let Some(place) = self.places[*places].place_of_slot[slot] else { return Vec::new() };
+        curves.iter().map(|(first, share)| (first + place, *share)).collect()
     }
 
-    /// The coefficients of the curve of a rho by a lens, distance after distance; `None`: it has no effect by construction.
+    /// The coefficients of the curve that a rho is by a lens, distance after distance; `None`: it has no effect by construction, or is
+    /// a sum of several curves.
     pub fn curve(&self, rho: usize, lens: usize) -> Option<Range<usize>> {
-        let (first, places) = self.rhos[rho].by_lens[lens];
-        first.map(|first| first..first + self.places[places].size)
+        let RhoCurves { curves, places } = &self.rhos[rho][lens];
+        match curves[..] {
+            [(first, _)] => Some(first..first + self.places[*places].size),
+            _ => None,
+        }
     }
 
     /// A rho at an argument by a lens, as a sum of coefficients.
     pub fn rho_at(&self, rho: usize, lens: usize, argument: f64) -> CoefficientSum {
-        let (first, places) = self.rhos[rho].by_lens[lens];
-        let Some(first) = first else { return Vec::new() };
-        let places = self.places[places].at(argument).into_iter().filter(|(_, share)| *share != 0.0);
-        places.map(|(place, share)| (first + place, share)).collect()
+        let RhoCurves { curves, places } = &self.rhos[rho][lens];
+        let places = self.places[*places].at(argument).into_iter().filter(|(_, share)| *share != 0.0);
+        places.flat_map(|(place, by)| curves.iter().map(move |(first, share)| (first + place, by * share))).collect()
     }
 
     /// The coefficients of a feature, or of the structure: they follow one another.

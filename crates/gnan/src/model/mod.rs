@@ -6,6 +6,7 @@ mod certificate;
 mod coefficient_sums;
 mod coefficients;
 mod definition;
+mod effect_curve;
 pub(crate) mod engine;
 mod fit_summary;
 mod item_split;
@@ -37,7 +38,7 @@ pub(crate) use parameters::{FeatureLayout, Layout, Parameters, RhoScale, shell_f
 pub(crate) use posterior::{Covariance, MOST_KEPT, Posterior, PosteriorPart};
 pub use record::{Ended, PairRank, Record, SelectionStep};
 pub(crate) use schema::output_count;
-pub use schema::{FeatureSchema, Level, Scale, TargetSchema};
+pub use schema::{EffectKnots, FeatureSchema, Level, Scale, TargetSchema};
 pub use target_family::TargetFamily;
 pub use training_nodes::{LITTLE_SUPPORT, Support, TrainingNodes};
 

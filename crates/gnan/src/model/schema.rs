@@ -5,14 +5,15 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::bins::{Bin, Distribution};
+use super::effect_curve::{EffectCurve, is_usable_at};
 use super::training_nodes::{Support, SupportCounter, TrainingNodes};
 use crate::dataset::{Dataset, Feature, FeaturePair, ItemStatistic, Outcome, Target};
 use crate::error::{Error, Result};
 use crate::files::{DateOrder, Kind, MISSING, Values};
 use crate::lens::Reach;
 use crate::shape::Basis;
-use crate::spec::{LEAST_SUPPORT, MOST_KNOTS, NodeDescription, RARE, Rules};
-use crate::statistics::knots::{between, quantile_knots, sorted_values};
+use crate::spec::{CurveChoice, LEAST_SUPPORT, MOST_KNOTS, NodeDescription, RARE, Rules};
+use crate::statistics::knots::{between, sorted_values};
 
 /// A level of a categorical feature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,13 +23,6 @@ pub struct Level {
     /// Its support in training.
     pub support: Support,
 }
-
-/// Most knots of a numeric feature with effects of its own at every distance, and from how many features on effects are straight
-/// lines: so many curves could not be estimated, nor read.
-const MOST_EFFECT_KNOTS: usize = 16;
-const MANY_NUMBERS: usize = 64;
-/// Most knots of a curve over a number that sums its item up.
-const MOST_STATISTIC_KNOTS: usize = 9;
 
 /// Scaled values beyond this are taken for this.
 pub(super) const FARTHEST: f64 = 1e18;
@@ -67,6 +61,9 @@ pub struct EffectKnots {
     pub at: Vec<f64>,
     /// The share of every knot in the training nodes with a known value; a node between two of them counts for both.
     pub shares: Vec<f64>,
+    /// The B-splines of which effects are sums at the knots; `None`: every knot has effects of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spline: Option<Basis>,
 }
 
 impl EffectKnots {
@@ -80,7 +77,26 @@ impl EffectKnots {
             Kind::Categorical => false,
         };
         let counted = self.shares.len() == self.at.len() && self.shares.iter().all(|share| share.is_finite());
-        fits && in_order && counted && (1..=MOST_KNOTS).contains(&self.at.len())
+        let smooth = self.spline.as_ref().is_none_or(|basis| kind == Kind::Continuous && is_usable_at(basis, &self.at));
+        fits && in_order && counted && smooth && (1..=MOST_KNOTS).contains(&self.at.len())
+    }
+
+    /// Number of places where the curve may bend as it likes, its ends included.
+    pub fn bends(&self) -> usize {
+        self.spline.as_ref().map_or(self.at.len(), |basis| basis.knots.len())
+    }
+
+    /// Number of coefficients that a curve over the number has at a distance.
+    pub fn coefficients(&self) -> usize {
+        self.spline.as_ref().map_or(self.at.len(), Basis::count)
+    }
+
+    /// The coefficients that the effect at a knot is a sum of, and how much each counts.
+    pub fn coefficients_at(&self, knot: usize) -> Vec<(usize, f64)> {
+        match &self.spline {
+            None => vec![(knot, 1.0)],
+            Some(basis) => basis.at(self.at[knot]).terms().filter(|(_, share)| *share != 0.0).collect(),
+        }
     }
 
     /// The knots around a value, and the share of each.
@@ -287,31 +303,22 @@ impl FeatureSchema {
     }
 
     /// Gives a numeric feature, one of so many, an effect of its own at every distance, with knots at quantiles of the training
-    /// values.
-    pub fn learn_effect_knots(&mut self, feature: &Feature, nodes: &TrainingNodes, numbers: usize) {
-        let most = match (numbers > MANY_NUMBERS, self.kind) {
-            _ if self.statistic.is_some() => MOST_STATISTIC_KNOTS,
-            (false, _) => MOST_EFFECT_KNOTS,
-            (true, Kind::Sparse) => 1,
-            (true, _) => 2,
-        };
+    /// values; smooth where that is wanted and there are values enough.
+    pub fn learn_effect_knots(
+        &mut self,
+        feature: &Feature,
+        nodes: &TrainingNodes,
+        numbers: usize,
+        choice: CurveChoice,
+    ) {
         let nodes = nodes.of_feature(feature);
-        let at = match self.kind {
-            Kind::Categorical => return,
-            Kind::Binary => vec![1.0],
-            Kind::Continuous | Kind::Sparse => {
-                let values = sorted_values(feature, |node| nodes.graph(node).is_some()).unwrap_or_default();
-                let mut knots = quantile_knots(&values, most);
-                if self.kind == Kind::Sparse || knots.is_empty() {
-                    knots.push(0.0);
-                    knots.sort_by(f64::total_cmp);
-                    knots.dedup();
-                }
-                knots
-            }
+        let in_training = |node: usize| nodes.graph(node).is_some();
+        let Some(curve) = EffectCurve::learn(self, sorted_values(feature, in_training), numbers, choice) else {
+            return;
         };
-        let mut knots = EffectKnots { shares: vec![0.0; at.len()], at };
-        let known = feature.values.numbers().filter(|(node, x)| nodes.graph(*node).is_some() && !x.is_nan());
+        let EffectCurve { at, spline } = curve;
+        let mut knots = EffectKnots { shares: vec![0.0; at.len()], at, spline };
+        let known = feature.values.numbers().filter(|(node, x)| in_training(*node) && !x.is_nan());
         let mut count = 0.0;
         for (_, value) in known {
             count += 1.0;
@@ -381,6 +388,21 @@ impl FeatureSchema {
     /// Number of its free values: one per level or knot, and one for missing values where there are any.
     pub fn value_count(&self) -> usize {
         self.known_values() + usize::from(self.missing.is_some())
+    }
+
+    /// Number of curves over distance that the effects of its known values are sums of, in a penalised fit.
+    pub fn known_curves(&self) -> usize {
+        self.effect_knots.as_ref().map_or(self.levels.len(), EffectKnots::coefficients)
+    }
+
+    /// The same with that of its missing values, where there are any.
+    pub fn curve_count(&self) -> usize {
+        self.known_curves() + usize::from(self.missing.is_some())
+    }
+
+    /// Which of them those of a value are a sum of, and how much each counts.
+    pub fn curves_of(&self, value: usize) -> Vec<(usize, f64)> {
+        self.effect_knots.as_ref().map_or_else(|| vec![(value, 1.0)], |knots| knots.coefficients_at(value))
     }
 
     /// The share of training nodes in each level, or at each knot, the missing level last where there is one; 0 for features of

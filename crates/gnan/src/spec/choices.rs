@@ -78,6 +78,18 @@ choices! {
         Two = "2",
     }
 
+    /// What the effects of a number are over its values, in a penalised fit.
+    #[derive(Default)]
+    CurveChoice {
+        /// Smooth, but linear over numbers that sum up items, and where training items choose linear.
+        #[default]
+        Auto = "auto",
+        /// Cubic B-splines.
+        Smooth = "smooth",
+        /// Linear between knots at quantiles.
+        Linear = "linear",
+    }
+
     /// What targets that are quantities are, given the outputs of a penalised fit.
     #[derive(Default)]
     FamilyChoice {

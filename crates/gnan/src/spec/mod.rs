@@ -23,8 +23,8 @@ mod value;
 
 pub use bin_choice::{BinChoice, FEWEST_KNOTS, MANY_VALUES, MOST_KNOTS, USUAL_KNOTS};
 pub use choices::{
-    EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection,
-    ShapeKind, TaskChoice,
+    CurveChoice, EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice,
+    Selection, ShapeKind, TaskChoice,
 };
 pub use description::{Aspect, LEAST_SUPPORT, NodeDescription, RARE};
 pub use distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};

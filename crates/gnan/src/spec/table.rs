@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::bin_choice::{BinChoice, MANY_VALUES};
 use super::choices::{
-    EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection,
-    ShapeKind, TaskChoice,
+    CurveChoice, EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice,
+    Selection, ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
@@ -288,12 +288,16 @@ options! {
         /// its own for every value and distance by penalised likelihood, which has no seed and no step size; auto: penalised
         /// wherever it has all that is requested and is not too large
         "fit" method: FitMethod = FitMethod::Auto, Form::One, "auto|gradient|penalised" => tried;
-        /// In a penalised fit, let the training items choose what is not given: pooling, means or sums over shells, the hop cap
-        /// and descriptions of nodes
+        /// In a penalised fit, let the training items choose what is not given: pooling, means or sums over shells, the hop cap,
+        /// smooth or linear curves and descriptions of nodes
         "choose" choose: bool = true, Form::One, "true|false" => tried;
         /// How rich a penalised model is: 1, effects of values at distances; 2, also curves over numbers that sum an item up (its
         /// size, counts, means over the nodes at a distance) and tables over two of them; auto: what training items choose
         "level" level: LevelChoice = LevelChoice::Auto, Form::One, "auto|1|2" => tried;
+        /// In a penalised fit, the effects of a number over its values: smooth (cubic B-splines), or linear between knots at quantiles.
+        /// Numbers of few distinct values have an effect for each of them. auto: smooth,
+        /// but linear over numbers that sum up items, and where training items choose linear
+        "curves" curves: CurveChoice = CurveChoice::Auto, Form::One, "auto|smooth|linear" => tried;
         /// In a penalised fit, what quantities are, given their features: normal, counts (poisson, or negative-binomial for counts that
         /// vary more) or positive quantities that vary in proportion to their mean (gamma); of counts and gamma quantities effects
         /// add up to the logarithm of the mean. auto: normal. Values known only as < or > a number count in a normal fit as what they are

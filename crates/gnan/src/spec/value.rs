@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use super::bin_choice::BinChoice;
 use super::choices::{
-    EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice, Selection,
-    ShapeKind, TaskChoice,
+    CurveChoice, EdgeDirection, FamilyChoice, FitMethod, LevelChoice, LogitChoice, Loss, PoolChoice, RhoChoice,
+    Selection, ShapeKind, TaskChoice,
 };
 use super::description::NodeDescription;
 use super::distances::{EdgeTypes, FeatureHopCap, FeaturePairName, RhoGroup, WeightBins};
@@ -124,6 +124,7 @@ own_texts!(
     EdgeDirection,
     FamilyChoice,
     FitMethod,
+    CurveChoice,
     LevelChoice,
     EdgeTypes,
     FeatureHopCap,
@@ -161,7 +162,7 @@ macro_rules! single {
     )* };
 }
 
-single!(usize, u64, f64, bool, BinChoice, FamilyChoice, FitMethod, LevelChoice, PoolChoice);
+single!(usize, u64, f64, bool, BinChoice, CurveChoice, FamilyChoice, FitMethod, LevelChoice, PoolChoice);
 
 impl<T: Scalar> OptionValue for Option<T> {
     type Given = T;

@@ -180,6 +180,7 @@ impl Spec {
             ("layers", !networks, "it is for networks, and there are none"),
             ("hidden", !networks, "it is for networks, and there are none"),
             ("level", self.fit.method == FitMethod::Gradient, "it is for penalised fits"),
+            ("curves", self.fit.method == FitMethod::Gradient, "it is for penalised fits"),
             ("learning-rate", self.is_penalised(), NO_STEPS),
             ("weight-decay", self.is_penalised(), NO_STEPS),
             ("smooth", self.is_penalised(), "the marginal likelihood chooses it"),

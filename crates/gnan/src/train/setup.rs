@@ -217,7 +217,7 @@ pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> 
         schema.rho_group = spec.distances.group_of(&feature.name).map(str::to_owned);
         schema.reach = spec.distances.reach_of(&feature.name).filter(|_| !feature.own_only).or(schema.reach);
         if spec.is_penalised() {
-            schema.learn_effect_knots(feature, &nodes, numbers);
+            schema.learn_effect_knots(feature, &nodes, numbers, spec.fit.curves);
         } else if shape == ShapeKind::Spline {
             schema.learn_spline(feature, &nodes);
         }

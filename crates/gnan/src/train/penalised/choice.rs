@@ -1,6 +1,7 @@
 //! The choice of what a specification leaves open, by training items alone.
 //!
-//! Plain alternatives (how nodes are pooled, means or sums over shells, the hop cap) are compared by the marginal likelihood.
+//! Plain alternatives (how nodes are pooled, means or sums over shells, the hop cap, smooth or linear curves) are compared by the marginal
+//! likelihood.
 //! Descriptions of nodes are taken where it is higher by more than the number of strengths that they are fitted with, as
 //! [`selection`](super::selection) counts. The second level has very many of these; it is taken where it predicts items that it was
 //! not fitted on better, by approximate leave-one-out, by more than three standard errors of the difference.
@@ -13,8 +14,9 @@ use super::selection::GAIN_OF_STRENGTH;
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Kind, Task};
+use crate::model::FeatureSchema;
 use crate::remedy::Remedy;
-use crate::spec::{Aspect, LEAST_SUPPORT, LevelChoice, NodeDescription, PoolChoice, Spec};
+use crate::spec::{Aspect, CurveChoice, LEAST_SUPPORT, LevelChoice, NodeDescription, PoolChoice, Spec};
 use crate::statistics::Statistics;
 
 /// A second level must be better by so many standard errors.
@@ -29,7 +31,7 @@ const DUAL_CAP: usize = 4;
 /// Graphs that must have a value of a description for a level of its own; the next where these are too many.
 const SUPPORTS: [u64; 4] = [LEAST_SUPPORT, 20, 80, 320];
 /// The options that may be chosen.
-const CHOSEN: [&str; 6] = ["pool", "normalise", "hop-cap", "describe", "level", "feature-pairs"];
+const CHOSEN: [&str; 7] = ["pool", "normalise", "hop-cap", "curves", "describe", "level", "feature-pairs"];
 
 /// What was compared and what is best so far.
 pub(super) struct ComparedFits {
@@ -83,6 +85,12 @@ impl Spec {
         }
         for spec in self.plain_alternatives(train) {
             if let Some(found) = fit(&spec, train, &[choice.best.power], None, Some(MOST_TRIED))? {
+                choice.compare(found, |best, found| found.marginal > best.marginal);
+            }
+        }
+        if let Some(spec) = self.linear_alternative(&choice.best) {
+            let power = [choice.best.power];
+            if let Some(found) = fit(&spec, train, &power, Some(&choice.best), Some(MOST_TRIED))? {
                 choice.compare(found, |best, found| found.marginal > best.marginal);
             }
         }
@@ -214,6 +222,14 @@ impl Spec {
             found.extend(caps.iter().map(|cap| plain.clone().hop_cap(*cap)));
         }
         found
+    }
+
+    /// The best so far with curves that are linear between knots, where it has smooth ones: a step in a number makes them swing.
+    fn linear_alternative(&self, best: &CandidateFit) -> Option<Spec> {
+        let features = &best.setup.definition.learned.features;
+        let is_smooth = |feature: &FeatureSchema| feature.effect_knots.iter().any(|knots| knots.spline.is_some());
+        let open = self.fit.curves == CurveChoice::Auto && features.iter().any(is_smooth);
+        open.then(|| best.spec.clone().curves(CurveChoice::Linear))
     }
 
     /// Descriptions of nodes that may be worth having.

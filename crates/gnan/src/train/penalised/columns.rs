@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use crate::dataset::{FeaturePair, ItemStatistic, Quantity};
 use crate::likelihood::{Block, CellPlace, Design};
-use crate::model::{CoefficientMap, CurveGroup, CurveTies, Definition, FeatureSchema, Level, merged, rhos_of_units};
+use crate::model::{
+    CoefficientMap, CoefficientSum, CurveGroup, CurveTies, Definition, FeatureSchema, Level, rhos_of_units,
+};
 use crate::statistics::Statistics;
 
 /// The curves over numbers that sum up items have strengths of their own where there are so many items for each of them, else those
@@ -107,19 +109,27 @@ impl Columns {
     pub(super) fn design(&self, definition: &Definition, statistics: &Statistics, rows: &[usize]) -> Design {
         let rhos = rhos_of_units(definition, &statistics.levels);
         let axis = &statistics.axis;
-        let column = |cell: usize| {
+        let columns = |cell: usize| {
             let (unit, slot) = (statistics.cells.units[cell], usize::from(statistics.cells.slots[cell]));
-            self.map.coefficient(rhos[unit as usize]?, axis.lens_of(slot), slot)
+            rhos[unit as usize].map(|rho| self.map.coefficients(rho, axis.lens_of(slot), slot)).unwrap_or_default()
         };
-        let column_of_cell: Vec<Option<usize>> = (0..statistics.cells.len()).map(column).collect();
+        let columns_of_cell: Vec<CoefficientSum> = (0..statistics.cells.len()).map(columns).collect();
         let mut design = Design::new(self.count);
+        let mut sums: Vec<Option<f64>> = vec![None; self.count];
+        let mut known = Vec::new();
         for row in rows {
             let (cells, weights) = statistics.rows.row(*row);
-            let found = cells
-                .iter()
-                .zip(weights)
-                .filter_map(|(cell, weight)| column_of_cell[*cell as usize].map(|column| (column, f64::from(*weight))));
-            design.push(merged([(0, 1.0)].into_iter().chain(found).collect()));
+            let mut add = |column: usize, value: f64| {
+                known.extend(sums[column].is_none().then_some(column));
+                *sums[column].get_or_insert(0.0) += value;
+            };
+            add(0, 1.0);
+            for (cell, weight) in cells.iter().zip(weights) {
+                let own = columns_of_cell[*cell as usize].iter();
+                own.for_each(|(column, share)| add(*column, f64::from(*weight) * share));
+            }
+            known.sort_unstable();
+            design.push(known.drain(..).map(|column| (column, sums[column].take().unwrap_or_default())));
         }
         design
     }

@@ -49,8 +49,8 @@ impl Spec {
         let features = learn_features(&penalised, penalised.resolved_shape(), train);
         // Own values count by one lens.
         let of_feature = |feature: &FeatureSchema| match feature.reach {
-            Some(Reach::OWN) => feature.value_count(),
-            reach => feature.value_count() * slots(reach.and_then(|reach| reach.to)) * lenses,
+            Some(Reach::OWN) => feature.curve_count(),
+            reach => feature.curve_count() * slots(reach.and_then(|reach| reach.to)) * lenses,
         };
         let columns = 1 + features.iter().map(of_feature).sum::<usize>() + slots(None) * lenses;
         let outputs = match train.outcome() {

@@ -264,16 +264,19 @@ impl SummaryInput<'_> {
         };
         let axis = canonical.axis();
         let moved = |k: usize| -> f64 {
+            // Several distances may share a coefficient.
             let mut known = BTreeSet::new();
             let mut sum = 0.0;
             for (level, share) in features[k].level_shares().into_iter().enumerate().filter(|(_, share)| *share != 0.0)
             {
                 for slot in 0..axis.slots() {
-                    let at = |rho: usize| map.coefficient(rho, axis.lens_of(slot), slot);
-                    let (Some(row), Some(column)) = (at(canonical.rho_of(k, level)), at(0)) else { continue };
-                    if known.insert(row) {
-                        let outputs = estimate.coefficients.len() / count;
-                        sum += share * (0..outputs).map(|output| entry(row, column, output)).sum::<f64>();
+                    let at = |rho: usize| map.coefficients(rho, axis.lens_of(slot), slot);
+                    let Some((column, _)) = at(0).first().copied() else { continue };
+                    for (row, part) in at(canonical.rho_of(k, level)) {
+                        if known.insert((level, row)) {
+                            let outputs = estimate.coefficients.len() / count;
+                            sum += share * part * (0..outputs).map(|output| entry(row, column, output)).sum::<f64>();
+                        }
                     }
                 }
             }
