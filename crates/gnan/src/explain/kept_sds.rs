@@ -20,7 +20,7 @@ impl Model {
                 *own = Some(sums.structure_sd(&canonical, slot));
             }
             for (k, feature) in features.iter().enumerate() {
-                let rhos = (0..feature.value_count()).map(|value| canonical.rho_of(k, value));
+                let rhos = (0..feature.value_count()).map(|value| canonical.curve_of(k, value));
                 let new: Vec<(usize, &CoefficientSum)> = rhos
                     .filter_map(|rho| Some((map.coefficient(rho, lens, slot)?, sums.rho(rho, slot))))
                     .filter(|(own, _)| effects[*own].is_none())

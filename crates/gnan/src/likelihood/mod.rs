@@ -9,8 +9,11 @@
 //! [`fit`] alternates Newton steps in `b` with generalised Fellner-Schall updates of the lambdas (Wood and Fasiolo 2017). The
 //! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot); a
 //! [`wald_test`] compares sums of them with 0, and an [`Omission`] is what
-//! the marginal likelihood loses without some of them. Nothing here knows what the coefficients mean.
+//! the marginal likelihood loses without some of them. Where effects are products of a value and a point of a curve that many values
+//! share, [`fit_bilinear`] finds both. Nothing here knows what the coefficients mean.
 
+mod bilinear;
+mod bilinear_start;
 mod chi_squared;
 mod design;
 mod dispersion;
@@ -26,6 +29,7 @@ mod shared_curve;
 mod special_functions;
 mod wald;
 
+pub use bilinear::{BilinearEstimate, BilinearProblem, Product, bilinear_bytes, fit_bilinear};
 pub use chi_squared::chi_squared_tail;
 pub use design::Design;
 pub use dual::{DualEstimate, DualProblem, dual_bytes, fit_dual};

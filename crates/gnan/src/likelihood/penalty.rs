@@ -157,6 +157,44 @@ impl Block {
         Block { first, repeats: 1, size, tie: None, penalties, spectra, held }
     }
 
+    /// Values that are near 0, groups of them one after the other.
+    pub fn ridge(first: usize, repeats: usize, size: usize) -> Block {
+        Block { first, repeats, size, tie: None, penalties: vec![identity(size)], spectra: vec![vec![1.0; size]], held: None }
+    }
+
+    /// Values at ascending knots: on a straight line, and near 0.
+    pub fn knots(first: usize, size: usize) -> Block {
+        let straight = differences(size, 2);
+        let spectra = vec![eigenvalues(&straight, size), vec![1.0; size]];
+        Block { first, repeats: 1, size, tie: None, penalties: vec![straight, identity(size)], spectra, held: None }
+    }
+
+    /// A curve over so many distances: on a straight line, wherever that lies.
+    pub fn straight(first: usize, size: usize) -> Block {
+        let straight = differences(size, 2);
+        let spectra = vec![eigenvalues(&straight, size)];
+        Block { first, repeats: 1, size, tie: None, penalties: vec![straight], spectra, held: None }
+    }
+
+    /// The same as [`spectrum`](Self::spectrum) of a block of one penalty in which one coefficient, counted within the block, is known.
+    pub fn spectrum_without(&self, lambdas: &[f64], known: usize) -> (Vec<f64>, f64, usize) {
+        let (size, lambda) = (self.size, lambdas[0]);
+        if size == 1 {
+            return (vec![0.0], 0.0, 0);
+        }
+        let free = (0..size * size).filter(|at| at / size != known && at % size != known);
+        let matrix: Vec<f64> = free.map(|at| self.penalties[0][at]).collect();
+        let positive: Vec<f64> =
+            eigenvalues(&matrix, size - 1).into_iter().filter(|value| *value > 0.0).map(|value| lambda * value).collect();
+        let rank = positive.len();
+        (vec![rank as f64 / lambda], positive.iter().map(|value| value.ln()).sum(), rank)
+    }
+
+    /// The same block, sharing the strengths of its penalties with those of the same number.
+    pub fn tied(self, tie: usize) -> Block {
+        Block { tie: Some(tie), ..self }
+    }
+
     /// Number of penalties.
     pub fn penalties(&self) -> usize {
         self.penalties.len()

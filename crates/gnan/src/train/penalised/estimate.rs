@@ -11,15 +11,16 @@ use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 
 use super::columns::Columns;
+use super::shared::{BilinearPart, SharedColumns};
 use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
 use crate::likelihood::{
-    Design, DualEstimate, DualProblem, Iteration, Observed, PenalisedEstimate, PenalisedProblem, dual_bytes, fit,
-    fit_dual, fit_shared_curve, left_out_losses,
+    Design, DualEstimate, DualProblem, Iteration, Observed, PenalisedEstimate, PenalisedProblem, bilinear_bytes,
+    dual_bytes, fit, fit_dual, fit_shared_curve, left_out_losses,
 };
-use crate::model::{CurveTies, Rho, model_reach};
+use crate::model::{CurveTies, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
 use crate::spec::{FitMethod, Spec};
@@ -44,15 +45,17 @@ const LEAST_SPREAD: [f64; 2] = [0.1, 1e-3];
 /// The estimate of the outputs that are fitted together, in the units of the targets.
 pub(super) struct PartEstimate {
     /// Output after output, before they are multiplied by factors and scale.
-    coefficients: Vec<f64>,
+    pub(super) coefficients: Vec<f64>,
     /// What every coefficient is multiplied by.
     pub factors: Vec<f64>,
-    shift: f64,
+    pub(super) shift: f64,
     pub scale: f64,
     /// The dispersion of the family, on the scale of the fit.
     pub variance: f64,
-    /// The estimate of the coefficients themselves; `None` in the dual form.
+    /// The estimate of the coefficients themselves; `None` in the dual form, and where they are products.
     pub primal: Option<PenalisedEstimate>,
+    /// The estimate of the values and distance functions that they are products of.
+    pub bilinear: Option<BilinearPart>,
 }
 
 impl PartEstimate {
@@ -82,6 +85,8 @@ pub(super) struct CandidateFit {
     pub train: Dataset,
     pub setup: Setup,
     pub columns: Columns,
+    /// What the columns are products of, where values share distance functions.
+    pub shared: Option<SharedColumns>,
     pub rows: Vec<usize>,
     pub design: Design,
     pub found: Vec<PartEstimate>,
@@ -100,11 +105,11 @@ pub(super) struct CandidateFit {
 pub(super) type IterationMonitor<'a> = dyn FnMut(&Iteration) -> ControlFlow<()> + 'a;
 
 /// What one power gave: the parts, the marginal likelihood and the losses.
-struct PowerFit {
-    found: Vec<PartEstimate>,
-    marginal: f64,
-    left_out: Vec<f64>,
-    converged: bool,
+pub(super) struct PowerFit {
+    pub found: Vec<PartEstimate>,
+    pub marginal: f64,
+    pub left_out: Vec<f64>,
+    pub converged: bool,
 }
 
 impl CandidateFit {
@@ -168,13 +173,18 @@ impl CandidateFit {
         let rows = statistics.rows_of(&train)?;
         let parts = target_parts(&train, outcome, &setup.resolved);
         let together = parts.iter().map(|part| part.family.outputs()).max().unwrap_or(1);
-        let dual = is_dual(columns.count, together, train.len());
-        if most.is_some_and(|most| dual || columns.count * together > most) {
+        let shared = SharedColumns::new(&setup.definition, &columns);
+        let count = shared.as_ref().map_or(columns.count, |shared| shared.map.count);
+        let dual = shared.is_none() && is_dual(columns.count, together, train.len());
+        if most.is_some_and(|most| dual || count * together > most) {
             return Ok(None);
         }
         let memory = &train.run().memory;
         if dual {
             memory.demand(dual_bytes(train.len(), together), "the matrices of a penalised fit")?;
+        } else if shared.is_some() {
+            check_coefficients(count * together, &train)?;
+            memory.demand(bilinear_bytes(count, together), "the matrix of a penalised fit")?;
         } else {
             check_coefficients(columns.count * together, &train)?;
             memory.demand(Design::fit_bytes(columns.count, together), "the matrix of a penalised fit")?;
@@ -188,9 +198,10 @@ impl CandidateFit {
         };
         let mut best: Option<(f64, PowerFit)> = None;
         for power in powers {
-            let fitted = match dual {
-                true => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
-                false => fit_all(&design, &columns, &parts, *power, start, &mut watch),
+            let fitted = match (dual, &shared) {
+                (true, _) => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
+                (false, Some(shared)) => shared.fit_all(&design, &parts, *power, &mut watch),
+                (false, None) => fit_all(&design, &columns, &parts, *power, start, &mut watch),
             };
             let Some(fitted) = fitted else { continue };
             let loss = |fitted: &PowerFit| fitted.left_out.iter().sum::<f64>();
@@ -212,6 +223,7 @@ impl CandidateFit {
             train,
             setup,
             columns,
+            shared,
             rows,
             design,
             found,
@@ -268,6 +280,7 @@ fn fit_all(
             scale: part.scale,
             variance: estimate.variance,
             primal: Some(estimate),
+            bilinear: None,
         });
     }
     all.left_out = losses;
@@ -344,6 +357,7 @@ fn fit_all_dual(
             scale: part.scale,
             variance: estimate.variance,
             primal: None,
+            bilinear: None,
         });
     }
     all.left_out = losses;
@@ -410,7 +424,7 @@ fn scaled_design(design: &Design, columns: &Columns, power: f64) -> (Design, Vec
 }
 
 /// Divides columns by a power of their spread, and all of them by one number, so that their mean square spread is 1.
-fn bring_to_one_spread(
+pub(super) fn bring_to_one_spread(
     own: &[usize],
     spreads: &[f64],
     largest_of_curve: impl Fn(usize) -> f64,
@@ -454,7 +468,7 @@ impl Spec {
         let cells = most_cells(train, (spread, values), slots) + (cells_of_pairs * train.len()) as u64;
         train.run().memory.demand(BYTES_PER_CELL * cells, "what every item has of every value at every distance")?;
         let names = train.features().iter().map(|feature| feature.name.as_str());
-        let request = StatisticsRequest::of(self, Rho::PerFeature, names);
+        let request = StatisticsRequest::of(self, self.penalised_rho(), names);
         if let Some(found) = known.and_then(|known| known.with_own_values(train, &levels, &request)) {
             return Ok(Arc::new(found));
         }
