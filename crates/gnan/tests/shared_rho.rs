@@ -84,8 +84,8 @@ fn random_data(seed: u64) -> Dataset {
     let mut random = Stream::named(seed, "shared rho of random data", 0);
     let graph_task = seed.is_multiple_of(2);
     let shape = match graph_task {
-        true => CaseShape { graph_task, graphs: 40, nodes: [2, 7] },
-        false => CaseShape { graph_task, graphs: 1, nodes: [30, 40] },
+        true => CaseShape { graph_task, graphs: 60, nodes: [3, 8] },
+        false => CaseShape { graph_task, graphs: 1, nodes: [80, 80] },
     };
     let plan = random_plan(&mut random);
     let case = random_case(&mut random, shape, &plan);
@@ -94,7 +94,7 @@ fn random_data(seed: u64) -> Dataset {
         0 => Column::new("target", Values::Numbers((0..items).map(|_| 7.0 + 3.0 * random.normal()).collect())),
         more => {
             let classes = 1 + more as usize;
-            class_column("target", classes, &(0..items).map(|item| Some(item % classes)).collect::<Vec<_>>())
+            class_column("target", classes, &(0..items).map(|_| Some(random.below(classes))).collect::<Vec<_>>())
         }
     };
     dataset(&case, vec![target])
@@ -276,7 +276,8 @@ fn what_is_shown_has_the_spread_of_the_dense_covariance() {
         let bands: Vec<_> = bands.chain(intervals.structure.concat()).collect();
         let estimates = shown(&model);
         assert_eq!(estimates.len(), bands.len());
-        for ((gradient, estimate), band) in gradients(&model, covariance.len(), shown).iter().zip(estimates).zip(bands) {
+        for ((gradient, estimate), band) in gradients(&model, covariance.len(), shown).iter().zip(estimates).zip(bands)
+        {
             let sd = spread(&covariance, gradient);
             let (low, high) = ((estimate - band.low) / WIDTH, (band.high - estimate) / WIDTH);
             assert!(close(low, sd) && close(high, sd), "{seed}: {low} {high}, not {sd}");
@@ -287,10 +288,13 @@ fn what_is_shown_has_the_spread_of_the_dense_covariance() {
         let parts = |model: &Model| -> Vec<f64> {
             explain(model).iter().flat_map(|why| why.prediction.iter().copied().chain(why.by_node(0))).collect()
         };
-        let sds = explain(&model).iter().flat_map(|why| {
-            let sds = why.sds.as_ref().expect("a penalised model knows how sure it is");
-            sds.prediction.iter().copied().chain(sds.by_node.iter().map(|row| row[0])).collect::<Vec<f64>>()
-        }).collect::<Vec<f64>>();
+        let sds = explain(&model)
+            .iter()
+            .flat_map(|why| {
+                let sds = why.sds.as_ref().expect("a penalised model knows how sure it is");
+                sds.prediction.iter().copied().chain(sds.by_node.iter().map(|row| row[0])).collect::<Vec<f64>>()
+            })
+            .collect::<Vec<f64>>();
         for (gradient, sd) in gradients(&model, covariance.len(), parts).iter().zip(sds) {
             let expected = spread(&covariance, gradient);
             assert!(close(sd, expected), "{seed}: {sd}, not {expected}");

@@ -5,10 +5,10 @@
 //! J   = [1, sum over t of v of r_q(t) X_it, sum over t of q of a_v(t) X_it]
 //! ```
 //!
-//! Steps are those of Gauss and Newton, `J' W J + S` in place of the second derivatives, and so are the marginal likelihood, the
-//! updates of the smoothing parameters ([`newton`](super::newton)) and the posterior covariance. Values and curves are known up to a
-//! factor: of every set of points one is 1, that through which most of the effect goes. The last steps have the whole second
-//! derivatives, which differ by `X' g` where a value meets a point.
+//! With `J' W J + S` in place of the second derivatives (Gauss and Newton), the marginal likelihood, the updates of the smoothing
+//! parameters and the posterior covariance are those of [`newton`](super::newton). Values and curves are known up to a
+//! factor: of every set of points one is 1, that through which most of the effect goes. Steps have the whole second derivatives
+//! where these are positive definite; they differ by `X' g` where a value meets a point.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -28,12 +28,12 @@ use super::observed::Observed;
 use super::penalty::Block;
 
 /// Most iterations, and those before the first update of the smoothing parameters.
-const MOST_ITERATIONS: usize = 100;
+const MOST_ITERATIONS: usize = 150;
 const BEFORE_UPDATES: usize = 3;
 /// Most halvings of a step that lowers the penalised likelihood.
 const MOST_HALVINGS: usize = 20;
 /// Bounds of smoothing parameters, where they start, and the largest factor of an update.
-const LAMBDAS: [f64; 2] = [1e-8, 1e9];
+const LAMBDAS: [f64; 2] = [1e-8, 1e7];
 const FIRST_LAMBDA: f64 = 1.0;
 const MOST_CHANGE: f64 = 16.0;
 /// By how much a smoothing parameter that keeps moving one way moves further each time, and the most of it.
@@ -42,14 +42,18 @@ const FASTER: [f64; 2] = [1.5, 4.0];
 /// of no smoothing parameter in which the marginal likelihood is not as good as flat by more than this.
 const STILL: [f64; 2] = [1e-6, 1e-3];
 const SETTLED: f64 = 0.05;
-const NO_SLOPE: f64 = 1e-3;
+const NO_SLOPE: f64 = 1e-2;
 /// Another point is 1 where it is so many times as large, given what items have of it.
 const LARGER: f64 = 4.0;
-/// Most steps with fixed smoothing parameters at the end, and the share of the likelihood below which a gain is none.
+/// Most steps with fixed smoothing parameters at the end, the share of the likelihood below which a gain is none, and that below which it
+/// may be rounding.
 const MOST_SETTLING: usize = 60;
-const NO_GAIN: f64 = 1e-19;
+const NO_GAIN: f64 = 1e-23;
+const ROUNDING: f64 = 1e-12;
 /// What is added to the diagonal, as a share of its mean; and the least variance, as a share of where it starts.
 const RIDGE: f64 = 1e-9;
+/// The same as a share of the entry itself: a curve through which nothing goes is known by its penalty alone, which leaves lines free.
+const OWN_RIDGE: f64 = 1e-12;
 const LEAST_VARIANCE: f64 = 1e-12;
 /// Items whose derivatives are multiplied at a time.
 const ITEMS: usize = 256;
@@ -130,15 +134,28 @@ pub fn fit_bilinear(
     monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
 ) -> Option<BilinearEstimate> {
     let mut state = BilinearState::new(problem, start);
-    let (mut converged, mut iterations) = (false, 0);
+    let (mut converged, mut iterations, mut chosen) = (false, 0, false);
     while iterations < MOST_ITERATIONS && !converged {
         iterations += 1;
-        state.choose_known();
-        let root = state.curvature(state.information()?, None).factor()?.inverse_root();
-        let (before, after) = state.step(&root.solve(&state.gradient().0))?;
+        if !chosen {
+            state.choose_known(LARGER);
+        }
+        let information = state.information()?;
+        let root = state.curvature(information.clone(), None).factor()?.inverse_root();
+        let (gradient, by_column) = state.gradient();
+        let step = match state.curvature(information, Some(&by_column)).factor() {
+            Some(factor) => factor.solve(&gradient),
+            None => root.solve(&gradient),
+        };
+        let (before, after) = state.step(&step)?;
         let still = (after - before).abs() < STILL[0] * before.abs() + STILL[1];
         if iterations > BEFORE_UPDATES {
             converged = state.update(&root) < SETTLED && still;
+        }
+        // The marginal likelihood depends on which point is 1: in the end, once, the largest.
+        if converged && !chosen {
+            chosen = true;
+            converged = !state.choose_known(1.0);
         }
         if monitor(&Iteration { number: iterations, most: MOST_ITERATIONS, value: after }).is_break() {
             break;
@@ -191,8 +208,10 @@ impl<'a> BilinearState<'a> {
         state
     }
 
-    /// Brings one point of every set to 1: that of the largest effect, unless one that is about as large is 1 already.
-    fn choose_known(&mut self) {
+    /// Brings one point of every set to 1: that of the largest effect, unless one is 1 already and it is not so many times as large;
+    /// whether any was changed.
+    fn choose_known(&mut self, larger: f64) -> bool {
+        let mut changed = false;
         let count = self.problem.parameters;
         let mut values_of: Vec<Vec<usize>> = vec![Vec::new(); count];
         for product in self.problem.products {
@@ -202,13 +221,15 @@ impl<'a> BilinearState<'a> {
             let at = |place: usize| output * count + place;
             for set in self.problem.curves {
                 let size = |point: usize| self.parameters[at(point)].abs() * self.spreads[point];
-                let Some(largest) = set.iter().copied().max_by(|a, b| size(*a).total_cmp(&size(*b)).then(b.cmp(a))) else {
+                let Some(largest) = set.iter().copied().max_by(|a, b| size(*a).total_cmp(&size(*b)).then(b.cmp(a)))
+                else {
                     continue;
                 };
                 let present = set.iter().copied().find(|point| self.known[at(*point)]);
-                if present.is_some_and(|present| size(largest) <= LARGER * size(present)) {
+                if present.is_some_and(|present| size(largest) <= larger * size(present)) {
                     continue;
                 }
+                changed = true;
                 let factor = self.parameters[at(largest)];
                 set.iter().for_each(|point| self.known[at(*point)] = false);
                 self.known[at(largest)] = true;
@@ -224,7 +245,10 @@ impl<'a> BilinearState<'a> {
                 values.iter().for_each(|value| self.parameters[at(*value)] *= factor);
             }
         }
-        self.predicted = self.predict(&self.parameters);
+        if changed {
+            self.predicted = self.predict(&self.parameters);
+        }
+        changed
     }
 
     /// What every column is multiplied by.
@@ -295,7 +319,7 @@ impl<'a> BilinearState<'a> {
                 let parts = |first: usize, size: usize| {
                     (0..outputs).filter_map(move |c| {
                         let (start, end) = (first.max(c * count), (first + size).min((c + 1) * count));
-                        (start < end).then_some((c, start, end - start))
+                        (start < end).then(|| (c, start, end - start))
                     })
                 };
                 for (c, down, rows) in parts(row, tile.nrows()) {
@@ -335,6 +359,10 @@ impl<'a> BilinearState<'a> {
                     }
                 }
             }
+        }
+        for at in (0..order).filter(|at| free(*at)) {
+            let own = OWN_RIDGE * matrix.get(at, at);
+            matrix.add(at, at, own);
         }
         for (output, gradient) in gradients.unwrap_or_default().iter().enumerate() {
             for (product, slope) in self.problem.products.iter().zip(&gradient[1..]) {
@@ -511,6 +539,7 @@ impl<'a> BilinearState<'a> {
 
     /// Newton steps with fixed smoothing parameters until the gradient is nothing but rounding.
     fn settle(&mut self) -> Option<()> {
+        let mut last = f64::INFINITY;
         for _ in 0..MOST_SETTLING {
             let (gradient, by_column) = self.gradient();
             let information = self.information()?;
@@ -521,10 +550,13 @@ impl<'a> BilinearState<'a> {
             };
             let step = factor.solve(&gradient);
             let gain: f64 = step.iter().zip(&gradient).map(|(step, slope)| step * slope).sum();
-            let (before, after) = self.step(&step)?;
-            if gain < NO_GAIN * (1.0 + before.abs()) || (after <= before && gain < 1e-12 * (1.0 + before.abs())) {
+            let (before, _) = self.step(&step)?;
+            let size = 1.0 + before.abs();
+            // Steps that gain no less than those before are made of rounding.
+            if gain < NO_GAIN * size || (gain < ROUNDING * size && gain > 0.1 * last) {
                 break;
             }
+            last = gain;
         }
         Some(())
     }

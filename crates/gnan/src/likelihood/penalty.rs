@@ -159,7 +159,15 @@ impl Block {
 
     /// Values that are near 0, groups of them one after the other.
     pub fn ridge(first: usize, repeats: usize, size: usize) -> Block {
-        Block { first, repeats, size, tie: None, penalties: vec![identity(size)], spectra: vec![vec![1.0; size]], held: None }
+        Block {
+            first,
+            repeats,
+            size,
+            tie: None,
+            penalties: vec![identity(size)],
+            spectra: vec![vec![1.0; size]],
+            held: None,
+        }
     }
 
     /// Values at ascending knots: on a straight line, and near 0.
@@ -184,8 +192,11 @@ impl Block {
         }
         let free = (0..size * size).filter(|at| at / size != known && at % size != known);
         let matrix: Vec<f64> = free.map(|at| self.penalties[0][at]).collect();
-        let positive: Vec<f64> =
-            eigenvalues(&matrix, size - 1).into_iter().filter(|value| *value > 0.0).map(|value| lambda * value).collect();
+        let positive: Vec<f64> = eigenvalues(&matrix, size - 1)
+            .into_iter()
+            .filter(|value| *value > 0.0)
+            .map(|value| lambda * value)
+            .collect();
         let rank = positive.len();
         (vec![rank as f64 / lambda], positive.iter().map(|value| value.ln()).sum(), rank)
     }

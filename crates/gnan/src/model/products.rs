@@ -112,7 +112,8 @@ impl ProductMap {
             }
         }
         for curve in &mut curves {
-            for place in (0..curve.places.size).filter(|place| curve.of_place[*place].is_some()).collect::<Vec<usize>>() {
+            for place in (0..curve.places.size).filter(|place| curve.of_place[*place].is_some()).collect::<Vec<usize>>()
+            {
                 curve.of_place[place] = Some(count);
                 curve.points.push(count);
                 curve.slots.extend(curve.places.place_of_slot.iter().position(|own| *own == Some(place)));
@@ -214,7 +215,11 @@ impl ProductSlopes {
 impl Model {
     /// How the coefficients of the model change with its values and distance functions, for every part of its outputs; `None` where
     /// every value has a distance function of its own.
-    pub(crate) fn product_slopes(definition: &Definition, parameters: &Parameters, outputs: &[usize]) -> Option<Vec<ProductSlopes>> {
+    pub(crate) fn product_slopes(
+        definition: &Definition,
+        parameters: &Parameters,
+        outputs: &[usize],
+    ) -> Option<Vec<ProductSlopes>> {
         let map = ProductMap::new(definition, &CoefficientMap::new(definition))?;
         let mut first = 0;
         let part = |outputs: &usize| {

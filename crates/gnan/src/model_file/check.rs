@@ -189,9 +189,7 @@ impl Learned {
             return broken("is a number that sums up items, and does not fit them");
         }
         if let Some(knots) = &feature.effect_knots
-            && !(numeric
-                && self.shape == ShapeKind::Spline
-                && knots.are_usable(feature.kind))
+            && !(numeric && self.shape == ShapeKind::Spline && knots.are_usable(feature.kind))
         {
             return broken("has knots of effects that do not fit");
         }

@@ -67,8 +67,16 @@ impl Spec {
         let absent = [
             ("rho", model.rho == Some(RhoChoice::Auto), "a choice between shared and own distance functions"),
             ("select", shared && model.select.is_some(), "a selection of features that share distance functions"),
-            ("level", shared && self.fit.level == LevelChoice::Two, "a second level where features share distance functions"),
-            ("feature-pairs", shared && model.feature_pairs > 0, "feature pairs where features share distance functions"),
+            (
+                "level",
+                shared && self.fit.level == LevelChoice::Two,
+                "a second level where features share distance functions",
+            ),
+            (
+                "feature-pairs",
+                shared && model.feature_pairs > 0,
+                "feature pairs where features share distance functions",
+            ),
             ("logits", !matches!(model.logits, None | Some(LogitChoice::One)), "a second logit"),
             ("constrain", !model.constrain.is_empty(), "rules for features"),
             ("rho-monotone", model.rho_monotone, "rules for distance functions"),

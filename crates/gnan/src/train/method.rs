@@ -1,5 +1,5 @@
 //! Which way a model is fitted, where that is left open: by penalised likelihood wherever that has all that is requested and is
-//! not too large, or a family of targets is requested, else by gradient descent.
+//! not too large, at least with one distance function for all features, or a family of targets is requested, else by gradient descent.
 
 use super::penalised::PenalisedSize;
 use crate::dataset::Dataset;

@@ -86,8 +86,14 @@ impl Spec {
         let posterior = posterior(&model, &best.found, &best.design, quantity);
         let model = model.with_posterior(posterior);
         let statistics = &best.setup.statistics;
-        let input =
-            SummaryInput { model: &model, columns: &best.columns, shared: best.shared.as_ref(), found: &best.found, statistics, rows: &best.rows };
+        let input = SummaryInput {
+            model: &model,
+            columns: &best.columns,
+            shared: best.shared.as_ref(),
+            found: &best.found,
+            statistics,
+            rows: &best.rows,
+        };
         let summary = input.summary();
         let model = keep_posterior(model);
         let judged = described.view_of(if valid.is_empty() { train } else { valid });

@@ -30,12 +30,7 @@ impl PartEstimate {
 
 /// The posterior of all coefficients, covariances included; of targets that are quantities, or classes. `None` in the dual form,
 /// and where it is not finite.
-pub(super) fn posterior(
-    model: &Model,
-    found: &[PartEstimate],
-    design: &Design,
-    quantity: bool,
-) -> Option<Posterior> {
+pub(super) fn posterior(model: &Model, found: &[PartEstimate], design: &Design, quantity: bool) -> Option<Posterior> {
     let mut parts = found.iter().map(|part| part.posterior(quantity)).collect::<Option<Vec<_>>>()?;
     let outputs: Vec<usize> = parts.iter().map(|part| part.outputs).collect();
     if let Some(products) = Model::product_slopes(model.definition(), model.parameters(), &outputs) {

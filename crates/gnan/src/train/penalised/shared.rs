@@ -4,8 +4,8 @@
 //! single value (binary ones, and numbers of which there are hundreds) are about as near 0 as each other. A distance function is about
 //! a line over finite distances, wherever that lies; it is not drawn towards 0. Nor does it have to continue for unreachable nodes.
 
-use super::estimate::{IterationMonitor, PartEstimate, PowerFit, bring_to_one_spread};
 use super::columns::Columns;
+use super::estimate::{IterationMonitor, PartEstimate, PowerFit, bring_to_one_spread};
 use super::targets::TargetPart;
 use crate::dataset::Outcome;
 use crate::likelihood::{BilinearEstimate, BilinearProblem, Block, Design, Product, fit_bilinear};
@@ -99,8 +99,7 @@ impl SharedColumns {
             let (sum, count) = squares[product.value];
             squares[product.value] = (sum + variance, count + 1.0);
         }
-        let spreads: Vec<f64> =
-            squares.iter().map(|(sum, count): &(f64, f64)| (sum / count.max(1.0)).sqrt()).collect();
+        let spreads: Vec<f64> = squares.iter().map(|(sum, count): &(f64, f64)| (sum / count.max(1.0)).sqrt()).collect();
         let mut factors = vec![1.0; self.map.count];
         let parameters = |block: &Block| block.first..block.first + block.repeats * block.size;
         let of_values = || self.blocks.iter().zip(&self.owners);
@@ -134,7 +133,8 @@ impl SharedColumns {
         let mut scaled = design.clone();
         let of_products = self.products.iter().map(|product| factors[product.value]);
         scaled.scale_columns(&std::iter::once(1.0).chain(of_products).collect::<Vec<f64>>());
-        let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: vec![0.0; design.rows()], converged: true };
+        let mut all =
+            PowerFit { found: Vec::new(), marginal: 0.0, left_out: vec![0.0; design.rows()], converged: true };
         for part in parts {
             let problem = BilinearProblem {
                 design: &scaled,
