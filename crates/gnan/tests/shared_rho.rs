@@ -100,6 +100,13 @@ fn random_data(seed: u64) -> Dataset {
     dataset(&case, vec![target])
 }
 
+/// Whether the targets of random data differ: some cases have hardly an item.
+fn can_be_fitted(data: &Dataset) -> bool {
+    let values = || data.items().iter().map(|item| data.targets()[0].values[*item as usize]);
+    let first = values().next();
+    data.len() > 20 && values().any(|value| Some(value) != first)
+}
+
 #[test]
 fn planted_functions_are_found_and_held_by_their_bands() {
     let (mut held, mut all) = (0, 0);
@@ -254,8 +261,11 @@ fn close(found: f64, expected: f64) -> bool {
 #[test]
 fn what_is_shown_has_the_spread_of_the_dense_covariance() {
     let mut outcomes = Vec::new();
-    for seed in 0..9 {
+    for seed in 0..12 {
         let data = random_data(seed);
+        if !can_be_fitted(&data) {
+            continue;
+        }
         let model = shared().fit(&data).unwrap();
         if model.learned().slots[0] > 12 || !model.has_prediction_bands() {
             continue;
@@ -310,6 +320,9 @@ fn what_is_shown_has_the_spread_of_the_dense_covariance() {
 fn explanations_add_up_and_files_come_back() {
     for seed in 0..6 {
         let data = random_data(seed);
+        if !can_be_fitted(&data) {
+            continue;
+        }
         let mut grouped = Spec::default().method(FitMethod::Penalised).choose(false);
         grouped.distances.rho_group = vec![format!("some={}", data.features()[0].name).parse().unwrap()];
         for spec in [shared(), grouped] {

@@ -80,7 +80,8 @@ pub struct BilinearProblem<'a> {
     pub curves: &'a [Vec<usize>],
     /// Values that are 1.
     pub ones: &'a [usize],
-    /// The penalties of parameters, the same for every output. One with a point that may be 1 has one penalty and one group.
+    /// The penalties of parameters, the same for every output. Those of points that may be 1 are [straight](Block::straight) curves: the
+    /// second strength of these is 1 and not estimated, for what is nearly nothing times a free curve would be most likely of all.
     pub blocks: &'a [Block],
     /// What targets are, given outputs.
     pub family: Family,
@@ -464,7 +465,7 @@ impl<'a> BilinearState<'a> {
             let known = (0..block.size).find(|at| self.known[start + at]);
             let (own, own_log, own_rank) = match known {
                 Some(known) => block.spectrum_without(lambdas, known),
-                None => block.spectrum(lambdas),
+                None => block.whole_spectrum(lambdas),
             };
             traces.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
             log += own_log;
@@ -509,7 +510,8 @@ impl<'a> BilinearState<'a> {
         }
         for (place, block) in self.problem.blocks.iter().enumerate() {
             let found = block.tie.and_then(|tie| shared.get(&tie)).unwrap_or(&found[place]);
-            for (j, [own, trace, form]) in found.iter().copied().enumerate() {
+            let estimated = if self.has_known_scale(block) { 1 } else { found.len() };
+            for (j, [own, trace, form]) in found.iter().copied().enumerate().take(estimated) {
                 let lambda = &mut self.lambdas[place][j];
                 let step = ((own - trace).max(1e-12) / form.max(1e-12)).ln();
                 let (last, further) = self.moves[place][j];
@@ -530,6 +532,11 @@ impl<'a> BilinearState<'a> {
             self.variance = fitted.dispersion(self.free_count() - penalised, self.variance, LEAST_VARIANCE);
         }
         largest
+    }
+
+    /// Whether a block is that of a curve of which one point is 1.
+    fn has_known_scale(&self, block: &Block) -> bool {
+        self.problem.curves.iter().flatten().any(|point| *point == block.first)
     }
 
     /// Number of parameters that are estimated.

@@ -2,7 +2,7 @@
 //!
 //! A number has values at its knots, which are about on a line and near 0; the levels of a category are near 0. All features of a
 //! single value (binary ones, and numbers of which there are hundreds) are about as near 0 as each other. A distance function is about
-//! a line over finite distances, wherever that lies; it is not drawn towards 0. Nor does it have to continue for unreachable nodes.
+//! a line over finite distances, and about as large as at the distance where it is 1; it need not continue for unreachable nodes.
 
 use super::columns::Columns;
 use super::estimate::{IterationMonitor, PartEstimate, PowerFit, bring_to_one_spread};
@@ -19,8 +19,6 @@ const DOUBLE: usize = 1;
 const MISSING: usize = 2;
 /// The least spread of what items have of the bias: less is rounding.
 const LEAST_SPREAD: f64 = 1e-3;
-/// Fewest distances of which a curve can be bent.
-const FEWEST_BENT: usize = 3;
 
 /// What the columns of a design are products of.
 pub(super) struct SharedColumns {
@@ -80,12 +78,7 @@ impl SharedColumns {
                 blocks.push((Block::curves(first, 1, size, curve.linked), BlockOwner::Curve));
                 continue;
             }
-            if curve.linked >= FEWEST_BENT {
-                blocks.push((Block::straight(first, curve.linked), BlockOwner::Curve));
-            }
-            if size > curve.linked {
-                blocks.push((Block::ridge(first + curve.linked, 1, size - curve.linked), BlockOwner::Curve));
-            }
+            blocks.push((Block::straight(first, size, curve.linked), BlockOwner::Curve));
         }
         let (blocks, owners) = blocks.into_iter().unzip();
         let products = map.products.iter().map(|(value, point)| Product { value: *value, point: *point }).collect();
