@@ -324,7 +324,8 @@ fn explanations_add_up_and_files_come_back() {
             continue;
         }
         let mut grouped = Spec::default().method(FitMethod::Penalised).choose(false);
-        grouped.distances.rho_group = vec![format!("some={}", data.features()[0].name).parse().unwrap()];
+        let first = data.features().first().map(|feature| format!("some={}", feature.name).parse().unwrap());
+        grouped.distances.rho_group = first.into_iter().collect();
         for spec in [shared(), grouped] {
             let model = spec.fit(&data).unwrap();
             let predictions = model.predict(&data).unwrap();
