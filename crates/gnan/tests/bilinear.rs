@@ -332,8 +332,7 @@ fn the_marginal_likelihood_is_its_formula() {
                 let only: Vec<Vec<f64>> = (found.lambdas.iter().enumerate())
                     .map(|(other, own)| own.iter().map(|l| strength(other, l)).collect())
                     .collect();
-                log_penalty +=
-                    log_determinant(second_derivatives(&vec![0.0; PARAMETERS], &free, |at| penalty(at, &only)));
+                log_penalty += log_determinant(second_derivatives(&[0.0; PARAMETERS], &free, |at| penalty(at, &only)));
                 rank += free.len();
             }
         }
