@@ -193,7 +193,8 @@ fn what_a_penalised_fit_does_not_have_is_refused() {
     let mut first_level = penalised().feature_pairs(3);
     first_level.fit.level = LevelChoice::One;
     for (spec, word) in [
-        (penalised().rho(RhoChoice::Shared), "distance function for all features"),
+        (penalised().rho(RhoChoice::Auto), "choice between shared and own distance functions"),
+        (penalised().rho(RhoChoice::Shared).feature_pairs(2), "where features share distance functions"),
         (penalised().readout(true), "readout"),
         (named_pair, "feature pairs"),
         (first_level, "first level"),

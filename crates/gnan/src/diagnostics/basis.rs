@@ -12,7 +12,7 @@ use super::{KnownItems, deviation};
 use crate::dataset::{Dataset, Feature};
 use crate::error::Result;
 use crate::files::{Kind, Task, Values};
-use crate::model::{CoefficientMap, EffectKnots, Model};
+use crate::model::{CoefficientMap, EffectKnots, Model, Rho};
 use crate::numbers::fixed;
 use crate::random::Stream;
 
@@ -83,7 +83,12 @@ impl BasisCheck {
         let fitted = |feature: Option<usize>| {
             let place = feature.unwrap_or(features.len());
             let edf = summary.and_then(|summary| Some(summary.terms.get(place)?.edf));
-            let own = map.as_ref().map(|map| map.coefficients_of(feature).len() * model.outputs());
+            let own = map.as_ref().map(|map| match (definition.learned.rho, feature) {
+                (Rho::PerFeature, _) => map.coefficients_of(feature).len() * model.outputs(),
+                // Values share a distance function.
+                (_, Some(k)) => definition.learned.features[k].value_count() * model.outputs(),
+                (_, None) => model.outputs(),
+            });
             (own, edf)
         };
         let mut rows = Vec::new();

@@ -413,7 +413,7 @@ impl Canonical {
     }
 
     /// What is taken out of raw `f_k` before it is shown.
-    fn centred_by(&self, k: usize) -> Vec<f64> {
+    pub(super) fn centred_by(&self, k: usize) -> Vec<f64> {
         if self.has_level_rhos(k) { vec![0.0; self.outputs()] } else { self.mean_effect(k) }
     }
 
@@ -471,7 +471,59 @@ impl Canonical {
             let values = self.free_value(k, knot).into_iter().map(|value| value * share).collect();
             RawTerm { values, rho: self.rho_of(k, knot) }
         };
-        Some(around.map(term).collect())
+        let terms = around.map(term);
+        if self.has_level_rhos(k) {
+            return Some(terms.collect());
+        }
+        // One distance function weighs them all.
+        let mut values = vec![0.0; self.outputs()];
+        terms.for_each(|term| values.iter_mut().zip(&term.values).for_each(|(sum, own)| *sum += own));
+        Some(vec![RawTerm { values, rho: self.rho_of(k, 0) }])
+    }
+
+    /// The levels or knots that a value of a feature of free values is made of, with their shares; `None`: unseen in training.
+    pub(super) fn level_terms(&self, k: usize, value: FeatureValue<'_>) -> Option<Vec<(usize, f64)>> {
+        let feature = &self.model.definition().learned.features[k];
+        match value {
+            FeatureValue::Number(x) => {
+                let knots = feature.effect_knots.as_ref()?;
+                if feature.kind != Kind::Continuous && x == 0.0 {
+                    return Some(Vec::new());
+                }
+                Some(knots.around(x).into_iter().filter(|(_, share)| *share != 0.0).collect())
+            }
+            FeatureValue::Level(name) => Some(vec![(feature.level(name)?, 1.0)]),
+            FeatureValue::Missing => feature.missing.map(|_| vec![(feature.known_values(), 1.0)]),
+        }
+    }
+
+    /// The curve of a free value of a feature among those of a penalised fit: that of the structure comes first, then one for every
+    /// free value of every feature.
+    pub(super) fn curve_of(&self, k: usize, level: usize) -> usize {
+        1 + self.layout.features[k].first_value + level
+    }
+
+    /// The curve of a penalised fit by which a rho is best known for an output, and the value by which it is multiplied there: its
+    /// own, or that of the largest of the values that share it.
+    pub(super) fn largest_curve(&self, rho: usize, c: usize) -> Option<(usize, f64)> {
+        let learned = &self.definition().learned;
+        if learned.rho == Rho::PerFeature {
+            return Some((rho, 1.0));
+        }
+        let mut found: Option<(usize, f64)> = None;
+        let mut offer = |curve: usize, value: f64| {
+            if value != 0.0 && found.is_none_or(|(_, best)| value.abs() > best.abs()) {
+                found = Some((curve, value));
+            }
+        };
+        if rho == 0 {
+            offer(0, f64::from(self.model.parameters().bias[c]));
+        }
+        let of_rho = learned.features.iter().enumerate().filter(|(k, _)| self.layout.features[*k].first_rho == rho);
+        for (k, feature) in of_rho {
+            (0..feature.value_count()).for_each(|level| offer(self.curve_of(k, level), self.free_value(k, level)[c]));
+        }
+        found
     }
 
     /// A free value of a feature, per output.

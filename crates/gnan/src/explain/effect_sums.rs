@@ -33,10 +33,8 @@ impl EffectSums {
             let shares = definition.learned.features[k].level_shares();
             let at = |slot: usize| {
                 let levels = shares.iter().enumerate().filter(|(_, share)| **share != 0.0);
-                let terms = levels.flat_map(|(level, share)| {
-                    let value = canonical.free_value(k, level)[0] * share;
-                    scaled(sums.rho(canonical.rho_of(k, level), slot), value)
-                });
+                let terms =
+                    levels.flat_map(|(level, share)| scaled(sums.rho(canonical.curve_of(k, level), slot), *share));
                 merged(terms.collect())
             };
             (0..slots).map(at).collect()
@@ -59,7 +57,7 @@ impl EffectSums {
         &self.posterior
     }
 
-    /// A rho in a slot.
+    /// The effect of a value before it is centred, by its curve, in a slot; the first is the structure's.
     pub(crate) fn rho(&self, rho: usize, slot: usize) -> &CoefficientSum {
         self.sums.rho(rho, slot)
     }
@@ -87,8 +85,10 @@ impl EffectSums {
         value: FeatureValue<'_>,
         slot: usize,
     ) -> Option<CoefficientSum> {
-        let terms = canonical.raw_terms(k, value)?;
-        let sums = terms.iter().flat_map(|term| scaled(self.sums.rho(term.rho, slot), term.values[0]));
+        let levels = canonical.level_terms(k, value)?;
+        let sums = levels.into_iter().flat_map(|(level, share)| {
+            scaled(self.sums.rho(canonical.curve_of(k, level), slot), share).collect::<CoefficientSum>()
+        });
         Some(sums.collect())
     }
 
@@ -133,11 +133,13 @@ impl EffectSums {
                 return 0.0;
             }
             let ratio = raw(slot, c) / scale[c];
+            // A rho that values share is the ratio of the effects of any of them at two distances.
+            let Some((curve, value)) = canonical.largest_curve(rho, c) else { return 0.0 };
             let sum = merged(
-                scaled(self.sums.rho(rho, slot), 1.0).chain(scaled(self.sums.rho(rho, whole), -ratio)).collect(),
+                scaled(self.sums.rho(curve, slot), 1.0).chain(scaled(self.sums.rho(curve, whole), -ratio)).collect(),
             );
             let sd = self.posterior.own_sd(&sum).map_or_else(|| self.weighted_sd(&sum, canonical)[0], |sd| sd[c]);
-            sd / scale[c].abs()
+            sd / (scale[c] * value).abs()
         };
         (0..canonical.outputs()).map(output).collect()
     }

@@ -12,7 +12,7 @@ use crate::distance::{DistanceSearch, RECEIVERS_AT_ONCE, UNREACHABLE};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task, Values};
 use crate::lens::{DistanceAxis, View};
-use crate::model::Model;
+use crate::model::{Model, Rho};
 use crate::numbers::number;
 use crate::statistics::ShellWeighting;
 
@@ -21,7 +21,7 @@ use super::explanation::Explanation;
 use super::parts::{MOST_PARTS, Parts};
 use super::pass::Pass;
 use super::reference::{AverageParts, Reference};
-use super::source_terms::{SourceTerm, SourceTerms, value_count};
+use super::source_terms::{SourceTerm, SourceTerms, level_terms, value_count};
 use super::weak_values::value_words;
 
 /// Most memory for the source terms of all nodes, in bytes; what would take more is found when it is needed.
@@ -430,6 +430,10 @@ impl<'a> Explainer<'a> {
     pub(super) fn each_node_terms(&self, item: u32, mut visit: impl FnMut(usize, &[NodeTerms])) {
         let (nodes, _) = self.sources_and_receivers(item);
         let (first, outputs) = (nodes.start, self.canonical.outputs());
+        if self.model.learned().rho != Rho::PerFeature {
+            let terms = level_terms(&self.canonical, &self.features, &nodes).into_iter().enumerate();
+            return terms.for_each(|(node, own)| visit(node, &own));
+        }
         self.each_source_terms(nodes, |some, terms| {
             for node in some {
                 let value = |term: &SourceTerm| (term.rho as usize, terms.values(term, outputs)[0]);

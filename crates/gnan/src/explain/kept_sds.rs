@@ -23,7 +23,7 @@ impl Model {
                 effects[own].get_or_insert_with(|| sums.structure_sd(&canonical, slot));
             }
             for (k, feature) in features.iter().enumerate() {
-                let rhos = (0..feature.value_count()).map(|value| canonical.rho_of(k, value));
+                let rhos = (0..feature.value_count()).map(|value| canonical.curve_of(k, value));
                 let own = rhos.flat_map(|rho| map.coefficients(rho, lens, slot)).map(|(own, _)| own);
                 let new: BTreeSet<usize> = own.filter(|own| effects[*own].is_none()).collect();
                 let own: Vec<CoefficientSum> = new.iter().map(|own| vec![(*own, 1.0)]).collect();

@@ -11,6 +11,7 @@ use crate::files::{MISSING, Values};
 use crate::groups::group_offsets;
 
 use super::canonical::{Canonical, FeatureValue, RawTerm};
+use super::explainer::NodeTerms;
 
 /// The terms of the source values of some nodes: one per feature, or one for each of the knots around a value.
 #[derive(Default)]
@@ -136,6 +137,35 @@ impl SourceTerms {
     pub(super) fn unseen(&self, nodes: Range<usize>) -> impl Iterator<Item = &String> {
         self.unseen.range(nodes).flat_map(|(_, values)| values)
     }
+}
+
+/// The levels or knots that the values of nodes are made of, node after node and feature by feature: the curves of a penalised fit, and
+/// their shares.
+pub(super) fn level_terms(canonical: &Canonical, features: &[Feature], nodes: &Range<usize>) -> Vec<Vec<NodeTerms>> {
+    let mut found: Vec<Vec<NodeTerms>> = vec![Vec::new(); nodes.len()];
+    for (k, feature) in features.iter().enumerate().filter(|(_, feature)| !feature.own_only) {
+        let mut add = |node: usize, value: FeatureValue<'_>| {
+            if let Some(levels) = canonical.level_terms(k, value) {
+                let curves = levels.into_iter().map(|(level, share)| (canonical.curve_of(k, level), share));
+                found[node - nodes.start].push((k, curves.collect()));
+            }
+        };
+        match &feature.values {
+            Values::Categories { codes, levels } => {
+                for (node, code) in nodes.clone().zip(&codes[nodes.clone()]) {
+                    let missing = *code == MISSING;
+                    let value = || FeatureValue::Level(&levels[*code as usize]);
+                    add(node, if missing { FeatureValue::Missing } else { value() });
+                }
+            }
+            numeric => {
+                for (node, x) in numeric.numbers_in(nodes.clone()) {
+                    add(node, if x.is_nan() { FeatureValue::Missing } else { FeatureValue::Number(x) });
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Number of values that these nodes have: the most terms there can be.

@@ -389,7 +389,9 @@ impl Canonical {
         };
         let knot = |(level, at): (usize, &f64)| {
             let rho = self.rho_of(k, level);
-            let scaled = self.free_value(k, level).into_iter().zip(self.rho_scale(rho));
+            let mean = self.centred_by(k);
+            let centred = self.free_value(k, level).into_iter().zip(mean).map(|(value, mean)| value - mean);
+            let scaled = centred.zip(self.rho_scale(rho));
             let effect = self.effect(k, FeatureValue::Number(*at), self.anchor(k));
             let values = scaled.map(|(value, scale)| value * scale).collect();
             KnotTable { at: *at, rho, values, effect, sd: self.anchor_sd(k, FeatureValue::Number(*at), sums) }

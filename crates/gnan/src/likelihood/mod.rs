@@ -9,8 +9,12 @@
 //! [`fit`] alternates Newton steps in `b` with generalised Fellner-Schall updates of the lambdas (Wood and Fasiolo 2017). The
 //! inverse of `X' W X + S` is the posterior covariance of the coefficients, kept by its [root](InverseRoot); a
 //! [`wald_test`] compares sums of them with 0, and an [`Omission`] is what
-//! the marginal likelihood loses without some of them. [`fit_within`] keeps an estimate to some [inequalities](Inequality). Nothing here knows what the coefficients mean.
+//! the marginal likelihood loses without some of them. [`fit_within`] keeps an estimate to some [inequalities](Inequality). Where effects
+//! are products of a value and a point of a curve that many values share, [`fit_bilinear`] finds both. Nothing here knows what the
+//! coefficients mean.
 
+mod bilinear;
+mod bilinear_start;
 mod chi_squared;
 mod constrained;
 mod design;
@@ -29,6 +33,7 @@ mod special_functions;
 mod vector;
 mod wald;
 
+pub use bilinear::{BilinearEstimate, BilinearProblem, Product, bilinear_bytes, fit_bilinear};
 pub use chi_squared::chi_squared_tail;
 pub use constrained::fit_within;
 pub use design::Design;

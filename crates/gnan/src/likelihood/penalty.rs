@@ -166,6 +166,72 @@ impl Block {
         Block { first, repeats: 1, size, tie: None, penalties, spectra, held }
     }
 
+    /// Values that are near 0, groups of them one after the other.
+    pub fn ridge(first: usize, repeats: usize, size: usize) -> Block {
+        Block {
+            first,
+            repeats,
+            size,
+            tie: None,
+            penalties: vec![identity(size)],
+            spectra: vec![vec![1.0; size]],
+            held: None,
+        }
+    }
+
+    /// Values at ascending knots: on a straight line, and near 0.
+    pub fn knots(first: usize, size: usize) -> Block {
+        let straight = differences(size, 2);
+        let spectra = vec![eigenvalues(&straight, size), vec![1.0; size]];
+        Block { first, repeats: 1, size, tie: None, penalties: vec![straight, identity(size)], spectra, held: None }
+    }
+
+    /// A curve over distance that is 1 somewhere: on a straight line over the first `linked` slots, and about as large as there.
+    pub fn straight(first: usize, slots: usize, linked: usize) -> Block {
+        let inner = differences(linked, 2);
+        let mut straight = vec![0.0; slots * slots];
+        (0..linked).for_each(|i| straight[i * slots..][..linked].copy_from_slice(&inner[i * linked..][..linked]));
+        let spectra = vec![eigenvalues(&straight, slots), vec![1.0; slots]];
+        Block {
+            first,
+            repeats: 1,
+            size: slots,
+            tie: None,
+            penalties: vec![straight, identity(slots)],
+            spectra,
+            held: None,
+        }
+    }
+
+    /// The same as [`spectrum`](Self::spectrum), where every direction that has a penalty counts, however weak it is beside others.
+    pub fn whole_spectrum(&self, lambdas: &[f64]) -> (Vec<f64>, f64, usize) {
+        let sum =
+            |at: usize| lambdas.iter().zip(&self.spectra).map(|(lambda, values)| lambda * values[at]).sum::<f64>();
+        let sums: Vec<(usize, f64)> = (0..self.size).map(|at| (at, sum(at))).filter(|(_, sum)| *sum > 0.0).collect();
+        let trace = |values: &Vec<f64>| sums.iter().map(|(at, sum)| values[*at] / sum).sum();
+        (self.spectra.iter().map(trace).collect(), sums.iter().map(|(_, sum)| sum.ln()).sum(), sums.len())
+    }
+
+    /// The same of a block whose second and last penalty is a ridge, where one coefficient, counted within the block, is known.
+    pub fn spectrum_without(&self, lambdas: &[f64], known: usize) -> (Vec<f64>, f64, usize) {
+        let size = self.size;
+        if size == 1 {
+            return (vec![0.0; lambdas.len()], 0.0, 0);
+        }
+        let free = (0..size * size).filter(|at| at / size != known && at % size != known);
+        let matrix: Vec<f64> = free.map(|at| self.penalties[0][at]).collect();
+        let own = eigenvalues(&matrix, size - 1);
+        let sums: Vec<f64> = own.iter().map(|value| lambdas[0] * value + lambdas[1]).collect();
+        let traces =
+            vec![own.iter().zip(&sums).map(|(own, sum)| own / sum).sum(), sums.iter().map(|sum| 1.0 / sum).sum()];
+        (traces, sums.iter().map(|sum| sum.ln()).sum(), size - 1)
+    }
+
+    /// The same block, sharing the strengths of its penalties with those of the same number.
+    pub fn tied(self, tie: usize) -> Block {
+        Block { tie: Some(tie), ..self }
+    }
+
     /// Number of penalties.
     pub fn penalties(&self) -> usize {
         self.penalties.len()

@@ -5,10 +5,10 @@ use super::definition::Definition;
 use crate::lens::DistanceAxis;
 use crate::statistics::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, Statistics};
 
-/// Every rho as a sum of coefficients.
+/// The effects of every value, and the structure before anything is centred, as sums of coefficients.
 #[derive(Clone, Debug)]
 pub struct CoefficientSums {
-    /// `[rhos][slots]`
+    /// `[curves][slots]`, the structure first, then every value of every feature: the rhos of a model in which each has its own.
     rho: Vec<Vec<CoefficientSum>>,
 }
 
@@ -18,8 +18,12 @@ impl CoefficientSums {
         let (map, layout) = (CoefficientMap::new(definition), definition.layout());
         let Some(basis) = &definition.learned.rho_spline else { return CoefficientSums { rho: Vec::new() } };
         let scale = definition.learned.rho_scale;
+        let mut reach = vec![layout.rhos[0].reach];
+        for (schema, place) in definition.learned.features.iter().zip(&layout.features) {
+            reach.extend(std::iter::repeat_n(layout.rhos[place.first_rho].reach, schema.value_count()));
+        }
         let at = |rho: usize, slot: usize| -> CoefficientSum {
-            if !layout.rhos[rho].reach.includes(axis.distance(slot)) {
+            if !reach[rho].includes(axis.distance(slot)) {
                 return Vec::new();
             }
             let knots = basis.at(scale.apply(axis.argument(slot))).terms().filter(|(_, weight)| *weight != 0.0);
@@ -29,11 +33,11 @@ impl CoefficientSums {
             });
             merged(sums.collect())
         };
-        let rhos = (0..layout.rhos.len()).map(|rho| (0..axis.slots()).map(|slot| at(rho, slot)).collect());
+        let rhos = (0..map.curves()).map(|rho| (0..axis.slots()).map(|slot| at(rho, slot)).collect());
         CoefficientSums { rho: rhos.collect() }
     }
 
-    /// A rho in a slot.
+    /// A curve in a slot.
     pub fn rho(&self, rho: usize, slot: usize) -> &CoefficientSum {
         &self.rho[rho][slot]
     }
@@ -52,14 +56,14 @@ impl CoefficientSums {
     }
 }
 
-/// The rho of every unit of some levels, which must be those of the knots of the model; `None`: unseen in training.
+/// The curve of every unit of some levels, which must be those of the knots of the model; `None`: unseen in training.
 pub fn rhos_of_units(definition: &Definition, levels: &Levels) -> Vec<Option<usize>> {
     let layout = definition.layout();
     let mut found = vec![None; levels.unit_count()];
     found[BIAS_UNIT as usize] = Some(0);
     for (k, (schema, levels)) in definition.learned.features.iter().zip(&levels.features).enumerate() {
         let FeatureLevels { values, units, missing, .. } = levels;
-        let first = layout.features[k].first_rho;
+        let first = 1 + layout.features[k].first_value;
         for (level, unit) in units.clone().enumerate() {
             found[unit as usize] = match values {
                 LevelValues::Names(names) => schema.level(&names[level]).map(|level| first + level),

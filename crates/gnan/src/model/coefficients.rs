@@ -12,6 +12,7 @@
 use std::ops::Range;
 
 use super::definition::Definition;
+use super::parameters::Rho;
 use super::schema::FeatureSchema;
 use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, Pool, Reach};
@@ -24,22 +25,22 @@ pub type CoefficientSum = Vec<(usize, f64)>;
 
 /// The coefficients of a curve over the distances of a lens.
 #[derive(Clone, Debug, Default)]
-struct CurvePlaces {
+pub(super) struct CurvePlaces {
     /// For every slot its place in the curve, where it has one.
-    place_of_slot: Vec<Option<usize>>,
+    pub place_of_slot: Vec<Option<usize>>,
     /// The argument of rho and the place of every finite distance that has one, by argument.
     known: Vec<(f64, usize)>,
     /// The place of unreachable nodes.
     unreachable: Option<usize>,
     /// Number of places.
-    size: usize,
+    pub size: usize,
     /// Number of finite distances among them; "unreachable" comes last.
-    linked: usize,
+    pub linked: usize,
 }
 
 impl CurvePlaces {
     /// The places of the slots of a lens that occur and are within reach.
-    fn new(axis: &DistanceAxis, lens: usize, reach: Reach, receivers: &[f64]) -> CurvePlaces {
+    pub fn new(axis: &DistanceAxis, lens: usize, reach: Reach, receivers: &[f64]) -> CurvePlaces {
         let mut places = CurvePlaces { place_of_slot: vec![None; axis.slots()], ..CurvePlaces::default() };
         let mut far = None;
         for slot in axis.range(lens).filter(|slot| receivers[*slot] > 0.0 && reach.includes(axis.distance(*slot))) {
@@ -67,7 +68,7 @@ impl CurvePlaces {
 
     /// How much every place counts at an argument of rho: linear between distances that have a place, constant beyond the longest;
     /// unreachable nodes (0) have their own place, or none.
-    fn at(&self, argument: f64) -> [(usize, f64); 2] {
+    pub fn at(&self, argument: f64) -> [(usize, f64); 2] {
         const NOTHING: (usize, f64) = (0, 0.0);
         let one = |place: usize| [(place, 1.0), NOTHING];
         if argument == 0.0 {
@@ -171,7 +172,9 @@ impl CoefficientMap {
         let once = once.filter(|_| definition.learned.task == Task::Graph).unwrap_or(0);
         let reach = |feature: &FeatureSchema, lens: usize| {
             let own = if feature.is_of_item() { once } else { 0 };
-            match feature.reach == Some(Reach::OWN) && lens != own {
+            // Where features share a distance function, it is that of every lens.
+            let by_one = definition.learned.rho == Rho::PerFeature && feature.reach == Some(Reach::OWN);
+            match by_one && lens != own {
                 true => Reach::NOTHING,
                 false => feature.reach_within(definition.reach()),
             }
@@ -252,6 +255,19 @@ impl CoefficientMap {
             [(first, _)] => Some(first..first + self.places[*places].size),
             _ => None,
         }
+    }
+
+    /// Number of curves over distance: that of the structure, then one for every value of every feature.
+    pub fn curves(&self) -> usize {
+        self.rhos.len()
+    }
+
+    /// The coefficients of the [curve](Self::curve) that a rho is, each with a slot of training that it stands for.
+    pub(super) fn curve_slots(&self, rho: usize, lens: usize) -> Vec<(usize, usize)> {
+        let Some(own) = self.curve(rho, lens) else { return Vec::new() };
+        let places = &self.places[self.rhos[rho][lens].places].place_of_slot;
+        let slot = |place: usize| places.iter().position(|own| *own == Some(place));
+        own.enumerate().filter_map(|(place, coefficient)| Some((coefficient, slot(place)?))).collect()
     }
 
     /// A rho at an argument by a lens, as a sum of coefficients.

@@ -3,11 +3,13 @@
 //! Given the smoothing parameters, coefficients are normal with the estimate as mean and `V = (X' W X + S)^-1` as covariance. What
 //! is shown of a model is linear in its coefficients, so that its standard deviation is `sqrt(g' V g)` for an exact `g`. With
 //! `V = R' R` that is the length of `R g`; `R`, in the units of the outputs, is what is kept. Of very many coefficients only the
-//! standard deviations of the effects are kept.
+//! standard deviations of the effects are kept. Coefficients that are products of values and points of a shared curve are linear
+//! around the estimate (the delta method): `g` then comes from [`ProductSlopes`].
 
 use std::sync::Arc;
 
 use super::coefficients::CoefficientSum;
+use super::products::ProductSlopes;
 use crate::random::Stream;
 
 /// Most coefficients, all outputs that were fitted together counted, whose covariance is kept with a model: some megabytes.
@@ -29,6 +31,9 @@ pub struct PosteriorPart {
     pub outputs: usize,
     /// The covariance of their coefficients, those of an output after those of another.
     pub covariance: Covariance,
+    /// Where coefficients are products of values and points: the covariance is that of these, and this is how coefficients change
+    /// with them.
+    pub products: Option<Arc<ProductSlopes>>,
     /// The variance of a quantity around its output; 0 for classes.
     pub noise: f64,
 }
@@ -57,13 +62,25 @@ fn column_start(order: usize, column: usize) -> usize {
 }
 
 impl PosteriorPart {
+    /// Number of parameters of an output: its coefficients, or what they are products of.
+    fn parameters(&self, count: usize) -> usize {
+        self.products.as_ref().map_or(count, |products| products.parameters)
+    }
+
+    /// Number of rows of the root of the covariance, given the number of coefficients of an output.
+    pub fn order(&self, count: usize) -> usize {
+        self.outputs * self.parameters(count)
+    }
+
     /// `R g` for the same sum of coefficients of each of its outputs, `[outputs][rows]`; `None` where `R` is not kept.
     fn times(&self, count: usize, sum: &[(usize, f64)]) -> Option<Vec<Vec<f64>>> {
         let Covariance::Root(root) = &self.covariance else { return None };
+        let count = self.parameters(count);
         let order = self.outputs * count;
         let product = |output: usize| {
             let mut product = vec![0.0; order];
-            for (coefficient, share) in sum {
+            let slopes = self.products.as_ref().map(|products| products.of_sum(output, sum));
+            for (coefficient, share) in slopes.as_deref().unwrap_or(sum) {
                 let column = output * count + coefficient;
                 let own = &root[column_start(order, column)..column_start(order, column + 1)];
                 product[column..].iter_mut().zip(own).for_each(|(sum, entry)| *sum += share * entry);
@@ -187,7 +204,7 @@ impl Posterior {
         let mut drawn = Vec::new();
         for part in &self.parts {
             let Covariance::Root(root) = &part.covariance else { return None };
-            let order = part.outputs * self.count;
+            let (order, count) = (part.order(self.count), part.parameters(self.count));
             let normal: Vec<f64> = (0..order).map(|_| random.normal()).collect();
             // b = R' z has the covariance R' R.
             let coefficient = |column: usize| {
@@ -195,7 +212,11 @@ impl Posterior {
                 own.iter().zip(&normal[column..]).map(|(entry, normal)| entry * normal).sum()
             };
             let all: Vec<f64> = (0..order).map(coefficient).collect();
-            drawn.extend(all.chunks_exact(self.count).map(<[f64]>::to_vec));
+            let outputs = all.chunks_exact(count).enumerate();
+            drawn.extend(outputs.map(|(output, own)| match &part.products {
+                Some(products) => products.changes(output, own),
+                None => own.to_vec(),
+            }));
         }
         Some(drawn)
     }
@@ -212,8 +233,12 @@ mod tests {
     /// By hand: R = [[2, 0], [1, 3]], so V = R'R = [[5, 3], [3, 9]].
     #[test]
     fn sums_have_the_spread_of_the_covariance() {
-        let part =
-            |outputs| PosteriorPart { outputs, covariance: Covariance::Root([2.0, 1.0, 3.0].into()), noise: 0.5 };
+        let part = |outputs| PosteriorPart {
+            outputs,
+            covariance: Covariance::Root([2.0, 1.0, 3.0].into()),
+            products: None,
+            noise: 0.5,
+        };
         let posterior = Posterior { count: 2, parts: vec![part(1)], means: [1.0, 0.0].into() };
         assert_eq!(posterior.sd(&[(0, 1.0)]), Some(vec![5f64.sqrt()]));
         // 5 - 6 + 9 = 8.

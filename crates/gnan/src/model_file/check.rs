@@ -7,7 +7,7 @@ use crate::dataset::pair::MOST_LEVELS;
 use crate::dataset::{FeatureBins, FeaturePair, ItemStatistic, LinkSchema, Outcome};
 use crate::files::{Kind, Task};
 use crate::lens::{DistanceAxis, Lens, Pool, Reach};
-use crate::model::{Definition, FeatureSchema, Learned, Record, Rho, RhoScale, TargetSchema, output_count};
+use crate::model::{Definition, FeatureSchema, Learned, Record, RhoScale, TargetSchema, output_count};
 use crate::shape::{Architecture, ShapeKind};
 use crate::spec::{FEWEST_KNOTS, MOST_KNOTS};
 
@@ -189,10 +189,7 @@ impl Learned {
             return broken("is a number that sums up items, and does not fit them");
         }
         if let Some(knots) = &feature.effect_knots
-            && !(numeric
-                && self.rho == Rho::PerFeature
-                && self.shape == ShapeKind::Spline
-                && knots.are_usable(feature.kind))
+            && !(numeric && self.shape == ShapeKind::Spline && knots.are_usable(feature.kind))
         {
             return broken("has knots of effects that do not fit");
         }

@@ -157,7 +157,7 @@ impl Model {
         definition.check().map_err(broken)?;
         let parameters = read_parameters(&definition, &tensors).map_err(broken)?;
         let items = read_items(&definition, &tensors).map_err(broken)?;
-        let posterior = read_posterior(&definition, &tensors).map_err(broken)?;
+        let posterior = read_posterior(&definition, &parameters, &tensors).map_err(broken)?;
         let model = Model::from_parts(definition, parameters).with_record(|record| record.items = items);
         let model = model.with_posterior(posterior);
         Ok(if version < FORMAT_VERSION { model.of_earlier_version(Checksum::of(bytes)) } else { model })

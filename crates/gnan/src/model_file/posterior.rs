@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `posterior.means` | `[coefficients]`: what the average training item has of every coefficient |
 //! | `posterior.noise` | `[parts]`: the variance of a quantity around its output, 0 for classes |
-//! | `posterior.N.root` | the root of the covariance of part N, column after column from the diagonal down |
+//! | `posterior.N.root` | the root of the covariance of part N, column after column from the diagonal down: of its coefficients, or of the values and points of distance functions that they are products of |
 //! | `posterior.N.effects` | `[coefficients, outputs]` instead: the standard deviations of its effects |
 //!
 //! A part is the outputs that were fitted together: all classes of a softmax, else a single output.
@@ -15,7 +15,10 @@ use safetensors::tensor::{Dtype, SafeTensors};
 
 use super::tensors::{Tensor, Tensors};
 use crate::dataset::Outcome;
-use crate::model::{CoefficientMap, Covariance, Definition, Posterior, PosteriorPart, Rho};
+use crate::files::Kind;
+use crate::model::{
+    CoefficientMap, Covariance, Definition, FeatureSchema, Model, Parameters, Posterior, PosteriorPart, Rho,
+};
 
 const MEANS: &str = "posterior.means";
 const NOISE: &str = "posterior.noise";
@@ -53,17 +56,24 @@ pub(super) fn is_of_posterior(name: &str) -> bool {
 }
 
 /// The posterior in a file, whose tensors must be exactly those that the definition needs; `None` where it has none.
-pub(super) fn read_posterior(definition: &Definition, tensors: &SafeTensors<'_>) -> Result<Option<Posterior>, String> {
+pub(super) fn read_posterior(
+    definition: &Definition,
+    parameters: &Parameters,
+    tensors: &SafeTensors<'_>,
+) -> Result<Option<Posterior>, String> {
     let found = tensors.names().iter().filter(|name| is_of_posterior(name)).count();
     if found == 0 {
         return Ok(None);
     }
     let learned = &definition.learned;
-    let linear = learned.rho == Rho::PerFeature
-        && learned.rho_spline.is_some()
+    let of_values = |feature: &FeatureSchema| match learned.rho {
+        Rho::PerFeature => feature.has_level_rhos(),
+        Rho::Shared | Rho::Grouped => feature.kind == Kind::Categorical || feature.effect_knots.is_some(),
+    };
+    let linear = learned.rho_spline.is_some()
         && learned.shell_scale.is_empty()
         && !definition.spec.model.readout
-        && learned.features.iter().all(|feature| feature.has_level_rhos());
+        && learned.features.iter().all(of_values);
     let curves = learned.features.len().saturating_mul(learned.receivers.len());
     if !linear || curves > MOST_CURVES {
         return Err("it has a posterior and is not made of coefficients".to_owned());
@@ -79,11 +89,17 @@ pub(super) fn read_posterior(definition: &Definition, tensors: &SafeTensors<'_>)
     if noise.iter().any(|noise| *noise < 0.0) {
         return Err("its variance around outputs is below 0".to_owned());
     }
+    let mut products = Model::product_slopes(definition, parameters, &outputs).unwrap_or_default().into_iter();
+    if learned.rho != Rho::PerFeature && products.len() != outputs.len() {
+        return Err("its posterior does not fit its distance functions".to_owned());
+    }
     let part = |(place, (outputs, noise)): (usize, (usize, f64))| -> Result<PosteriorPart, String> {
         let (root, effects) = (root_name(place), effects_name(place));
+        let products = products.next().map(Arc::new);
         let covariance = match tensors.tensor(&root).is_ok() {
             true => {
-                let order = count.checked_mul(outputs).filter(|order| order.checked_mul(order + 1).is_some());
+                let own = products.as_ref().map_or(count, |products| products.parameters);
+                let order = own.checked_mul(outputs).filter(|order| order.checked_mul(order + 1).is_some());
                 let order = order.ok_or("its posterior has too many coefficients")?;
                 Covariance::Root(read(tensors, &root, &[Covariance::root_length(order)])?)
             }
@@ -95,7 +111,7 @@ pub(super) fn read_posterior(definition: &Definition, tensors: &SafeTensors<'_>)
                 Covariance::Effects(effects)
             }
         };
-        Ok(PosteriorPart { outputs, covariance, noise })
+        Ok(PosteriorPart { outputs, covariance, products, noise })
     };
     let parts = outputs.into_iter().zip(noise.iter().copied()).enumerate().map(part);
     let parts = parts.collect::<Result<Vec<_>, String>>()?;

@@ -285,7 +285,8 @@ options! {
     /// How the model is fitted.
     Fit fit FitSpec {
         /// How the model is fitted: shape and distance functions by gradient descent, stopped by validation items; or an effect of
-        /// its own for every value and distance by penalised likelihood, which has no seed and no step size; auto: penalised
+        /// its own for every value and distance (or values and distance functions that they share) by penalised likelihood, which has no
+        /// seed and no step size; auto: penalised
         /// wherever it has all that is requested and is not too large
         "fit" method: FitMethod = FitMethod::Auto, Form::One, "auto|gradient|penalised" => tried;
         /// In a penalised fit, let the training items choose what is not given: pooling, means or sums over shells, the hop cap,

@@ -4,7 +4,7 @@ use crate::dataset::{Dataset, FEWEST_VALUES, Outcome, Target};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::lens::{Lens, Pool, Reach, View};
-use crate::model::model_reach;
+use crate::model::{Rho, model_reach};
 use crate::numbers::counted;
 use crate::remedy::Remedy;
 use crate::shape::ShapeKind;
@@ -63,13 +63,21 @@ impl Spec {
                 _ => refuse("a penalised fit has no strength of selection", path),
             };
         }
+        let shared = self.penalised_rho() != Rho::PerFeature;
         let absent = [
+            ("rho", model.rho == Some(RhoChoice::Auto), "a choice between shared and own distance functions"),
+            ("select", shared && model.select.is_some(), "a selection of features that share distance functions"),
             (
-                "rho",
-                matches!(model.rho, Some(RhoChoice::Shared | RhoChoice::Auto)),
-                "a distance function for all features",
+                "level",
+                shared && self.fit.level == LevelChoice::Two,
+                "a second level where features share distance functions",
             ),
-            ("rho-group", !self.distances.rho_group.is_empty(), "distance functions of groups of features"),
+            (
+                "feature-pairs",
+                shared && model.feature_pairs > 0,
+                "feature pairs where features share distance functions",
+            ),
+            ("constrain", shared && self.promises(), "rules for features that share distance functions"),
             ("logits", !matches!(model.logits, None | Some(LogitChoice::One)), "a second logit"),
             (
                 "constrain",
@@ -181,6 +189,11 @@ impl Spec {
             ("hidden", !networks, "it is for networks, and there are none"),
             ("level", self.fit.method == FitMethod::Gradient, "it is for penalised fits"),
             ("curves", self.fit.method == FitMethod::Gradient, "it is for penalised fits"),
+            (
+                "curves",
+                self.is_penalised() && self.penalised_rho() != Rho::PerFeature,
+                "values that share distance functions are those of knots",
+            ),
             ("learning-rate", self.is_penalised(), NO_STEPS),
             ("weight-decay", self.is_penalised(), NO_STEPS),
             ("smooth", self.is_penalised(), "the marginal likelihood chooses it"),

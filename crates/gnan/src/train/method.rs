@@ -1,10 +1,10 @@
 //! Which way a model is fitted, where that is left open: by penalised likelihood wherever that has all that is requested and is
-//! not too large, or a family of targets is requested, else by gradient descent.
+//! not too large, at least with one distance function for all features, or a family of targets is requested, else by gradient descent.
 
 use super::penalised::PenalisedSize;
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::spec::{FamilyChoice, FitMethod, LevelChoice, Spec};
+use crate::spec::{FamilyChoice, FitMethod, LevelChoice, RhoChoice, Spec};
 
 /// Options that only gradient descent has a use for: to choose one is to choose it.
 const OF_GRADIENT_DESCENT: [&str; 16] = [
@@ -44,11 +44,14 @@ impl Spec {
         // Where items are weighed, no feature has strengths of its own that could remove it, nor coefficients that keep to constraints.
         let needs_coefficients = self.model.select.is_some() || self.promises();
         let fits = |size: PenalisedSize| size.fits && !(needs_coefficients && size.dual);
-        let possible = train.links().is_none()
-            && !OF_GRADIENT_DESCENT.iter().any(is_chosen)
-            && penalised.check().is_ok()
-            && !train.is_empty()
-            && fits(penalised.penalised_size(train));
-        Ok(if possible { penalised } else { self.clone().method(FitMethod::Gradient) })
+        let open = train.links().is_none() && !OF_GRADIENT_DESCENT.iter().any(is_chosen) && !train.is_empty();
+        let possible = |spec: &Spec| open && spec.check().is_ok() && fits(spec.penalised_size(train));
+        if possible(&penalised) {
+            return Ok(penalised);
+        }
+        // Where an effect of its own for every value and distance would be too much, one distance function for all is not.
+        let shared = penalised.clone().rho(RhoChoice::Shared);
+        let left_open = self.model.rho.is_none() && self.distances.rho_group.is_empty();
+        Ok(if left_open && possible(&shared) { shared } else { self.clone().method(FitMethod::Gradient) })
     }
 }

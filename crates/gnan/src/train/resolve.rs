@@ -179,12 +179,21 @@ impl Spec {
             Task::Node => Rho::Shared,
         };
         match self.model.rho {
-            _ if self.is_penalised() => vec![Rho::PerFeature],
+            _ if self.is_penalised() => vec![self.penalised_rho()],
             _ if !self.distances.rho_group.is_empty() => vec![Rho::Grouped],
             Some(RhoChoice::Shared) => vec![Rho::Shared],
             Some(RhoChoice::PerFeature) => vec![Rho::PerFeature],
             Some(RhoChoice::Auto) => vec![Rho::Shared, Rho::PerFeature],
             None => vec![by_data()],
+        }
+    }
+
+    /// The distance functions of a penalised fit: one for every value, unless features share them.
+    pub(super) fn penalised_rho(&self) -> Rho {
+        match self.model.rho {
+            _ if !self.distances.rho_group.is_empty() => Rho::Grouped,
+            Some(RhoChoice::Shared) => Rho::Shared,
+            _ => Rho::PerFeature,
         }
     }
 

@@ -10,12 +10,12 @@ use crate::dataset::{Dataset, Feature};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::model::{
-    Definition, Engine, EngineModel, FeatureSchema, Layout, Learned, Model, Parameters, Record, RhoScale, TargetSchema,
+    Definition, Engine, EngineModel, FeatureSchema, Layout, Learned, Model, Parameters, Record, Rho, RhoScale, TargetSchema,
     TrainingNodes, model_reach,
 };
 use crate::remedy::Remedy;
 use crate::shape::{Basis, ShapeKind};
-use crate::spec::{BinChoice, FitMethod, Spec};
+use crate::spec::{BinChoice, CurveChoice, FitMethod, Spec};
 use crate::statistics::{self, Statistics};
 
 /// What helps where the shells of a node task do not fit in memory.
@@ -210,6 +210,11 @@ pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> 
     let nodes = TrainingNodes::of(train);
     let is_number = |feature: &&Feature| matches!(feature.kind, Kind::Continuous | Kind::Sparse);
     let numbers = train.features().iter().filter(is_number).count();
+    // Values that share distance functions are those of knots.
+    let curves = match spec.penalised_rho() {
+        Rho::PerFeature => spec.fit.curves,
+        Rho::Shared | Rho::Grouped => CurveChoice::Linear,
+    };
     let learn = |feature: &Feature| {
         let mut schema = FeatureSchema::learn(feature, &nodes);
         let rules = spec.model.constrain.iter().find(|rules| rules.feature == feature.name);
@@ -217,7 +222,7 @@ pub(super) fn learn_features(spec: &Spec, shape: ShapeKind, train: &Dataset) -> 
         schema.rho_group = spec.distances.group_of(&feature.name).map(str::to_owned);
         schema.reach = spec.distances.reach_of(&feature.name).filter(|_| !feature.own_only).or(schema.reach);
         if spec.is_penalised() {
-            schema.learn_effect_knots(feature, &nodes, numbers, spec.fit.curves);
+            schema.learn_effect_knots(feature, &nodes, numbers, curves);
         } else if shape == ShapeKind::Spline {
             schema.learn_spline(feature, &nodes);
         }

@@ -135,7 +135,8 @@ impl Spec {
     /// Fits the second level on top of the best, first curves, then tables over two numbers.
     fn try_second_level(&self, choice: &mut ComparedFits, fit: &mut CandidateFitter<'_>) -> Result<()> {
         let requested = self.wants_second_level();
-        if self.fit.level == LevelChoice::One || (!requested && !self.fit.choose) {
+        let shared = choice.best.shared.is_some();
+        if self.fit.level == LevelChoice::One || shared || (!requested && !self.fit.choose) {
             return Ok(());
         }
         let best = &choice.best;

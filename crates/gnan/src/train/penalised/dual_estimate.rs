@@ -88,6 +88,7 @@ pub(super) fn fit_all_dual(
             scale: part.scale,
             variance: estimate.variance,
             primal: None,
+            bilinear: None,
         });
     }
     all.left_out = losses;

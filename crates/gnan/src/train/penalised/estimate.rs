@@ -9,12 +9,15 @@ use std::sync::Arc;
 use super::columns::Columns;
 use super::constraints::EffectRules;
 use super::dual_estimate::{dual_memory, fit_all_dual, is_dual};
+use super::shared::{BilinearPart, SharedColumns};
 use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::likelihood::{Design, Iteration, PenalisedEstimate, PenalisedProblem, fit, left_out_losses};
-use crate::model::{CurveTies, Rho, model_reach};
+use crate::likelihood::{
+    Design, Iteration, PenalisedEstimate, PenalisedProblem, bilinear_bytes, fit, left_out_losses,
+};
+use crate::model::{CurveTies, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
 use crate::spec::{FitMethod, Spec};
@@ -45,8 +48,10 @@ pub(super) struct PartEstimate {
     pub scale: f64,
     /// The dispersion of the family, on the scale of the fit.
     pub variance: f64,
-    /// The estimate of the coefficients themselves; `None` in the dual form.
+    /// The estimate of the coefficients themselves; `None` in the dual form, and where they are products.
     pub primal: Option<PenalisedEstimate>,
+    /// The estimate of the values and distance functions that they are products of.
+    pub bilinear: Option<BilinearPart>,
 }
 
 impl PartEstimate {
@@ -76,6 +81,8 @@ pub(super) struct CandidateFit {
     pub train: Dataset,
     pub setup: Setup,
     pub columns: Columns,
+    /// What the columns are products of, where values share distance functions.
+    pub shared: Option<SharedColumns>,
     pub rows: Vec<usize>,
     pub design: Design,
     pub found: Vec<PartEstimate>,
@@ -162,8 +169,10 @@ impl CandidateFit {
         let rows = statistics.rows_of(&train)?;
         let parts = target_parts(&train, outcome, &setup.resolved);
         let together = parts.iter().map(|part| part.family.outputs()).max().unwrap_or(1);
-        let dual = is_dual(columns.count, together, train.len());
-        if most.is_some_and(|most| dual || columns.count * together > most) {
+        let shared = SharedColumns::new(&setup.definition, &columns);
+        let count = shared.as_ref().map_or(columns.count, |shared| shared.map.count);
+        let dual = shared.is_none() && is_dual(columns.count, together, train.len());
+        if most.is_some_and(|most| dual || count * together > most) {
             return Ok(None);
         }
         let rules = EffectRules::new(&setup.definition, &columns.map);
@@ -179,6 +188,9 @@ impl CandidateFit {
         let memory = &train.run().memory;
         if dual {
             memory.demand(dual_memory(train.len(), together), "the matrices of a penalised fit")?;
+        } else if shared.is_some() {
+            check_coefficients(count * together, &train)?;
+            memory.demand(bilinear_bytes(count, together), "the matrix of a penalised fit")?;
         } else {
             check_coefficients(columns.count * together, &train)?;
             memory.demand(Design::fit_bytes(columns.count, together), "the matrix of a penalised fit")?;
@@ -193,9 +205,10 @@ impl CandidateFit {
         let mut best: Option<(f64, PowerFit)> = None;
         let mut start = start.to_vec();
         for power in powers {
-            let fitted = match dual {
-                true => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
-                false => fit_all(&design, &columns, &rules, &parts, *power, &start, &mut watch),
+            let fitted = match (dual, &shared) {
+                (true, _) => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
+                (false, Some(shared)) => shared.fit_all(&design, &parts, *power, &mut watch),
+                (false, None) => fit_all(&design, &columns, &rules, &parts, *power, &start, &mut watch),
             };
             let Some(fitted) = fitted else { continue };
             // Another power needs about the same smoothness; what is nearly gone may come back.
@@ -224,6 +237,7 @@ impl CandidateFit {
             train,
             setup,
             columns,
+            shared,
             rows,
             design,
             found,
@@ -281,6 +295,7 @@ fn fit_all(
             scale: part.scale,
             variance: estimate.variance,
             primal: Some(estimate),
+            bilinear: None,
         });
     }
     all.left_out = losses;
@@ -352,7 +367,7 @@ impl Spec {
         let cells = most_cells(train, (spread, values), slots) + (cells_of_pairs * train.len()) as u64;
         train.run().memory.demand(BYTES_PER_CELL * cells, "what every item has of every value at every distance")?;
         let names = train.features().iter().map(|feature| feature.name.as_str());
-        let request = StatisticsRequest::of(self, Rho::PerFeature, names);
+        let request = StatisticsRequest::of(self, self.penalised_rho(), names);
         if let Some(found) = known.and_then(|known| known.with_own_values(train, &levels, &request)) {
             return Ok(Arc::new(found));
         }

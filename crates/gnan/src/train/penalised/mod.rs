@@ -14,6 +14,7 @@ mod parameters;
 mod posterior;
 mod second_level;
 mod selection;
+mod shared;
 mod size;
 mod summary;
 mod targets;
@@ -78,12 +79,23 @@ impl Spec {
         let described = best.train;
         let dispersions = best.found.iter().map(|part| part.variance).collect();
         best.setup.definition.learned.target_family = TargetFamily::of(self.fit.family, dispersions);
-        let model = best.setup.penalised_model(&best.columns, &best.found, &described, &best.rows)?;
+        let parameters = match &best.shared {
+            Some(shared) => best.setup.shared_parameters(shared, &best.found),
+            None => best.setup.penalised_parameters(&best.columns, &best.found),
+        };
+        let model = best.setup.penalised_model(parameters, &described, &best.rows)?;
         let quantity = model.learned().outcome.is_regression() && model.learned().target_family.is_none();
-        let model = model.with_posterior(posterior(&best.found, &best.design, quantity));
+        let posterior = posterior(&model, &best.found, &best.design, quantity);
+        let model = model.with_posterior(posterior);
         let statistics = &best.setup.statistics;
-        let input =
-            SummaryInput { model: &model, columns: &best.columns, found: &best.found, statistics, rows: &best.rows };
+        let input = SummaryInput {
+            model: &model,
+            columns: &best.columns,
+            shared: best.shared.as_ref(),
+            found: &best.found,
+            statistics,
+            rows: &best.rows,
+        };
         let summary = input.summary();
         let model = keep_posterior(model);
         let valid_loss = match valid.is_empty() {

@@ -7,19 +7,13 @@ use super::{PartEstimate, Setup};
 use crate::dataset::{Dataset, Outcome};
 use crate::error::{Error, Result};
 use crate::files::Kind;
-use crate::model::{AverageItem, Model, Parameters};
+use crate::model::{AverageItem, Definition, Model, Parameters, Rho};
 use crate::shape::Bank;
 use crate::train::finish::own_contributions;
 
 impl Setup {
-    /// The model with these effects: every value is 1, and its distance function is its effect.
-    pub(super) fn penalised_model(
-        &self,
-        columns: &Columns,
-        found: &[PartEstimate],
-        train: &Dataset,
-        rows: &[usize],
-    ) -> Result<Model> {
+    /// The parameters with these effects: every value is 1, and its distance function is its effect.
+    pub(super) fn penalised_parameters(&self, columns: &Columns, found: &[PartEstimate]) -> Parameters {
         let outputs = self.definition.learned.outputs;
         let layout = &self.layout;
         let specs = self.definition.bank_specs();
@@ -60,11 +54,20 @@ impl Setup {
                 parameters.values[(layout.values_of(k).start + zero) * outputs..][..outputs].fill(0.0);
             }
         }
+        parameters
+    }
+
+    /// The model with these parameters.
+    pub(super) fn penalised_model(&self, parameters: Parameters, train: &Dataset, rows: &[usize]) -> Result<Model> {
+        let outputs = self.definition.learned.outputs;
         if !parameters.is_finite() {
             return Err(Error::training("the model's weights are too large for 32-bit numbers")
                 .with_remedy("give the target in a larger unit, so that its values become smaller"));
         }
         let mut definition = self.definition.clone();
+        if definition.learned.rho != Rho::PerFeature {
+            learn_mean_effects(&mut definition, &parameters);
+        }
         let model = Model::from_parts(definition.clone(), parameters.clone());
         let mut engine = model.engine(Arc::clone(&self.statistics));
         let mut own_rows = engine.rows(rows, false);
@@ -77,5 +80,19 @@ impl Setup {
             structure: self.statistics.mean_structure(rows),
         });
         Ok(Model::from_parts(definition, parameters).certified())
+    }
+}
+
+/// The mean over training nodes of the effects of every number whose values share a distance function, which centring takes out.
+fn learn_mean_effects(definition: &mut Definition, parameters: &Parameters) {
+    let (layout, outputs) = (definition.layout(), definition.learned.outputs);
+    let features = definition.learned.features.iter_mut().zip(&layout.features);
+    for (feature, place) in features.filter(|(feature, _)| feature.kind == Kind::Continuous) {
+        let mut mean = vec![0.0; outputs];
+        for (level, share) in feature.level_shares().into_iter().enumerate() {
+            let values = &parameters.values[(place.first_value + level) * outputs..][..outputs];
+            mean.iter_mut().zip(values).for_each(|(mean, value)| *mean += share * f64::from(*value));
+        }
+        feature.mean_effect = mean;
     }
 }

@@ -1,5 +1,7 @@
 //! The posterior of a model, from the estimates of its coefficients.
 
+use std::sync::Arc;
+
 use super::estimate::PartEstimate;
 use crate::likelihood::Design;
 use crate::model::{Covariance, MOST_KEPT, Model, Posterior, PosteriorPart};
@@ -7,6 +9,9 @@ use crate::model::{Covariance, MOST_KEPT, Model, Posterior, PosteriorPart};
 impl PartEstimate {
     /// The posterior of its coefficients, in the units of the outputs; `None` in the dual form.
     fn posterior(&self, quantity: bool) -> Option<PosteriorPart> {
+        if let Some(bilinear) = &self.bilinear {
+            return Some(bilinear.posterior(self.scale, quantity));
+        }
         let (estimate, count) = (self.primal.as_ref()?, self.factors.len());
         let order = estimate.root.order();
         let mut root = Vec::with_capacity(Covariance::root_length(order));
@@ -17,6 +22,7 @@ impl PartEstimate {
         Some(PosteriorPart {
             outputs: order / count,
             covariance: Covariance::Root(root.into()),
+            products: None,
             noise: if quantity { estimate.variance * self.scale * self.scale } else { 0.0 },
         })
     }
@@ -24,10 +30,15 @@ impl PartEstimate {
 
 /// The posterior of all coefficients, covariances included; of targets that are quantities, or classes. `None` in the dual form,
 /// and where it is not finite.
-pub(super) fn posterior(found: &[PartEstimate], design: &Design, quantity: bool) -> Option<Posterior> {
+pub(super) fn posterior(model: &Model, found: &[PartEstimate], design: &Design, quantity: bool) -> Option<Posterior> {
+    let mut parts = found.iter().map(|part| part.posterior(quantity)).collect::<Option<Vec<_>>>()?;
+    let outputs: Vec<usize> = parts.iter().map(|part| part.outputs).collect();
+    if let Some(products) = Model::product_slopes(model.definition(), model.parameters(), &outputs) {
+        parts.iter_mut().zip(products).for_each(|(part, products)| part.products = Some(Arc::new(products)));
+    }
     let posterior = Posterior {
         count: design.columns(),
-        parts: found.iter().map(|part| part.posterior(quantity)).collect::<Option<_>>()?,
+        parts,
         means: design.moments().into_iter().map(|(mean, _)| mean).collect(),
     };
     posterior.is_finite().then_some(posterior)
@@ -36,7 +47,7 @@ pub(super) fn posterior(found: &[PartEstimate], design: &Design, quantity: bool)
 /// The same model with as much of its posterior as is kept.
 pub(super) fn keep_posterior(model: Model) -> Model {
     let Some(posterior) = model.posterior() else { return model };
-    let length = |part: &PosteriorPart| Covariance::root_length(part.outputs * posterior.count);
+    let length = |part: &PosteriorPart| Covariance::root_length(part.order(posterior.count));
     match posterior.parts.iter().map(length).sum::<usize>() <= Covariance::root_length(MOST_KEPT) {
         true => model,
         false => model.without_covariances(),

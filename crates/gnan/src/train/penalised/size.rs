@@ -6,13 +6,15 @@ use super::dual_estimate::{dual_memory, dual_operations, is_dual};
 use crate::dataset::{Dataset, Outcome};
 use crate::files::Task;
 use crate::lens::Reach;
-use crate::likelihood::Design;
-use crate::model::{FAR, FeatureSchema};
+use crate::likelihood::{Design, bilinear_bytes};
+use crate::model::{FAR, FeatureSchema, Rho};
 use crate::spec::{MOST_PAIRS_PER_FEATURE, Spec};
 use crate::train::setup::learn_features;
 
 /// Most coefficients that are fitted without being requested, all outputs that are fitted together counted: some minutes.
 const MOST_UNASKED: usize = 4000;
+/// The same of operations for the second derivatives of all items, where effects are products.
+const MOST_OF_ITEMS: f64 = 2e11;
 /// The memory of a cell, about.
 const BYTES_PER_CELL: u64 = 24;
 
@@ -52,25 +54,36 @@ impl Spec {
             Some(Reach::OWN) => feature.curve_count(),
             reach => feature.curve_count() * slots(reach.and_then(|reach| reach.to)) * lenses,
         };
-        let columns = 1 + features.iter().map(of_feature).sum::<usize>() + slots(None) * lenses;
+        let cells_of_item = 1 + features.iter().map(of_feature).sum::<usize>() + slots(None) * lenses;
+        let shared = self.penalised_rho() != Rho::PerFeature;
+        // Values and distance functions that they share: of single features, of groups, and that of the structure.
+        let functions = match self.penalised_rho() {
+            Rho::Grouped => self.distances.rho_group.len() + 2,
+            Rho::Shared | Rho::PerFeature => 1,
+        };
+        let values = features.iter().map(FeatureSchema::value_count).sum::<usize>();
+        let columns = if shared { 2 + values + functions * slots(None) * lenses } else { cells_of_item };
         let outputs = match train.outcome() {
             Ok(Outcome::Multiclass) => train.targets()[0].classes.as_ref().map_or(1, Vec::len),
             _ => 1,
         };
-        let dual = is_dual(columns, outputs, train.len());
-        let cells = columns.min(train.node_count()) as u64 * train.len() as u64;
+        let dual = !shared && is_dual(columns, outputs, train.len());
+        let cells = cells_of_item.min(train.node_count()) as u64 * train.len() as u64;
         let matrices = match dual {
             true => dual_memory(train.len(), outputs),
+            false if shared => bilinear_bytes(columns, outputs),
             false => Design::fit_bytes(columns, outputs),
         };
         let memory = matrices + BYTES_PER_CELL * cells;
         let near = train.task() == Task::Graph || train.receiver_source_pairs() <= MOST_PAIRS_PER_FEATURE;
-        let small = dual || columns * outputs <= MOST_UNASKED;
+        // Products have no second derivatives that are kept.
+        let of_items = if shared { train.len() as f64 * ((columns * outputs) as f64).powi(2) } else { 0.0 };
+        let small = dual || (columns * outputs <= MOST_UNASKED && of_items <= MOST_OF_ITEMS);
         let fits = near && small && train.run().memory.demand(memory, "a penalised fit").is_ok();
         // In the primal form a factor and its inverse for every update.
         let operations = match dual {
             true => dual_operations(train.len(), outputs),
-            false => USUAL_UPDATES * 4.0 / 3.0 * ((columns * outputs) as f64).powi(3),
+            false => USUAL_UPDATES * (4.0 / 3.0 * ((columns * outputs) as f64).powi(3) + of_items),
         };
         let seconds = operations / OPERATIONS;
         PenalisedSize { columns, outputs, dual, memory, seconds, fits }

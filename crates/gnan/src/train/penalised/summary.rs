@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::columns::Columns;
 use super::estimate::PartEstimate;
+use super::shared::SharedColumns;
 use crate::explain::{Canonical, EffectSums, scaled};
 use crate::likelihood::{Block, WaldTest, wald_test};
 use crate::model::{CoefficientSum, FitSummary, Model, TermSummary, merged, rhos_of_units};
@@ -60,6 +61,8 @@ pub(super) struct SummaryInput<'a> {
     /// The model, with its posterior.
     pub model: &'a Model,
     pub columns: &'a Columns,
+    /// What the columns are products of, where values share distance functions.
+    pub shared: Option<&'a SharedColumns>,
     pub found: &'a [PartEstimate],
     pub statistics: &'a Statistics,
     /// The rows of the training items.
@@ -87,8 +90,8 @@ impl SummaryInput<'_> {
         let (by_distance, by_distance_sd) = self.by_distance(&canonical, &sums, &rows);
         let noise_sd: Vec<f64> = sums.posterior().noise().filter(|noise| *noise > 0.0).map(f64::sqrt).collect();
         let summary = FitSummary {
-            edf: self.found.iter().flat_map(|part| &part.primal).map(|own| own.freedom).sum(),
-            marginal: self.found.iter().flat_map(|part| &part.primal).map(|own| own.marginal).sum(),
+            edf: self.found.iter().filter_map(PartEstimate::freedom).sum(),
+            marginal: self.found.iter().filter_map(PartEstimate::marginal).sum(),
             noise_sd,
             terms,
             by_distance,
@@ -234,7 +237,12 @@ impl SummaryInput<'_> {
     ///
     /// `tr(F)` of its own coefficients with `F = V X' W X = I - V S`, and of what centring moves from features to the structure:
     /// `share_v F[(k, v, l), structure (l)]` for every value and distance. They add up to those of the whole model.
+    ///
+    /// Where values share distance functions, a feature has those of its values, and the structure those of the bias.
     fn freedoms(&self, part: &PartEstimate, canonical: &Canonical) -> Option<Vec<f64>> {
+        if let (Some(shared), Some(bilinear)) = (self.shared, &part.bilinear) {
+            return Some(shared.freedoms(bilinear));
+        }
         let estimate = part.primal.as_ref()?;
         let Columns { count, blocks, map, .. } = self.columns;
         let features = &self.model.learned().features;
