@@ -10,8 +10,8 @@ use crate::dataset::{Dataset, Feature};
 use crate::error::{Error, Result};
 use crate::files::{Kind, Task};
 use crate::model::{
-    Definition, Engine, EngineModel, FeatureSchema, Layout, Learned, Model, Parameters, Record, Rho, RhoScale, TargetSchema,
-    TrainingNodes, model_reach,
+    Definition, Engine, EngineModel, FeatureSchema, Layout, Learned, Model, Parameters, Record, Rho, RhoScale,
+    TargetSchema, TrainingNodes, model_reach,
 };
 use crate::remedy::Remedy;
 use crate::shape::{Basis, ShapeKind};

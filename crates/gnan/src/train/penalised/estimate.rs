@@ -14,9 +14,7 @@ use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::likelihood::{
-    Design, Iteration, PenalisedEstimate, PenalisedProblem, bilinear_bytes, fit, left_out_losses,
-};
+use crate::likelihood::{Design, Iteration, PenalisedEstimate, PenalisedProblem, bilinear_bytes, fit, left_out_losses};
 use crate::model::{CurveTies, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
