@@ -13,8 +13,9 @@ use crate::train::setup::learn_features;
 
 /// Most coefficients that are fitted without being requested, all outputs that are fitted together counted: some minutes.
 const MOST_UNASKED: usize = 4000;
-/// The same of operations for the second derivatives of all items, where effects are products.
-const MOST_OF_ITEMS: f64 = 2e11;
+/// The same of operations for the second derivatives of all items, where effects are products: each iteration of each candidate takes
+/// them anew, 4e10 of them some 3 seconds on a shared core.
+const MOST_OF_ITEMS: f64 = 1e10;
 /// The memory of a cell, about.
 const BYTES_PER_CELL: u64 = 24;
 
