@@ -21,6 +21,8 @@ use crate::statistics::knots::{distinct, quantile_knots};
 /// straight lines: so many curves could not be estimated, nor read.
 const MOST_COEFFICIENTS: usize = 16;
 const MANY_NUMBERS: usize = 64;
+/// Coefficients of a smooth curve: fewer are enough, because it may bend between them.
+const SMOOTH_COEFFICIENTS: usize = 10;
 /// Most coefficients of a curve over a number that sums its item up.
 const MOST_STATISTIC_COEFFICIENTS: usize = 9;
 /// The degree of smooth curves, and the rows of the table in an interval between two of their knots.
@@ -65,7 +67,7 @@ impl EffectCurve {
         if smooth
             && may_bend
             && distinct(&values) > most
-            && let Some(curve) = EffectCurve::smooth(&values, most, schema.whole)
+            && let Some(curve) = EffectCurve::smooth(&values, most.min(SMOOTH_COEFFICIENTS), schema.whole)
         {
             return Some(curve);
         }

@@ -4,6 +4,7 @@
 use super::penalised::PenalisedSize;
 use crate::dataset::Dataset;
 use crate::error::Result;
+use crate::files::Task;
 use crate::spec::{FamilyChoice, FitMethod, LevelChoice, RhoChoice, Spec};
 
 /// Options that only gradient descent has a use for: to choose one is to choose it.
@@ -25,6 +26,9 @@ const OF_GRADIENT_DESCENT: [&str; 16] = [
     "resample",
     "loss",
 ];
+
+/// Hop caps of node tasks with which effects are fitted where all distances are too many.
+const NEAR_CAPS: [usize; 3] = [4, 2, 1];
 
 impl Spec {
     /// The same specification with a way of fitting these items.
@@ -48,6 +52,15 @@ impl Spec {
         let possible = |spec: &Spec| open && spec.check().is_ok() && fits(spec.penalised_size(train));
         if possible(&penalised) {
             return Ok(penalised);
+        }
+        // Where nodes at all distances have too many effects, near ones may not.
+        let distances = &self.distances;
+        let cap_is_open = distances.hop_cap.is_none() && distances.far_from.is_none() && distances.edge_weight.is_none();
+        if self.fit.choose && cap_is_open && train.task() == Task::Node {
+            let capped = NEAR_CAPS.iter().map(|cap| penalised.clone().hop_cap(*cap));
+            if let Some(capped) = capped.into_iter().find(possible) {
+                return Ok(capped);
+            }
         }
         // Where an effect of its own for every value and distance would be too much, one distance function for all is not.
         let shared = penalised.clone().rho(RhoChoice::Shared);
