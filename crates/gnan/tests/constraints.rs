@@ -12,7 +12,7 @@ use gnan::files::{Column, Kind, Values};
 use gnan::internals::model::Parameters;
 use gnan::internals::random::Stream;
 use gnan::model::{Certificate, Definition, Ended};
-use gnan::spec::{Curvature, FamilyChoice, FitMethod, LevelChoice, PoolChoice, Rules, Trend};
+use gnan::spec::{Curvature, CurveChoice, FamilyChoice, FitMethod, LevelChoice, PoolChoice, Rules, Trend};
 use gnan::{Dataset, DatasetOptions, Model, Spec};
 use oracle::Case;
 
@@ -100,7 +100,8 @@ const RULES: [&str; 6] =
     ["rising: up", "bent: convex", "small: bounded 0.4, down", "few: concave, up", "count: up", "flag: down"];
 
 fn constrained(rules: &[&str]) -> Spec {
-    let mut spec = Spec::default().method(FitMethod::Penalised);
+    // Numbers with rules have curves that are linear between knots: so that others have them, too.
+    let mut spec = Spec::default().method(FitMethod::Penalised).curves(CurveChoice::Linear);
     (spec.fit.level, spec.fit.choose) = (LevelChoice::One, false);
     spec.constrain(rules.iter().map(|rule| rule.parse().unwrap()).collect())
 }

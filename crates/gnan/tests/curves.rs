@@ -6,7 +6,7 @@ use gnan::explain::FeatureValue;
 use gnan::internals::random::Stream;
 use gnan::model::FeatureSchema;
 use gnan::spec::{CurveChoice, FitMethod, LevelChoice};
-use gnan::{Dataset, DatasetOptions, Model, Spec};
+use gnan::{Dataset, DatasetOptions, Metric, Model, Spec};
 
 fn penalised(curves: CurveChoice) -> Spec {
     Spec::default().method(FitMethod::Penalised).level(LevelChoice::One).curves(curves)
@@ -185,5 +185,36 @@ fn extreme_numbers_have_finite_curves() {
         let model = penalised(CurveChoice::Smooth).choose(false).fit(&data).unwrap();
         assert!(model.outputs_on(&data).unwrap().values.iter().all(|y| y.is_finite()), "{scale}");
         Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    }
+}
+
+/// Classes that are nearly certain: every candidate has an estimate or is left out, and what is chosen does not predict worse than
+/// always the same would.
+#[test]
+fn nearly_certain_classes_are_fitted() {
+    for seed in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut random = Stream::named(seed, "certain", 0);
+        let (mut nodes, mut edges) = ("graph_id,node_id,x,z\n".to_owned(), "graph_id,source,target\n".to_owned());
+        let mut table = "graph_id,y\n".to_owned();
+        for graph in 0..200 {
+            let mut sum = 0.3 * random.normal() - 0.4;
+            for node in 0..3 + random.below(10) {
+                let x = random.normal();
+                sum += x.tanh();
+                nodes.push_str(&format!("g{graph},n{node},{x:.3},{}\n", random.below(21)));
+                if node > 0 {
+                    edges.push_str(&format!("g{graph},n{node},n{}\n", random.below(node)));
+                }
+            }
+            table.push_str(&format!("g{graph},{}\n", if sum > 0.0 { "p" } else { "q" }));
+        }
+        for (name, text) in [("nodes.csv", nodes), ("edges.csv", edges), ("graphs.csv", table)] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let (train, test) = open(folder.path()).split(0.75, seed).unwrap();
+        let spec = Spec::default().method(FitMethod::Penalised);
+        let loss = spec.fit(&train).unwrap().evaluate(&test).unwrap().get(Metric::LogLoss).unwrap();
+        assert!(loss < 0.6, "{seed}: {loss}");
     }
 }

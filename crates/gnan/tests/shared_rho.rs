@@ -352,6 +352,21 @@ fn explanations_add_up_and_files_come_back() {
     }
 }
 
+/// A number that was never missing in training and is missing in new data has the average effect, once.
+#[test]
+fn what_is_missing_for_the_first_time_has_the_average_effect() {
+    let (data, _) = planted(3, 60, false);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("nodes.csv"), "graph_id,node_id,kind,size\ng0,n0,a,0.2\ng0,n1,b,\ng0,n2,c,0.7\n")
+        .unwrap();
+    std::fs::write(folder.path().join("edges.csv"), "graph_id,source,target\ng0,n0,n1\ng0,n1,n2\n").unwrap();
+    std::fs::write(folder.path().join("graphs.csv"), "graph_id,y\ng0,1.5\n").unwrap();
+    let model = shared().fit(&data).unwrap();
+    let new = Dataset::open_with(folder.path(), &model.data_options()).unwrap();
+    let why = model.explain(&new, 0).unwrap();
+    assert!(why.adds_up());
+}
+
 #[test]
 fn threads_change_no_byte() {
     let (data, _) = planted(3, 80, true);

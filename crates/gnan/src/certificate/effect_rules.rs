@@ -18,7 +18,7 @@ pub(super) struct RuledEffects<'a> {
     /// Its values, ascending.
     at: Vec<f64>,
     /// Its effects at these values, before they are centred: of every lens, one curve for every output and knot of distance.
-    curves: Vec<Vec<EffectCurve>>,
+    curves: Vec<Vec<RuledCurve>>,
     /// Why something besides these curves may break its rules.
     besides: Option<&'static str>,
     /// Rounding of its effects.
@@ -26,7 +26,7 @@ pub(super) struct RuledEffects<'a> {
 }
 
 /// The effects at one distance.
-struct EffectCurve {
+struct RuledCurve {
     values: Vec<f64>,
     missing: Option<f64>,
     /// Their mean over training nodes.
@@ -74,7 +74,7 @@ impl<'a> RuledEffects<'a> {
                 let own: Vec<f64> = effects.iter().map(|effects| effects[c][distance]).collect();
                 let zeros = own.iter().enumerate().filter(|(value, _)| is_zero(*value));
                 from_zero = zeros.fold(from_zero, |largest, (_, effect)| largest.max(effect.abs()));
-                of_lens.push(EffectCurve {
+                of_lens.push(RuledCurve {
                     mean: own.iter().zip(&shares).map(|(effect, share)| effect * share).sum(),
                     values: zero.into_iter().chain(own.iter().copied().take(knots.at.len())).collect(),
                     missing: own.get(knots.at.len()).copied(),
@@ -91,7 +91,7 @@ impl<'a> RuledEffects<'a> {
         } else {
             None
         };
-        let sizes = curves.iter().flatten().flat_map(|curve: &EffectCurve| &curve.values).map(|effect| effect.abs());
+        let sizes = curves.iter().flatten().flat_map(|curve: &RuledCurve| &curve.values).map(|effect| effect.abs());
         let tolerance = ROUNDING * sizes.fold(0.0, f64::max);
         let at = zero.into_iter().chain(knots.at.iter().copied()).collect();
         Some(RuledEffects { feature, at, curves, besides, tolerance })
@@ -115,7 +115,7 @@ impl<'a> RuledEffects<'a> {
         Certificate { subject: self.feature.name.clone(), promise, evidence, holds: holds && self.besides.is_none() }
     }
 
-    fn all_curves(&self) -> impl Iterator<Item = &EffectCurve> {
+    fn all_curves(&self) -> impl Iterator<Item = &RuledCurve> {
         self.curves.iter().flatten()
     }
 
@@ -136,7 +136,7 @@ impl<'a> RuledEffects<'a> {
     fn direction(&self, direction: Trend) -> Certificate {
         let sign = if direction == Trend::Up { 1.0 } else { -1.0 };
         let keeps =
-            |curve: &EffectCurve| curve.values.windows(2).all(|pair| sign * (pair[1] - pair[0]) >= -self.tolerance);
+            |curve: &RuledCurve| curve.values.windows(2).all(|pair| sign * (pair[1] - pair[0]) >= -self.tolerance);
         let promise = match direction {
             Trend::Up => "never lowers a prediction as it grows",
             Trend::Down => "never raises a prediction as it grows",
@@ -147,7 +147,7 @@ impl<'a> RuledEffects<'a> {
 
     fn curvature(&self, curvature: Curvature) -> Certificate {
         let sign = if curvature == Curvature::Convex { 1.0 } else { -1.0 };
-        let keeps = |curve: &EffectCurve| {
+        let keeps = |curve: &RuledCurve| {
             curve.values.windows(3).zip(self.at.windows(3)).all(|(effects, at)| {
                 // The change of the slope, over the narrower of both pieces; of halves, whose differences are finite.
                 let (left, right) = (at[1] / 2.0 - at[0] / 2.0, at[2] / 2.0 - at[1] / 2.0);
@@ -169,13 +169,13 @@ impl<'a> RuledEffects<'a> {
     }
 
     fn bound(&self, bound: f64) -> Certificate {
-        let of_curve = |curve: &EffectCurve| {
+        let of_curve = |curve: &RuledCurve| {
             let effects = curve.values.iter().copied().chain(curve.missing);
             let (lowest, highest) = extremes(effects.map(|effect| effect - curve.mean));
             lowest.abs().max(highest.abs())
         };
         // A source may count by every lens, at another distance each.
-        let of_lens = |curves: &Vec<EffectCurve>| curves.iter().map(of_curve).fold(0.0, f64::max);
+        let of_lens = |curves: &Vec<RuledCurve>| curves.iter().map(of_curve).fold(0.0, f64::max);
         let counts: f64 = self.curves.iter().map(of_lens).sum();
         let evidence = format!("it counts for at most {}, and stays what it is beyond its range", number(counts));
         let promise = format!("never counts for more than {bound} from one source, at any distance");

@@ -96,7 +96,7 @@ impl NewtonState<'_> {
         let mut least = f64::INFINITY;
         for _ in 0..MOST_STEPS {
             self.information_anew()?;
-            let root = self.curvature().factor()?.inverse_root();
+            let root = self.factored()?.inverse_root();
             let gradient = self.gradient();
             let newton = root.solve(&gradient);
             let target: Vec<f64> = self.coefficients.iter().zip(&newton).map(|(b, step)| b + step).collect();
@@ -133,7 +133,7 @@ impl NewtonState<'_> {
     fn held(&mut self, inequalities: &[Inequality], active: &[ActiveInequality]) -> Option<HeldCovariance> {
         self.information_anew()?;
         let mut curvature = self.curvature();
-        let free = curvature.clone().factor()?.inverse_root();
+        let free = self.factored()?.inverse_root();
         let terms = |active: &ActiveInequality| &inequalities[active.place].terms;
         let weights: Vec<f64> =
             active.iter().map(|active| HELD / free.quadratic(terms(active).iter().copied())).collect();

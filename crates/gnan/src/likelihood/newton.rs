@@ -35,6 +35,8 @@ const NO_GAIN: f64 = 1e-17;
 const FASTER: [f64; 2] = [1.5, 6.0];
 /// What is added to the diagonal, as a share of its mean, so that coefficients without data have an estimate.
 const RIDGE: f64 = 1e-9;
+/// The same as shares of the largest entry, where strengths are so far apart that rounding makes the matrix indefinite.
+const MORE_RIDGE: [f64; 4] = [1e-15, 1e-13, 1e-11, 1e-9];
 /// The least variance, as a share of where it starts.
 const LEAST_VARIANCE: f64 = 1e-12;
 
@@ -103,7 +105,7 @@ pub fn fit(
     while iterations < MOST_ITERATIONS && !converged {
         iterations += 1;
         let current = state.information_within(change_allowed)?;
-        let root = state.curvature().factor()?.inverse_root();
+        let root = state.factored()?.inverse_root();
         let (before, after) = state.step(&root.solve(&state.gradient()))?;
         let change = state.update(&root);
         let still = (after - before).abs() < STILL[0] * before.abs() + STILL[1];
@@ -232,6 +234,18 @@ impl<'a> NewtonState<'a> {
             }
         }
         matrix
+    }
+
+    /// The factor of `X' W X + S`; `None` where that is not positive definite by far.
+    pub(super) fn factored(&self) -> Option<Factor> {
+        self.curvature().factor().or_else(|| {
+            MORE_RIDGE.iter().find_map(|share| {
+                let mut matrix = self.curvature();
+                let largest = (0..matrix.order()).map(|at| matrix.get(at, at)).fold(0.0, f64::max);
+                (0..matrix.order()).for_each(|at| matrix.add(at, at, share * largest));
+                matrix.factor()
+            })
+        })
     }
 
     /// The intercepts of several outputs, of which only differences matter to a likelihood: their sum is kept at 0.
@@ -448,7 +462,7 @@ impl<'a> NewtonState<'a> {
     /// Newton steps with fixed smoothing parameters until the gradient is nothing but rounding; the factor of the curvature.
     fn settle(&mut self) -> Option<Factor> {
         self.information_within(KEPT_WHILE)?;
-        let mut factor = self.curvature().factor()?;
+        let mut factor = self.factored()?;
         for _ in 0..MOST_SETTLING {
             let gradient = self.gradient();
             let step = factor.solve(&gradient);
@@ -460,11 +474,11 @@ impl<'a> NewtonState<'a> {
             let weights = self.item_weights()?;
             if self.information.as_ref().is_none_or(|known| known.change(&weights).1 > KEPT_WHILE) {
                 self.information_within(KEPT_WHILE)?;
-                factor = self.curvature().factor()?;
+                factor = self.factored()?;
             }
         }
         self.information_within(ROUNDING)?;
-        self.curvature().factor()
+        self.factored()
     }
 
     fn finish(mut self, iterations: usize, converged: bool) -> Option<PenalisedEstimate> {

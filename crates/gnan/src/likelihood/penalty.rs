@@ -270,8 +270,8 @@ impl Block {
         let free =
             |at: usize| lambdas.iter().zip(&self.spectra).map(|(lambda, values)| lambda * values[at]).sum::<f64>();
         let sums: Vec<f64> = (0..self.size).map(|at| free(at) + held(at)).collect();
-        let least = NULL * (0..self.size).map(free).fold(0.0, f64::max);
-        let positive = || sums.iter().enumerate().filter(|(_, value)| **value > least);
+        // However weak a penalty is beside others, a direction that it alone penalises is penalised.
+        let positive = || sums.iter().enumerate().filter(|(_, value)| **value > 0.0);
         let trace = |values: &Vec<f64>| positive().map(|(at, sum)| values[at] / sum).sum();
         (self.spectra.iter().map(trace).collect(), positive().map(|(_, sum)| sum.ln()).sum(), positive().count())
     }
@@ -377,6 +377,19 @@ mod tests {
                 assert!((found - expected).abs() < 1e-9, "{found} {expected}");
             }
         }
+    }
+
+    /// A ridge that is nothing beside another penalty still counts where the other does not: `log |S|` is that of the product.
+    #[test]
+    fn weak_penalties_count_beside_strong_ones() {
+        let block = Block::curves(0, 1, 5, 5);
+        let (weak, strong) = (1e-8, 1e9);
+        let (traces, log, rank) = block.spectrum(&[strong, weak]);
+        let expected: f64 = block.spectra[0].iter().map(|value| (strong * value + weak).ln()).sum();
+        assert_eq!(rank, 5);
+        assert!((log - expected).abs() < 1e-9, "{log} {expected}");
+        // The direction that only the ridge penalises has the share 1 / weak.
+        assert!((traces[1] * weak - 1.0).abs() < 1e-6, "{traces:?}");
     }
 
     #[test]

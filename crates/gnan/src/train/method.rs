@@ -55,7 +55,8 @@ impl Spec {
         }
         // Where nodes at all distances have too many effects, near ones may not.
         let distances = &self.distances;
-        let cap_is_open = distances.hop_cap.is_none() && distances.far_from.is_none() && distances.edge_weight.is_none();
+        let cap_is_open =
+            distances.hop_cap.is_none() && distances.far_from.is_none() && distances.edge_weight.is_none();
         if self.fit.choose && cap_is_open && train.task() == Task::Node {
             let capped = NEAR_CAPS.iter().map(|cap| penalised.clone().hop_cap(*cap));
             if let Some(capped) = capped.into_iter().find(possible) {

@@ -148,8 +148,11 @@ impl Binding {
     fn bind_unseen(&mut self, bound: &BoundFeature<'_>) {
         for unit in bound.units().filter(|unit| !bound.has_network(*unit)) {
             if self.value_of_unit[unit].is_none() {
-                let mean_effect = if bound.uncentred { Vec::new() } else { bound.feature.mean_effect.clone() };
-                self.unseen.push(Unseen { unit: unit as u32, shares: bound.shares(), mean_effect });
+                let shares = bound.shares();
+                // A mean of values is the mean effect already.
+                let centred = !bound.uncentred && shares.is_empty();
+                let mean_effect = if centred { bound.feature.mean_effect.clone() } else { Vec::new() };
+                self.unseen.push(Unseen { unit: unit as u32, shares, mean_effect });
             }
         }
     }

@@ -63,9 +63,9 @@ impl Spec {
                 let watch: &mut IterationMonitor<'_> = &mut watch;
                 let fitted =
                     CandidateFit::new(spec.clone(), train.clone(), powers, most, like, known.as_deref(), watch);
-                // What is only tried is left out where there is no memory for it.
+                // What is only tried is left out where there is no memory for it, or it has no estimate.
                 let fitted = match fitted {
-                    Err(error) if most.is_some() && error.kind() == ErrorKind::Limit => None,
+                    Err(error) if most.is_some() && is_no_answer(&error) => None,
                     fitted => fitted?,
                 };
                 if let Some(fitted) = &fitted {
@@ -85,13 +85,13 @@ impl Spec {
         }
         for spec in self.plain_alternatives(train) {
             if let Some(found) = fit(&spec, train, &[choice.best.power], None, Some(MOST_TRIED))? {
-                choice.compare(found, |best, found| found.marginal > best.marginal);
+                choice.compare(found, is_likelier);
             }
         }
         if let Some(spec) = self.linear_alternative(&choice.best) {
             let power = [choice.best.power];
             if let Some(found) = fit(&spec, train, &power, Some(&choice.best), Some(MOST_TRIED))? {
-                choice.compare(found, |best, found| found.marginal > best.marginal);
+                choice.compare(found, is_likelier);
             }
         }
         for list in self.description_alternatives(train) {
@@ -220,7 +220,9 @@ impl Spec {
         let distances = &self.distances;
         if distances.hop_cap.is_none() && distances.far_from.is_none() && distances.edge_weight.is_none() {
             let caps: &[usize] = if graphs { &GRAPH_CAPS } else { &NODE_CAPS };
-            found.extend(caps.iter().map(|cap| plain.clone().hop_cap(*cap)));
+            // A second level of nodes sums up others.
+            let least = usize::from(!graphs && self.wants_second_level());
+            found.extend(caps.iter().filter(|cap| **cap >= least).map(|cap| plain.clone().hop_cap(*cap)));
         }
         found
     }
@@ -273,7 +275,23 @@ fn refuse_second<T>(because: &str) -> Result<T> {
 /// Whether a candidate is more probable by more than the strengths that it is fitted with more.
 fn is_more_probable(best: &CandidateFit, found: &CandidateFit) -> bool {
     let surplus = |fit: &CandidateFit| fit.marginal - GAIN_OF_STRENGTH * fit.strengths_fitted() as f64;
-    surplus(found) > surplus(best)
+    surplus(found) > surplus(best) && is_sound_beside(best, found)
+}
+
+/// Whether the marginal likelihood of a candidate is higher.
+fn is_likelier(best: &CandidateFit, found: &CandidateFit) -> bool {
+    found.marginal > best.marginal && is_sound_beside(best, found)
+}
+
+/// Whether a candidate has converged and does not predict items that were not fitted on clearly worse: where classes are nearly certain,
+/// Laplace's approximation of the marginal likelihood is not.
+fn is_sound_beside(best: &CandidateFit, found: &CandidateFit) -> bool {
+    (found.converged || !best.converged) && !is_clearly_better(found, best)
+}
+
+/// Whether an error says that there is no memory for a fit, or no estimate.
+fn is_no_answer(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Limit | ErrorKind::Training)
 }
 
 /// Whether a candidate predicts items that were not fitted on better by more than chance.

@@ -61,11 +61,9 @@ impl Columns {
         Columns { count: map.count, blocks: map.groups.iter().map(&mut tied).collect(), map, sums_up }
     }
 
-    /// Number of strengths of the penalties, those that blocks share once.
+    /// Number of strengths of the penalties.
     pub(super) fn strengths(&self) -> usize {
-        let mut ties = BTreeSet::new();
-        let own = self.blocks.iter().filter(|block| block.tie.is_none_or(|tie| ties.insert(tie)));
-        own.map(Block::strengths).sum()
+        strengths_of(&self.blocks)
     }
 
     /// The columns by what they are at which distance, the intercept first: the structure, numbers that sum up items, then all other
@@ -133,6 +131,13 @@ impl Columns {
         }
         design
     }
+}
+
+/// Number of strengths of the penalties of some blocks, those that blocks share once.
+pub(super) fn strengths_of(blocks: &[Block]) -> usize {
+    let mut ties = BTreeSet::new();
+    let own = blocks.iter().filter(|block| block.tie.is_none_or(|tie| ties.insert(tie)));
+    own.map(Block::strengths).sum()
 }
 
 /// What a number that sums up an item is: the curves over those of one kind are about as smooth and as large.

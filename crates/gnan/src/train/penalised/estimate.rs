@@ -249,7 +249,8 @@ impl CandidateFit {
 
     /// Number of strengths of penalties that were found.
     pub(super) fn strengths_fitted(&self) -> usize {
-        self.columns.strengths() * self.found.len()
+        let strengths = self.shared.as_ref().map_or_else(|| self.columns.strengths(), SharedColumns::strengths);
+        strengths * self.found.len()
     }
 
     /// The mean loss of items that were not fitted on, as far as is known.

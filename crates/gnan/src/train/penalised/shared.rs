@@ -4,7 +4,7 @@
 //! single value (binary ones, and numbers of which there are hundreds) are about as near 0 as each other. A distance function is about
 //! a line over finite distances, and about as large as at the distance where it is 1; it need not continue for unreachable nodes.
 
-use super::columns::Columns;
+use super::columns::{Columns, strengths_of};
 use super::estimate::{IterationMonitor, PartEstimate, PowerFit, bring_to_one_spread};
 use super::targets::TargetPart;
 use crate::dataset::Outcome;
@@ -177,17 +177,19 @@ impl SharedColumns {
         outputs.flat_map(output).collect()
     }
 
+    /// Number of strengths of the penalties, those that blocks share once.
+    pub(super) fn strengths(&self) -> usize {
+        strengths_of(&self.blocks)
+    }
+
     /// Effective degrees of freedom of every feature, and last of the structure.
     pub(super) fn freedoms(&self, part: &BilinearPart) -> Vec<f64> {
         let mut found = vec![0.0; self.map.features.len() + 1];
-        for ((owner, block), freedom) in self.owners.iter().zip(&self.blocks).zip(&part.estimate.freedoms) {
+        for (owner, freedom) in self.owners.iter().zip(&part.estimate.freedoms) {
             match owner {
                 BlockOwner::Feature(k) => found[*k] += freedom.max(0.0),
-                BlockOwner::Bias => found[self.map.features.len()] += freedom.max(0.0),
-                BlockOwner::Curve => {
-                    let is_structure = !self.curves.iter().flatten().any(|point| *point == block.first);
-                    found[self.map.features.len()] += if is_structure { freedom.max(0.0) } else { 0.0 };
-                }
+                // The structure is the bias times the distance function that all share.
+                BlockOwner::Bias | BlockOwner::Curve => found[self.map.features.len()] += freedom.max(0.0),
             }
         }
         found
