@@ -95,7 +95,10 @@ impl World {
             }
         };
         for start in [1, 4] {
-            (0..2).for_each(|l| add(&[(start + l, -1.0), (start + l + 1, 1.0)], lambdas[0]));
+            // Slopes over 1 / (1 + l), which falls by 1 / 2 and 1 / 6, relative to the last of them.
+            for (l, slope) in [1.0 / 3.0, 1.0].into_iter().enumerate() {
+                add(&[(start + l, -slope), (start + l + 1, slope)], lambdas[0]);
+            }
             (0..3).for_each(|l| add(&[(start + l, 1.0)], lambdas[1]));
         }
         let mut gradient: Vec<f64> =

@@ -7,7 +7,7 @@ mod oracle;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case, random_graph, random_values};
 use gnan::files::{Column, Values};
 use gnan::internals::random::Stream;
-use gnan::spec::{FitMethod, Selection};
+use gnan::spec::{CurveChoice, FitMethod, Selection};
 use gnan::{Dataset, Metric, Model, Run, Spec};
 use oracle::{Case, Value};
 
@@ -115,7 +115,7 @@ fn village_with(seed: u64, effect: f64) -> Dataset {
 }
 
 fn by_likelihood() -> Spec {
-    Spec::default().hop_cap(1).select(Selection::Path)
+    Spec::default().hop_cap(1).curves(CurveChoice::Linear).select(Selection::Path)
 }
 
 #[test]
@@ -143,7 +143,8 @@ fn the_marginal_likelihood_leaves_the_features_that_count() {
         assert_eq!(model.outputs_on(&fewer).expect("outputs").values, model.outputs_on(&data).expect("outputs").values);
         assert!(model.explain(&fewer, 0).expect("an explanation").adds_up());
         // What is left is a model like any other.
-        let plain = Spec::default().hop_cap(1).method(FitMethod::Penalised).fit(&fewer).expect("a model");
+        let plain = Spec { model: Default::default(), ..by_likelihood() }.method(FitMethod::Penalised);
+        let plain = plain.fit(&fewer).expect("a model");
         let outputs = |model: &Model| model.outputs_on(&fewer).expect("outputs").values;
         let furthest = outputs(&plain).iter().zip(outputs(&model)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(furthest < 0.2, "{seed}: {furthest}");
@@ -182,7 +183,8 @@ fn a_penalised_fit_has_no_strength_and_removes_no_feature_with_a_rule() {
     let spec = quick().epochs(2).select(Selection::Strength(1e9));
     assert!(spec.fit(&data).expect_err("refused").to_string().contains("removes no feature"));
     // Where coefficients outnumber items by far, strengths are those of distances.
-    let error = Spec::default().method(FitMethod::Penalised).choose(false).select(Selection::Path).fit(&data);
+    let many = Spec::default().method(FitMethod::Penalised).choose(false).curves(CurveChoice::Linear);
+    let error = many.select(Selection::Path).fit(&data);
     let error = error.expect_err("refused").to_string();
     assert!(error.contains("outnumber"), "{error}");
 }

@@ -69,6 +69,7 @@ const ROWS: &[Row] = &[
     row("fit", &["penalised"], "towns", "--choose false"),
     row("choose", &["false"], "towns", "--fit penalised"),
     row("level", &["2"], "towns", "--fit penalised --choose false"),
+    row("curves", &["linear"], "towns", "--fit penalised --choose false"),
     row("family", &["gamma"], "alkanes.csv", "--smiles-column formula --fit penalised --choose false"),
     row("patience", &["3"], "towns", ""),
     row("batch", &["7"], "towns", ""),
