@@ -124,7 +124,8 @@ pub fn run(args: &DemoArgs, json: bool) -> Result<Completion> {
     let parts = data.parts(None, args.seed)?;
     let split = &parts.0;
     // One rho for all features tells the simplest story.
-    let spec = Spec::default().seed(args.seed).rho(RhoChoice::Shared);
+    // The smallest model: one distance function, and nothing that training items would choose besides.
+    let spec = Spec::default().seed(args.seed).rho(RhoChoice::Shared).choose(false);
     let outcome = fit(&spec, &parts, |_| Ok(()))?;
     let model = &outcome.fitted.model;
     let (Some(test_metrics), Some(baseline)) = (&outcome.metrics.test, &outcome.metrics.baseline) else {
@@ -220,7 +221,7 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     let sizes = format!("{} to train, {} to validate", count(record.train_items), count(record.valid_items));
     facts.fact("molecules", format!("{sizes}, {} set aside for the test", count(test.len())));
     facts.fact("model", words::architecture(definition));
-    facts.fact("time", format!("{} epochs in {}", count(record.epochs), duration(outcome.seconds)));
+    facts.fact("time", format!("{} steps in {}", count(record.epochs), duration(outcome.seconds)));
     text.push_str(&facts.render());
 
     text.push_str(&format!("\n{}\n", heading("2. How good is it?")));
@@ -248,8 +249,8 @@ fn story(data: &Dataset, test: &Dataset, outcome: &Outcome, explained: &Explaine
     let model_path = folder.join(MODEL_FILE);
     let hints = [
         (format!("gnan explain {} {DATA} --id benzene", model_path.display()), "any prediction, to the last digit"),
-        (format!("gnan bootstrap {} {DATA}", model_path.display()), "95 % bands for every curve of the report"),
-        (format!("gnan evaluate {DATA} --folds 5"), "how much of it was luck"),
+        (format!("gnan summary {}", model_path.display()), "which features have an effect that can be relied on"),
+        (format!("gnan train {DATA}"), "the most accurate model: what is left open is chosen by training items"),
         ("gnan train your-data/ --target column".to_owned(), "your own graphs; gnan train --help shows how"),
     ];
     let width = hints.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
