@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::dual_estimate::{dual_memory, dual_operations, is_dual};
 use crate::dataset::{Dataset, Outcome};
-use crate::files::Task;
+use crate::files::{Kind, Task};
 use crate::lens::Reach;
 use crate::likelihood::{Design, bilinear_bytes};
 use crate::model::{FAR, FeatureSchema, Rho};
@@ -51,9 +51,13 @@ impl Spec {
         };
         let features = learn_features(&penalised, penalised.resolved_shape(), train);
         // Own values count by one lens.
-        let of_feature = |feature: &FeatureSchema| match feature.reach {
-            Some(Reach::OWN) => feature.curve_count(),
-            reach => feature.curve_count() * slots(reach.and_then(|reach| reach.to)) * lenses,
+        let of_feature = |feature: &FeatureSchema| {
+            // The 0 of a sparse feature has no effect.
+            let curves = feature.curve_count() - usize::from(feature.kind == Kind::Sparse).min(feature.curve_count());
+            match feature.reach {
+                Some(Reach::OWN) => curves,
+                reach => curves * slots(reach.and_then(|reach| reach.to)) * lenses,
+            }
         };
         let cells_of_item = 1 + features.iter().map(of_feature).sum::<usize>() + slots(None) * lenses;
         let shared = self.penalised_rho() != Rho::PerFeature;
