@@ -4,7 +4,8 @@
 use std::ops::ControlFlow;
 
 use gnan::internals::likelihood::{
-    Block, Design, Family, Inequality, Observed, PenalisedEstimate, PenalisedProblem, fit, fit_within, left_out_losses,
+    Block, Design, Family, Inequality, Iteration, Observed, PenalisedEstimate, PenalisedProblem, fit, fit_within,
+    left_out_losses,
 };
 use gnan::internals::random::Stream;
 
@@ -188,6 +189,11 @@ fn rules() -> Vec<Inequality> {
     ]
 }
 
+/// The estimate that keeps to some inequalities, not broken off.
+fn within(world: &World, free: PenalisedEstimate, inequalities: &[Inequality]) -> Option<PenalisedEstimate> {
+    fit_within(world.problem(), free, inequalities, &mut |_| ControlFlow::Continue(()))
+}
+
 #[test]
 fn the_optimum_is_that_of_the_best_set() {
     let mut held = 0;
@@ -196,7 +202,7 @@ fn the_optimum_is_that_of_the_best_set() {
             let world = World::new(seed, family);
             let free = world.fit();
             let (marginal, lambdas) = (free.marginal, free.lambdas[0].clone());
-            let found = fit_within(world.problem(), free, &rules()).expect("an estimate");
+            let found = within(&world, free, &rules()).expect("an estimate");
             assert!(found.converged, "{seed} {family:?}");
             assert_eq!((found.marginal, &found.lambdas[0]), (marginal, &lambdas));
             let expected = world.slow(&rules(), &lambdas, found.variance);
@@ -258,6 +264,22 @@ fn the_optimum_is_that_of_the_best_set() {
     assert!(held > 60, "{held}: the inequalities matter");
 }
 
+/// Who breaks off gets an estimate all the same, which keeps to the inequalities.
+#[test]
+fn what_is_broken_off_keeps_to_them() {
+    for family in [Family::Gaussian, Family::Poisson] {
+        let world = World::new(1, family);
+        let mut steps = 0;
+        let mut stop = |_: &Iteration| {
+            steps += 1;
+            ControlFlow::Break(())
+        };
+        let found = fit_within(world.problem(), world.fit(), &rules(), &mut stop).expect("an estimate");
+        assert!(rules().iter().all(|rule| rule.holds(&found.coefficients)), "{family:?}");
+        assert!(steps == 1 && !found.converged, "{family:?}: {steps}");
+    }
+}
+
 /// An estimate that keeps to them already stays what it is.
 #[test]
 fn what_is_inside_stays() {
@@ -265,7 +287,7 @@ fn what_is_inside_stays() {
     let free = world.fit();
     let before = free.coefficients.clone();
     let wide: Vec<Inequality> = before.iter().enumerate().map(|(at, b)| inequality(&[(at, 1.0)], b - 1e-6)).collect();
-    let found = fit_within(world.problem(), free, &wide).unwrap();
+    let found = within(&world, free, &wide).unwrap();
     assert_eq!(found.coefficients, before);
 }
 
@@ -275,7 +297,7 @@ fn what_is_inside_stays() {
 fn dependent_and_contradictory_inequalities() {
     for seed in 0..6 {
         let world = World::new(seed, Family::Gaussian);
-        let plain = fit_within(world.problem(), world.fit(), &rules()).unwrap().coefficients;
+        let plain = within(&world, world.fit(), &rules()).unwrap().coefficients;
         let mut more = rules();
         more.extend(rules().iter().map(|rule| Inequality {
             terms: rule.terms.iter().map(|(at, weight)| (*at, 1e3 * weight)).collect(),
@@ -283,9 +305,9 @@ fn dependent_and_contradictory_inequalities() {
         }));
         // The first two together.
         more.push(inequality(&[(1, -1.0), (3, 1.0)], 0.02));
-        let found = fit_within(world.problem(), world.fit(), &more).unwrap().coefficients;
+        let found = within(&world, world.fit(), &more).unwrap().coefficients;
         assert!(found.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-8), "{seed}");
         let never = [inequality(&[(1, 1.0)], 1.0), inequality(&[(1, -1.0)], -0.5)];
-        assert!(fit_within(world.problem(), world.fit(), &never).is_none());
+        assert!(within(&world, world.fit(), &never).is_none());
     }
 }

@@ -15,9 +15,11 @@
 //! table are. The bands of such sums have width 0, those of others are never wider than without constraints; that an estimate near
 //! an inequality that is not active cannot cross it is left out.
 
+use std::ops::ControlFlow;
+
 use super::inequality::{ActiveInequality, Inequality, nearest};
 use super::matrix::InverseRoot;
-use super::newton::{NewtonState, PenalisedEstimate, PenalisedProblem};
+use super::newton::{Iteration, NewtonState, PenalisedEstimate, PenalisedProblem};
 use super::penalty::Block;
 
 /// Most Newton steps for a dispersion, and the share of the likelihood below which a gain is none, or nearly.
@@ -32,12 +34,14 @@ const MOST_TIMES: f64 = 8.0;
 /// How often an active inequality is weighed against its own variance.
 const HELD: f64 = 1e8;
 
-/// The estimate of the same problem that keeps to some inequalities; the same where it does already. `None` where they contradict one
-/// another, or the likelihood is not finite. The marginal likelihood stays that without inequalities.
+/// The estimate of the same problem that keeps to some inequalities; the same where it does already. `monitor` may break off, which
+/// gives the first coefficients from then on that keep to them. `None` where they contradict one another, or the likelihood is not
+/// finite. The marginal likelihood stays that without inequalities.
 pub fn fit_within(
     problem: PenalisedProblem<'_>,
     estimate: PenalisedEstimate,
     inequalities: &[Inequality],
+    monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
 ) -> Option<PenalisedEstimate> {
     if inequalities.iter().all(|inequality| inequality.holds(&estimate.coefficients)) {
         return Some(estimate);
@@ -45,16 +49,16 @@ pub fn fit_within(
     let mut state = NewtonState::of_estimate(problem, &estimate);
     let PenalisedEstimate { marginal, iterations, converged: free_converged, .. } = estimate;
     drop(estimate);
-    let mut within = false;
+    let mut steps = ConstrainedSteps { within: false, taken: 0, interrupted: false, monitor };
     let mut dispersions = 1;
     let mut before: Option<(f64, f64)> = None;
     loop {
-        let (active, converged) = state.steps_within(inequalities, &mut within)?;
+        let (active, converged) = state.steps_within(inequalities, &mut steps)?;
         let HeldCovariance { root, freedoms } = state.held(inequalities, &active)?;
         let freedom = freedoms.iter().sum::<f64>() + state.unpenalised();
         let dispersion = state.dispersion(freedom);
         let same = (dispersion - state.variance).abs() <= SAME * state.variance;
-        if same || dispersions == MOST_DISPERSIONS {
+        if same || dispersions == MOST_DISPERSIONS || steps.interrupted {
             return Some(PenalisedEstimate {
                 log_likelihood: state.log_likelihood(&state.predicted) + state.constants(),
                 coefficients: state.coefficients,
@@ -65,7 +69,7 @@ pub fn fit_within(
                 freedoms,
                 freedom,
                 iterations,
-                converged: converged && same && free_converged,
+                converged: converged && same && free_converged && !steps.interrupted,
             });
         }
         // A secant step where the change of the logarithm shrinks as it moves, by at most so many times the change.
@@ -78,6 +82,15 @@ pub fn fit_within(
     }
 }
 
+/// The steps that are taken within inequalities.
+struct ConstrainedSteps<'a> {
+    /// Whether the coefficients keep to them already.
+    within: bool,
+    taken: usize,
+    interrupted: bool,
+    monitor: &'a mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+}
+
 /// The covariance with the active inequalities held, and the degrees of freedom of every block.
 struct HeldCovariance {
     root: InverseRoot,
@@ -85,12 +98,11 @@ struct HeldCovariance {
 }
 
 impl NewtonState<'_> {
-    /// Newton steps within the inequalities until none gains anything; the active ones, and whether that was reached. `within`: whether
-    /// the coefficients keep to them already.
+    /// Newton steps within the inequalities until none gains anything; the active ones, and whether that was reached.
     fn steps_within(
         &mut self,
         inequalities: &[Inequality],
-        within: &mut bool,
+        steps: &mut ConstrainedSteps<'_>,
     ) -> Option<(Vec<ActiveInequality>, bool)> {
         let mut last = None;
         let mut least = f64::INFINITY;
@@ -102,9 +114,9 @@ impl NewtonState<'_> {
             let target: Vec<f64> = self.coefficients.iter().zip(&newton).map(|(b, step)| b + step).collect();
             let found = nearest(&target, &root, inequalities)?;
             let step: Vec<f64> = found.point.iter().zip(&self.coefficients).map(|(x, b)| x - b).collect();
-            if !*within {
+            if !steps.within {
                 self.start_at(found.point)?;
-                *within = true;
+                steps.within = true;
                 continue;
             }
             let gain: f64 = step.iter().zip(&gradient).map(|(step, slope)| step * slope).sum();
@@ -114,7 +126,10 @@ impl NewtonState<'_> {
             let done = gain < NO_GAIN * (1.0 + before.abs()) || small && gain > 0.1 * least;
             least = least.min(gain);
             last = Some((found.active, small));
-            if done {
+            steps.taken += 1;
+            let report = Iteration { number: steps.taken, most: MOST_STEPS * MOST_DISPERSIONS, value: before };
+            steps.interrupted |= (steps.monitor)(&report).is_break();
+            if done || steps.interrupted {
                 break;
             }
         }

@@ -46,13 +46,19 @@ impl Novelty {
             let by =
                 if lens == 0 && axis.lenses() == 1 { String::new() } else { format!("{}: ", axis.lens_name(lens)) };
             let longest_seen = finite.iter().rposition(|count| *count > 0.0).unwrap_or(0);
+            let penalised = definition.spec.is_penalised();
             if *longest > longest_seen && definition.learned.lenses[lens].bins.is_none() {
+                let beyond = match penalised {
+                    true => format!("effects beyond are those at distance {longest_seen}"),
+                    false => "rho is extrapolated".to_owned(),
+                };
                 self.sentences.push(format!(
-                    "{by}distances up to {longest}; the longest in training was {longest_seen}: rho is extrapolated"
+                    "{by}distances up to {longest}; the longest in training was {longest_seen}: {beyond}"
                 ));
             }
             if *has_unreachable && *unreachable == 0.0 && definition.reach().unreachable {
-                self.sentences.push(format!("{by}unreachable nodes, which training had not: rho is extrapolated"));
+                let effect = if penalised { "they contribute 0" } else { "rho is extrapolated" };
+                self.sentences.push(format!("{by}unreachable nodes, which training had not: {effect}"));
             }
         }
     }
@@ -125,8 +131,12 @@ fn numbers(
         }
     }
     if outside > 0 {
+        let beyond = match schema.effect_knots.is_some() {
+            true => "the effect is that of the end of the range",
+            false => "the curve is extrapolated",
+        };
         sentences.push(format!(
-            "{}: {} outside the training range {} to {}: the curve is extrapolated",
+            "{}: {} outside the training range {} to {}: {beyond}",
             schema.name,
             counted(outside, noun),
             number(scale.min),

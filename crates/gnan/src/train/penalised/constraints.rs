@@ -16,6 +16,7 @@
 
 use std::ops::Range;
 
+use super::estimate::IterationMonitor;
 use crate::files::Kind;
 use crate::likelihood::{Inequality, PenalisedEstimate, PenalisedProblem, fit_within};
 use crate::model::{CoefficientMap, CoefficientSum, Definition, merged};
@@ -137,11 +138,13 @@ impl EffectRules {
     }
 
     /// The estimate of an output that keeps to all rules, where a coefficient times its unit is an effect; `None` where there is none.
+    /// `monitor` may break off its steps.
     pub(super) fn kept(
         &self,
         problem: PenalisedProblem<'_>,
         estimate: PenalisedEstimate,
         unit: impl Fn(usize) -> f64,
+        monitor: &mut IterationMonitor<'_>,
     ) -> Option<PenalisedEstimate> {
         if self.is_empty() {
             return Some(estimate);
@@ -153,7 +156,7 @@ impl EffectRules {
         let mut sizes: Vec<f64> = self.features.iter().map(largest).collect();
         let mut found = estimate;
         for _ in 0..MOST_MARGINS {
-            found = fit_within(problem, found, &self.inequalities(&sizes, &unit))?;
+            found = fit_within(problem, found, &self.inequalities(&sizes, &unit), monitor)?;
             let effect = |at: usize| f64::from((found.coefficients[at] * unit(at)) as f32);
             let broken = |feature: usize| {
                 let own = self.rules.iter().filter(|rule| rule.feature == feature);

@@ -282,7 +282,7 @@ fn fit_all(
             offset: part.offset(),
         };
         let estimate = fit(problem, start.get(place).map(|start| &start[..]), monitor)?;
-        let estimate = rules.kept(problem, estimate, |column| factors[column] * part.scale)?;
+        let estimate = rules.kept(problem, estimate, |column| factors[column] * part.scale, monitor)?;
         all.marginal += estimate.marginal;
         all.converged &= estimate.converged;
         let own = left_out_losses(&problem, &estimate);
