@@ -10,7 +10,7 @@ use common::{class_column, dataset_for, tables};
 use gnan::files::{Column, Kind, SplitPart, Task, Values};
 use gnan::internals::random::Stream;
 use gnan::model::Ended;
-use gnan::spec::RhoChoice;
+use gnan::spec::{FitMethod, RhoChoice};
 use gnan::{Dataset, DatasetOptions, ErrorKind, Model, Spec};
 use oracle::{Case, CaseFeature, CaseGraph, FileModel, Value};
 use safetensors::tensor::Dtype;
@@ -479,6 +479,31 @@ fn what_training_had_not_seen_is_predicted_and_counted() {
     // Nothing is new in the data it was trained on.
     let seen = chains(9);
     assert_eq!(model.predict(&dataset_for(&seen, &model)).expect("predictions").novelty, Vec::<String>::new());
+}
+
+/// Effects of a penalised fit go on as they are at the end of what training had seen, and that is what is said.
+#[test]
+fn effects_of_a_penalised_fit_do_not_go_on_beyond_the_training_range() {
+    let spec = Spec::default().method(FitMethod::Penalised);
+    let mut case = chains(9);
+    let model = spec.fit(&with_targets(&case, two_classes(9)).expect("data")).expect("a model");
+    let largest = model.definition().learned.features[0].scale.expect("a scale").max;
+    // Two chains whose last nodes have the largest value and one beyond it; six nodes in a row, the last not reached.
+    let chain = |nodes: usize, edges: usize| CaseGraph { nodes, edges: (0..edges).map(|i| [i, i + 1]).collect() };
+    case.graphs = vec![chain(2, 1), chain(2, 1), chain(6, 4)];
+    let weights = [0.0, largest, 0.0, 3.0 * largest + 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    case.features = vec![numbers("weight", "continuous", weights), words("colour", ["red"; 10])];
+    let predictions = model.predict(&dataset_for(&case, &model)).expect("predictions");
+    assert_eq!(predictions.items[0].outputs, predictions.items[1].outputs);
+    let said = |end: &str| predictions.novelty.iter().filter(|sentence| sentence.ends_with(end)).count();
+    assert_eq!(said(": the effect is that of the end of the range"), 1, "{:?}", predictions.novelty);
+    assert_eq!(
+        said("the longest in training was 2: effects beyond are those at distance 2"),
+        1,
+        "{:?}",
+        predictions.novelty
+    );
+    assert_eq!(said(": they contribute 0"), 1, "{:?}", predictions.novelty);
 }
 
 #[test]
