@@ -28,6 +28,7 @@ impl Dataset {
         let features: Vec<&Feature> =
             self.features().iter().filter(|feature| names.contains(&feature.name.as_str())).collect();
         match self.task() {
+            _ if self.items().is_empty() => Vec::new(),
             Task::Graph => self.graph_identities(&features),
             Task::Node => self.node_identities(&features),
         }
@@ -95,16 +96,26 @@ impl Dataset {
             .collect();
         let edges: Vec<[u32; 2]> = self.edges_of(graph).collect();
         let mut colours: Vec<u64> = values[nodes].to_vec();
+        let back = u8::from(self.directed());
+        let mixed = |direction: u8, colour: u64, label: u64| {
+            Checksum::of(&colour.to_le_bytes()).and(&label.to_le_bytes()).and(&[direction]).number()
+        };
         for _ in 0..ROUNDS {
+            // Without types a node is the same to all of its neighbours.
+            let plain = |direction: u8| -> Vec<u64> {
+                let own = colours.iter().filter(|_| types.is_none());
+                own.map(|colour| mixed(direction, *colour, 0)).collect()
+            };
+            let (ahead, behind) = (plain(0), plain(back));
             let mut around = vec![0u64; colours.len()];
             for (edge, label) in edges.iter().zip(&labels) {
                 let [source, target] = edge.map(|node| node as usize);
-                let mixed = |direction: u8, colour: u64| {
-                    Checksum::of(&colour.to_le_bytes()).and(&label.to_le_bytes()).and(&[direction]).number()
+                let (of_source, of_target) = match types.is_none() {
+                    true => (ahead[source], behind[target]),
+                    false => (mixed(0, colours[source], *label), mixed(back, colours[target], *label)),
                 };
-                let back = u8::from(self.directed());
-                around[target] = around[target].wrapping_add(mixed(0, colours[source]));
-                around[source] = around[source].wrapping_add(mixed(back, colours[target]));
+                around[target] = around[target].wrapping_add(of_source);
+                around[source] = around[source].wrapping_add(of_target);
             }
             for (colour, around) in colours.iter_mut().zip(around) {
                 *colour = Checksum::of(&colour.to_le_bytes()).and(&around.to_le_bytes()).number();

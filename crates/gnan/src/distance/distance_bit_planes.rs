@@ -80,9 +80,10 @@ impl DistanceBitPlanes {
     #[inline(always)]
     fn count_level<const WORDS: usize>(&mut self, level: u16, active: &[u32], arrived: &[[u64; WORDS]]) {
         let mut digits = [[0u64; WORDS]; 32];
+        let digits = &mut digits[..(usize::BITS - active.len().leading_zeros()) as usize];
         for node in active {
             let mut carry = arrived[*node as usize];
-            for digit in &mut digits {
+            for digit in &mut *digits {
                 let next: [u64; WORDS] = std::array::from_fn(|word| digit[word] & carry[word]);
                 *digit = std::array::from_fn(|word| digit[word] ^ carry[word]);
                 carry = next;
@@ -95,7 +96,7 @@ impl DistanceBitPlanes {
         self.counts.resize(self.counts.len().max(start + self.receivers), 0);
         for (receiver, count) in self.counts[start..].iter_mut().enumerate().take(self.receivers) {
             let bit = |digit: &[u64; WORDS]| (digit[receiver / 64] >> (receiver % 64) & 1) as u32;
-            *count += (0..32).map(|place| bit(&digits[place]) << place).sum::<u32>();
+            *count += digits.iter().enumerate().map(|(place, digit)| bit(digit) << place).sum::<u32>();
         }
     }
 

@@ -40,6 +40,19 @@ pub fn distances_to(
 fn write_rows(planes: &DistanceBitPlanes, graph: &ReorderedGraph, rows: &mut [u16]) {
     let nodes = planes.nodes;
     assert!(rows.len() == planes.receivers * nodes);
+    if planes.longest < u16::from(u8::MAX) {
+        let mut words = vec![0; nodes];
+        for (block, rows) in rows.chunks_mut((RECEIVERS_PER_BLOCK * nodes).max(1)).enumerate() {
+            planes.write_bytes(block, graph, u8::MAX, &mut words);
+            for (lane, row) in rows.chunks_exact_mut(nodes).enumerate() {
+                for (distance, word) in row.iter_mut().zip(&words) {
+                    let byte = (word >> (8 * lane)) as u8;
+                    *distance = if byte == u8::MAX { UNREACHABLE } else { u16::from(byte) };
+                }
+            }
+        }
+        return;
+    }
     let mut lanes = vec![[0; RECEIVERS_PER_BLOCK]; nodes];
     for (block, rows) in rows.chunks_mut((RECEIVERS_PER_BLOCK * nodes).max(1)).enumerate() {
         planes.write_wide(block, graph, UNREACHABLE, &mut lanes);

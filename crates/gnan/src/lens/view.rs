@@ -203,7 +203,9 @@ impl View {
                 weighted.bins.ends.len() as u16
             }
         };
-        Ok(Longest { finite, unreachable: rows.contains(&UNREACHABLE) })
+        // All of them are looked at, many at a time.
+        let unreachable = rows.iter().fold(false, |any, distance| any | (*distance == UNREACHABLE));
+        Ok(Longest { finite, unreachable })
     }
 
     /// Calls `visit` with every receiver's row, in order.

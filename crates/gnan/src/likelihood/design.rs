@@ -146,6 +146,18 @@ impl Design {
                 };
                 let ((down, rows), (across, count)) = (cut(&rows), cut(&across));
                 let (left, right) = (weighted.as_ref().subrows(down, rows), plain.as_ref().subrows(across, count));
+                if rows == 0 || count == 0 {
+                    return;
+                }
+                // Columns that follow one another are added where they belong at once.
+                let follow =
+                    |first: usize, count: usize| places.dense[first + count - 1] - places.dense[first] == count - 1;
+                if follow(down, rows) && follow(across, count) {
+                    let at = [places.dense[down] + first[0] - row, places.dense[across] + first[1] - column];
+                    let to = tile.as_mut().submatrix_mut(at[0], at[1], rows, count);
+                    matmul(to, Accum::Add, left, right.transpose(), 1.0, Par::Seq);
+                    return;
+                }
                 let mut product: Mat<f64> = Mat::zeros(rows, count);
                 matmul(product.as_mut(), Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
                 for j in 0..count {

@@ -7,6 +7,9 @@
 //! with the posterior covariance `V` of the coefficients, and the gradient `g_i` and the second derivatives `W_i` of the item's
 //! log-likelihood by its outputs.
 
+use std::ops::Range;
+
+use faer::Mat;
 use rayon::prelude::*;
 
 use super::family::{Derivatives, Family};
@@ -17,15 +20,17 @@ use super::vector::dot;
 /// An item explains at most this share of its own output: beyond, it would be predicted from nothing.
 const MOST_LEVERAGE: f64 = 0.999;
 
+/// Items whose rows are made dense at a time, and the least share of entries other than 0 with which that pays.
+const ITEMS_AT_ONCE: usize = 96;
+const DENSE: f64 = 0.1;
+
 /// The loss of every item by the outputs of a fit without it: half the squared error of a normal quantity, else minus the logarithm
 /// of the likelihood of what it is; 0 for items that do not count.
 pub fn left_out_losses(problem: &PenalisedProblem<'_>, estimate: &PenalisedEstimate) -> Vec<f64> {
     let PenalisedProblem { design, family, targets, weights, offset, .. } = *problem;
     let (outputs, columns) = (family.outputs(), design.columns());
-    let loss = |item: usize| {
-        if weights[item] == 0.0 {
-            return 0.0;
-        }
+    // `halves`: `L^-1 X_i'` of every output.
+    let loss = |item: usize, halves: &[&[f64]]| {
         let output = |c: usize| {
             let own = &estimate.coefficients[c * columns..][..columns];
             design.row(item).map(|(column, value)| value * own[column]).sum::<f64>() + offset
@@ -33,15 +38,41 @@ pub fn left_out_losses(problem: &PenalisedProblem<'_>, estimate: &PenalisedEstim
         let at: Vec<f64> = (0..outputs).map(output).collect();
         let mut found = Derivatives::default();
         family.derivatives(&at, targets[item], estimate.variance, &mut found);
-        let halves: Vec<Vec<f64>> = (0..outputs)
-            .map(|c| estimate.root.times(design.row(item).map(|(column, value)| (c * columns + column, value))))
-            .collect();
         let spread: Vec<f64> = halves.iter().flat_map(|a| halves.iter().map(|b| dot(a, b))).collect();
         found.first.iter_mut().chain(&mut found.second).for_each(|entry| *entry *= weights[item]);
         let fitted = LeftOutItem { family, target: targets[item], dispersion: estimate.variance };
         fitted.loss(at, &spread, &found)
     };
-    (0..design.rows()).into_par_iter().map(loss).collect()
+    let of_output = |c: usize, item: usize| design.row(item).map(move |(column, value)| (c * columns + column, value));
+    let losses = |items: Range<usize>| -> Vec<f64> {
+        let counted: Vec<usize> = items.clone().filter(|item| weights[*item] != 0.0).collect();
+        let entries: usize = counted.iter().map(|item| design.row(*item).count()).sum();
+        let mut losses = vec![0.0; items.len()];
+        if (entries as f64) < DENSE * (counted.len() * estimate.root.order()) as f64 {
+            for item in counted {
+                let halves: Vec<Vec<f64>> = (0..outputs).map(|c| estimate.root.times(of_output(c, item))).collect();
+                losses[item - items.start] = loss(item, &halves.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            }
+            return losses;
+        }
+        let products: Vec<Mat<f64>> = (0..outputs)
+            .map(|c| {
+                let mut dense = Mat::zeros(estimate.root.order(), counted.len());
+                for (place, item) in counted.iter().enumerate() {
+                    of_output(c, *item).for_each(|(row, value)| dense[(row, place)] = value);
+                }
+                estimate.root.times_dense(&dense)
+            })
+            .collect();
+        for (place, item) in counted.iter().enumerate() {
+            let halves: Vec<&[f64]> = products.iter().map(|product| product.col_as_slice(place)).collect();
+            losses[item - items.start] = loss(*item, &halves);
+        }
+        losses
+    };
+    let starts: Vec<usize> = (0..design.rows()).step_by(ITEMS_AT_ONCE).collect();
+    let parts = starts.into_par_iter().map(|start| losses(start..design.rows().min(start + ITEMS_AT_ONCE)));
+    parts.flat_map_iter(|losses| losses).collect()
 }
 
 /// An item whose loss is computed as if it had not been fitted on.

@@ -232,6 +232,17 @@ impl InverseRoot {
         sum
     }
 
+    /// `L^-1 G` for the columns of a dense matrix.
+    pub fn times_dense(&self, dense: &Mat<f64>) -> Mat<f64> {
+        let mut product = Mat::zeros(self.order, dense.ncols());
+        for (tile, own) in self.columns.iter().enumerate() {
+            let factor = dense.as_ref().subrows(tile * TILE, own.ncols());
+            let mut below = product.as_mut().subrows_mut(tile * TILE, own.nrows());
+            matmul(below.as_mut(), Accum::Add, own.as_ref(), factor, 1.0, Par::Seq);
+        }
+        product
+    }
+
     /// `g' A^-1 g`.
     pub fn quadratic(&self, terms: impl IntoIterator<Item = (usize, f64)>) -> f64 {
         self.times(terms).iter().map(|value| value * value).sum()

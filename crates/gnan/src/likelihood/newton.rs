@@ -28,6 +28,9 @@ const NO_RISE: f64 = 5e-3;
 /// is rounding. Steps along a curvature that is nearly right lead to the same optimum, and the last estimate has its own.
 const KEPT_WHILE: f64 = 0.01;
 const ROUNDING: f64 = 1e-13;
+/// A fit is given up whose marginal likelihood is less than needed by more than this many times what an update raised it by, and this.
+const ABOVE_RISE: f64 = 20.0;
+const CLEARLY: f64 = 2.0;
 /// Most steps with fixed smoothing parameters at the end, and the share of the likelihood below which a gain is none.
 const MOST_SETTLING: usize = 12;
 const NO_GAIN: f64 = 1e-17;
@@ -91,6 +94,17 @@ pub struct Iteration {
     pub value: f64,
 }
 
+/// Where a fit starts.
+#[derive(Clone, Copy, Default)]
+pub struct FitStart<'a> {
+    /// The smoothing parameters of the first blocks.
+    pub lambdas: &'a [Vec<f64>],
+    /// The coefficients; 0 where they are not known.
+    pub coefficients: Option<&'a [f64]>,
+    /// The fit is given up where the logarithm of its marginal likelihood will clearly be less than this.
+    pub least_marginal: Option<f64>,
+}
+
 /// Finds the coefficients and smoothing parameters of a problem, starting with the smoothing parameters that are known of the first
 /// blocks; `monitor` may break off, which gives the estimate of the time. `None` where the likelihood is not finite or its second derivatives are not usable.
 pub fn fit(
@@ -98,16 +112,35 @@ pub fn fit(
     start: Option<&[Vec<f64>]>,
     monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
 ) -> Option<PenalisedEstimate> {
-    let mut state = NewtonState::new(problem, start);
+    fit_from(problem, FitStart { lambdas: start.unwrap_or_default(), ..FitStart::default() }, monitor)
+}
+
+/// The same from more that is known; `None` where it is given up, too.
+pub fn fit_from(
+    problem: PenalisedProblem<'_>,
+    start: FitStart<'_>,
+    monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+) -> Option<PenalisedEstimate> {
+    let mut state = NewtonState::new(problem, Some(start.lambdas));
+    if let Some(known) = start.coefficients {
+        state.coefficients.copy_from_slice(known);
+        state.predicted = state.predict(known);
+    }
     let mut converged = false;
     let mut iterations = 0;
     let mut change_allowed = KEPT_WHILE;
     while iterations < MOST_ITERATIONS && !converged {
         iterations += 1;
         let current = state.information_within(change_allowed)?;
-        let root = state.factored()?.inverse_root();
+        let factor = state.factored()?;
+        let root = factor.inverse_root();
         let (before, after) = state.step(&root.solve(&state.gradient()))?;
+        let marginal = start.least_marginal.map(|least| state.marginal(&factor) - least);
         let change = state.update(&root);
+        let surely_less = |above: f64| above + ABOVE_RISE * change.rise + CLEARLY < 0.0;
+        if (after - before).abs() < CLEARLY && marginal.is_some_and(surely_less) {
+            return None;
+        }
         let still = (after - before).abs() < STILL[0] * before.abs() + STILL[1];
         let settled = still && (change.largest < SETTLED || change.rise < NO_RISE);
         // What has settled by second derivatives of before must settle by its own.
@@ -481,37 +514,43 @@ impl<'a> NewtonState<'a> {
         self.factored()
     }
 
-    fn finish(mut self, iterations: usize, converged: bool) -> Option<PenalisedEstimate> {
-        let factor = self.settle()?;
-        let root = factor.inverse_root();
-        let columns = self.coefficients.len();
+    /// The logarithm of the marginal likelihood, by Laplace's approximation, given the factor of the curvature.
+    fn marginal(&self, factor: &Factor) -> f64 {
         let (mut log_penalty, mut rank) = (0.0, 0);
-        let mut freedoms = Vec::new();
-        let mut penalised = 0.0;
         for (block, lambdas) in self.problem.blocks.iter().zip(&self.lambdas) {
             let repeats = block.repeats * self.outputs;
             let (_, log, own) = block.spectrum(lambdas);
             log_penalty += repeats as f64 * log;
             rank += repeats * own;
+        }
+        let free = (self.coefficients.len() - rank) as f64;
+        self.log_likelihood(&self.predicted) + self.constants() - 0.5 * self.penalty_gradient(&self.coefficients).1
+            + 0.5 * log_penalty
+            - 0.5 * factor.log_determinant()
+            + 0.5 * free * std::f64::consts::TAU.ln()
+    }
+
+    fn finish(mut self, iterations: usize, converged: bool) -> Option<PenalisedEstimate> {
+        let factor = self.settle()?;
+        let root = factor.inverse_root();
+        let mut freedoms = Vec::new();
+        let mut penalised = 0.0;
+        for (block, lambdas) in self.problem.blocks.iter().zip(&self.lambdas) {
+            let repeats = block.repeats * self.outputs;
             let (traces, _) = self.forms(block, &root);
             let shrunk: f64 = traces.iter().zip(lambdas).map(|(trace, lambda)| trace * lambda).sum();
             let shrunk = shrunk + (repeats * block.held()) as f64;
             freedoms.push((repeats * block.size) as f64 - shrunk);
             penalised += shrunk;
         }
-        let log_likelihood = self.log_likelihood(&self.predicted) + self.constants();
-        let free = (columns - rank) as f64;
-        let marginal = log_likelihood - 0.5 * self.penalty_gradient(&self.coefficients).1 + 0.5 * log_penalty
-            - 0.5 * factor.log_determinant()
-            + 0.5 * free * std::f64::consts::TAU.ln();
         Some(PenalisedEstimate {
-            freedom: columns as f64 - penalised,
+            freedom: self.coefficients.len() as f64 - penalised,
+            log_likelihood: self.log_likelihood(&self.predicted) + self.constants(),
+            marginal: self.marginal(&factor),
             coefficients: self.coefficients,
             root,
             lambdas: self.lambdas,
             variance: self.variance,
-            log_likelihood,
-            marginal,
             freedoms,
             iterations,
             converged,

@@ -108,6 +108,8 @@ pub(super) type CellEntry = (u32, u16, u16, f64);
 
 /// Distances below this one are summed up in tables, others in lists: few distances occur, and few of them are long.
 const NEAR: usize = 32;
+/// Counts of every distance that are kept and then added up.
+const COUNTS_AT_ONCE: usize = 4;
 
 /// `W_jl` of one graph, gathered from the distance rows of its receivers.
 pub(super) struct SourceWeights {
@@ -195,10 +197,11 @@ struct ShellSizes {
 impl ShellSizes {
     /// Counts anew.
     fn count(&mut self, row: &[u16]) {
-        self.near.fill(0);
         self.far.clear();
-        for distance in row {
-            match self.near.get_mut(usize::from(*distance)) {
+        // Several counts of a distance, so that one after the other need not wait for it.
+        let mut near = [[0; NEAR]; COUNTS_AT_ONCE];
+        for (place, distance) in row.iter().enumerate() {
+            match near[place % COUNTS_AT_ONCE].get_mut(usize::from(*distance)) {
                 Some(count) => *count += 1,
                 None => match self.far.binary_search_by_key(distance, |(distance, _)| *distance) {
                     Ok(at) => self.far[at].1 += 1,
@@ -206,6 +209,7 @@ impl ShellSizes {
                 },
             }
         }
+        self.near = std::array::from_fn(|distance| near.iter().map(|counts| counts[distance]).sum());
     }
 
     /// How many there are at a distance.

@@ -13,20 +13,23 @@ use crate::lens::{Lens, View};
 /// Receivers whose shells are summed up by one task.
 const RECEIVERS_PER_TASK: usize = 256;
 
-/// What is averaged: of every node its number of every quantity, 0 where it is missing, and then 1 for each that is not missing.
+/// What is averaged: of every node its number of every quantity, 0 where it is missing, and then 1 for each that is not missing;
+/// without these where none is.
 struct NodeNumbers {
     numbers: Vec<f64>,
     count: usize,
+    is_complete: bool,
 }
 
 /// What the shells of a receiver hold: nodes by distance, and at every distance the sum of every quantity, and then how many nodes
-/// have each.
+/// have each, where not all have.
 #[derive(Clone)]
 struct ShellSums {
     nodes: Vec<f64>,
     sums: Vec<f64>,
     /// Number of quantities.
     width: usize,
+    is_complete: bool,
 }
 
 /// The features that some statistics are, over all nodes of the graphs of `data`, distances measured by a lens.
@@ -110,7 +113,12 @@ impl NodeNumbers {
                 (_, Some(_)) => return Err(unfit(" of categories")),
             }
         }
-        Ok(NodeNumbers { numbers, count })
+        let is_complete =
+            numbers.chunks_exact(2 * count.max(1)).all(|own| own[count..].iter().all(|known| *known == 1.0));
+        if is_complete {
+            numbers = numbers.chunks_exact(2 * count.max(1)).flat_map(|own| own[..count].to_vec()).collect();
+        }
+        Ok(NodeNumbers { numbers, count, is_complete })
     }
 }
 
@@ -123,9 +131,11 @@ fn shell_sums(
     farthest: usize,
 ) -> Result<Vec<ShellSums>> {
     let nodes = data.nodes_of(graph);
-    let width = numbers.count;
-    let empty = ShellSums { nodes: vec![0.0; farthest + 1], sums: vec![0.0; (farthest + 1) * 2 * width], width };
-    let own = |node: usize| &numbers.numbers[node * 2 * width..][..2 * width];
+    let NodeNumbers { count: width, is_complete, .. } = *numbers;
+    let stride = if is_complete { width } else { 2 * width };
+    let sums = vec![0.0; (farthest + 1) * stride];
+    let empty = ShellSums { nodes: vec![0.0; farthest + 1], sums, width, is_complete };
+    let own = |node: usize| &numbers.numbers[node * stride..][..stride];
     if farthest == 0 {
         let itself = |node: usize| {
             let mut shells = empty.clone();
@@ -170,6 +180,9 @@ impl ShellSums {
 
     /// The sum of a quantity at a distance, and how many nodes have it.
     fn of(&self, distance: usize, place: usize) -> (f64, f64) {
+        if self.is_complete {
+            return (self.sums[distance * self.width + place], self.nodes[distance]);
+        }
         let first = distance * 2 * self.width + place;
         (self.sums[first], self.sums[first + self.width])
     }

@@ -36,7 +36,8 @@ const CHOSEN: [&str; 7] = ["pool", "normalise", "hop-cap", "curves", "describe",
 /// What was compared and what is best so far.
 pub(super) struct ComparedFits {
     pub best: CandidateFit,
-    /// What was compared, in the order in which it was tried, and the loss of items that were not fitted on.
+    /// What was compared, in the order in which it was tried, and the loss of items that were not fitted on; nothing where there is
+    /// no choice.
     pub tried: Vec<(String, f64)>,
 }
 
@@ -75,7 +76,10 @@ impl Spec {
             };
         let first = self.plain(train);
         let best = fit(&first, train, &SPREAD_POWERS, None, None)?.expect("what is requested has no limit");
-        let mut choice = ComparedFits { tried: vec![(words(&first), best.mean_left_out())], best };
+        // What takes time is found only where something may be compared.
+        let open = self.fit.choose || self.wants_second_level();
+        let tried = open.then(|| (words(&first), best.mean_left_out()));
+        let mut choice = ComparedFits { tried: tried.into_iter().collect(), best };
         if choice.best.dual && self.model.feature_pairs > 0 {
             return refuse_second("has more coefficients than items");
         }
@@ -301,7 +305,7 @@ fn is_clearly_better(best: &CandidateFit, found: &CandidateFit) -> bool {
 
 /// The same, judged by some items.
 fn is_better_for(best: &CandidateFit, found: &CandidateFit, judges: impl Fn(usize) -> bool) -> bool {
-    let losses = best.left_out.iter().zip(&found.left_out).enumerate().filter(|(item, _)| judges(*item));
+    let losses = best.left_out().iter().zip(found.left_out()).enumerate().filter(|(item, _)| judges(*item));
     let gains: Vec<f64> = losses.map(|(_, (before, after))| before - after).collect();
     let count = gains.len() as f64;
     let mean = gains.iter().sum::<f64>() / count;

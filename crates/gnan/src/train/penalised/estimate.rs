@@ -4,7 +4,7 @@
 //! [dual form](super::dual_estimate).
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::columns::Columns;
 use super::constraints::EffectRules;
@@ -14,7 +14,9 @@ use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::likelihood::{Design, Iteration, PenalisedEstimate, PenalisedProblem, bilinear_bytes, fit, left_out_losses};
+use crate::likelihood::{
+    Design, FitStart, Iteration, PenalisedEstimate, bilinear_bytes, fit, fit_from, left_out_losses,
+};
 use crate::model::{CurveTies, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
@@ -88,8 +90,8 @@ pub(super) struct CandidateFit {
     pub power: f64,
     /// The logarithm of the marginal likelihood.
     pub marginal: f64,
-    /// The loss of every item by a fit without it.
-    pub left_out: Vec<f64>,
+    /// The loss of every item by a fit without it, once it is known.
+    left_out: OnceLock<Vec<f64>>,
     /// Whether items were weighed in place of coefficients.
     pub dual: bool,
     pub converged: bool,
@@ -102,6 +104,7 @@ pub(super) type IterationMonitor<'a> = dyn FnMut(&Iteration) -> ControlFlow<()> 
 pub(super) struct PowerFit {
     pub found: Vec<PartEstimate>,
     pub marginal: f64,
+    /// Empty where they follow from the estimates and are found when they are needed.
     pub left_out: Vec<f64>,
     pub converged: bool,
 }
@@ -206,7 +209,10 @@ impl CandidateFit {
             let fitted = match (dual, &shared) {
                 (true, _) => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
                 (false, Some(shared)) => shared.fit_all(&design, &parts, *power, &mut watch),
-                (false, None) => fit_all(&design, &columns, &rules, &parts, *power, &start, &mut watch),
+                (false, None) => {
+                    let known = (&start[..], best.as_ref().map(|(_, best)| best));
+                    fit_all(&design, &columns, &rules, &parts, *power, known, &mut watch)
+                }
             };
             let Some(fitted) = fitted else { continue };
             // Another power needs about the same smoothness; what is nearly gone may come back.
@@ -241,7 +247,7 @@ impl CandidateFit {
             found,
             power,
             marginal,
-            left_out,
+            left_out: if left_out.is_empty() { OnceLock::new() } else { left_out.into() },
             dual,
             converged,
         }))
@@ -253,40 +259,63 @@ impl CandidateFit {
         strengths * self.found.len()
     }
 
-    /// The mean loss of items that were not fitted on, as far as is known.
+    /// The loss of every item by a fit without it.
+    pub(super) fn left_out(&self) -> &[f64] {
+        self.left_out.get_or_init(|| {
+            let parts = target_parts(&self.train, self.setup.resolved.outcome, &self.setup.resolved);
+            let (scaled, _) = scaled_design(&self.design, &self.columns, self.power);
+            let mut losses = vec![0.0; self.design.rows()];
+            for (part, found) in parts.iter().zip(&self.found) {
+                let Some(estimate) = &found.primal else { continue };
+                let own = left_out_losses(&part.problem(&scaled, &self.columns.blocks), estimate);
+                losses.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+            }
+            losses
+        })
+    }
+
+    /// The mean loss of items that were not fitted on.
     pub(super) fn mean_left_out(&self) -> f64 {
-        self.left_out.iter().sum::<f64>() / self.left_out.len().max(1) as f64
+        let losses = self.left_out();
+        losses.iter().sum::<f64>() / losses.len().max(1) as f64
     }
 }
 
-/// Fits the coefficients of every part.
+/// Fits the coefficients of every part, given strengths to start with and the best fit so far; `None` also where it is surely worse than
+/// that.
 fn fit_all(
     design: &Design,
     columns: &Columns,
     rules: &EffectRules,
     parts: &[TargetPart],
     power: f64,
-    start: &[Vec<Vec<f64>>],
+    (start, best): (&[Vec<Vec<f64>>], Option<&PowerFit>),
     monitor: &mut IterationMonitor<'_>,
 ) -> Option<PowerFit> {
     let (scaled, factors) = scaled_design(design, columns, power);
     let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
-    let mut losses = vec![0.0; design.rows()];
     for (place, part) in parts.iter().enumerate() {
-        let problem = PenalisedProblem {
-            design: &scaled,
-            blocks: &columns.blocks,
-            family: part.family,
-            targets: &part.targets,
-            weights: &part.weights,
-            offset: part.offset(),
+        let problem = part.problem(&scaled, &columns.blocks);
+        let lambdas = start.get(place).map(Vec::as_slice);
+        let estimate = match best {
+            None => fit(problem, lambdas, monitor)?,
+            Some(best) => {
+                // The same effects, in the units of these columns.
+                let PartEstimate { coefficients, factors: before, .. } = &best.found[place];
+                let ratio = |at: usize| before[at % before.len()] / factors[at % before.len()];
+                let known: Vec<f64> = coefficients.iter().enumerate().map(|(at, b)| b * ratio(at)).collect();
+                let alone = parts.len() == 1 && rules.is_empty();
+                let start = FitStart {
+                    lambdas: lambdas.unwrap_or_default(),
+                    coefficients: Some(&known),
+                    least_marginal: alone.then_some(best.marginal),
+                };
+                fit_from(problem, start, monitor)?
+            }
         };
-        let estimate = fit(problem, start.get(place).map(|start| &start[..]), monitor)?;
         let estimate = rules.kept(problem, estimate, |column| factors[column] * part.scale, monitor)?;
         all.marginal += estimate.marginal;
         all.converged &= estimate.converged;
-        let own = left_out_losses(&problem, &estimate);
-        losses.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
         all.found.push(PartEstimate {
             coefficients: estimate.coefficients.clone(),
             factors: factors.clone(),
@@ -297,7 +326,6 @@ fn fit_all(
             bilinear: None,
         });
     }
-    all.left_out = losses;
     Some(all)
 }
 

@@ -4,7 +4,7 @@ use super::super::resolve::ResolvedSpec;
 use super::super::weights::class_weights;
 use crate::dataset::{Dataset, Outcome, Target};
 use crate::files::Side;
-use crate::likelihood::{Family, Observed};
+use crate::likelihood::{Block, Design, Family, Observed, PenalisedProblem};
 use crate::spec::Spec;
 
 /// The targets of one or several outputs that are fitted together.
@@ -22,6 +22,18 @@ impl TargetPart {
     /// What outputs are estimated around.
     pub(super) fn offset(&self) -> f64 {
         if self.family.is_log() { self.shift } else { 0.0 }
+    }
+
+    /// What is to be estimated, given what items have of the coefficients and how these are penalised.
+    pub(super) fn problem<'a>(&'a self, design: &'a Design, blocks: &'a [Block]) -> PenalisedProblem<'a> {
+        PenalisedProblem {
+            design,
+            blocks,
+            family: self.family,
+            targets: &self.targets,
+            weights: &self.weights,
+            offset: self.offset(),
+        }
     }
 }
 
