@@ -219,7 +219,7 @@ fn the_gradient_is_zero_at_the_estimate() {
                 value(&moved)
             };
             let slope = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step);
-            assert!(slope.abs() < 1e-7, "{family:?} {place}: {slope} {:?}", found.lambdas);
+            assert!(slope.abs() < 1e-6, "{family:?} {place}: {slope}");
         }
         // One point of each curve is 1, in every output.
         for own in found.known.chunks_exact(PARAMETERS).zip(found.parameters.chunks_exact(PARAMETERS)) {
@@ -267,7 +267,7 @@ fn the_written_out_gradient_is_zero() {
             };
             let slope = gradient[place] - 0.25 * (at(1.0) - at(-1.0));
             let size: f64 = found.lambdas.iter().flatten().filter(|l| **l < 1e7).fold(1.0, |a, b| a.max(*b));
-            assert!(slope.abs() < 1e-8 * size, "{family:?} {place}: {slope} {:?}", found.lambdas);
+            assert!(slope.abs() < 1e-6 * size, "{family:?} {place}: {slope}");
         }
     }
 }
@@ -364,8 +364,7 @@ fn the_marginal_likelihood_does_not_depend_on_the_point_that_is_one() {
         for known in [[10, 16], [11, 17], [12, 18], [13, 17]] {
             let other = world.fit(BilinearStart { points: None, known: &known });
             assert!(known.iter().all(|point| other.known[*point]));
-            eprintln!("{family:?} {known:?} {} {} {} {}", other.marginal, first.marginal, other.iterations, first.iterations);
-            let most = if family.outputs() > 1 { 1.5 } else { 0.3 };
+            let most = if family.outputs() > 1 { 1.0 } else { 0.05 };
             assert!(
                 (other.marginal - first.marginal).abs() < most,
                 "{family:?} {known:?}: {} {}",

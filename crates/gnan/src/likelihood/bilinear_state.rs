@@ -16,10 +16,11 @@ const MOST_HALVINGS: usize = 20;
 /// Where smoothing parameters start.
 const FIRST_LAMBDA: f64 = 1.0;
 /// Most steps with fixed smoothing parameters at the end, the share of the likelihood below which a gain is none, and that below which it
-/// may be rounding.
+/// may be rounding; and how many such steps may gain no less than the one before.
 const MOST_SETTLING: usize = 60;
 const NO_GAIN: f64 = 1e-23;
 const ROUNDING: f64 = 1e-12;
+const MOST_ROUNDED: usize = 3;
 /// What is added to the diagonal, as a share of its mean.
 const RIDGE: f64 = 1e-9;
 /// The same as a share of the entry itself: a curve through which nothing goes is known by its penalty alone, which leaves lines free.
@@ -338,7 +339,7 @@ impl<'a> BilinearState<'a> {
 
     /// Newton steps with fixed smoothing parameters until the gradient is nothing but rounding.
     pub fn settle(&mut self) -> Option<()> {
-        let mut last = f64::INFINITY;
+        let (mut last, mut rounded) = (f64::INFINITY, 0);
         for _ in 0..MOST_SETTLING {
             let (gradient, by_column) = self.gradient();
             let information = self.information()?;
@@ -351,8 +352,9 @@ impl<'a> BilinearState<'a> {
             let gain: f64 = step.iter().zip(&gradient).map(|(step, slope)| step * slope).sum();
             let (before, _) = self.step(&step)?;
             let size = 1.0 + before.abs();
-            // Steps that gain no less than those before are made of rounding.
-            if gain < NO_GAIN * size || (gain < ROUNDING * size && gain >= last) {
+            // Steps that gain no less than those before, time and again, are made of rounding.
+            rounded += usize::from(gain < ROUNDING * size && gain >= last);
+            if gain < NO_GAIN * size || rounded > MOST_ROUNDED {
                 break;
             }
             last = gain;
