@@ -282,6 +282,21 @@ impl<'a> BilinearState<'a> {
         (gradient, form + sum * sum)
     }
 
+    /// The sum of the sizes of all terms of `b' S b`, which nearly cancel where a strength is large.
+    fn penalty_terms(&self) -> f64 {
+        let mut sum = 0.0;
+        for (block, lambdas) in self.problem.blocks.iter().zip(&self.lambdas) {
+            let penalty = block.matrix(lambdas);
+            for start in self.groups(block) {
+                let own = &self.parameters[start..start + block.size];
+                for (row, b) in penalty.chunks_exact(block.size).zip(own) {
+                    sum += row.iter().zip(own).map(|(entry, other)| (entry * b * other).abs()).sum::<f64>();
+                }
+            }
+        }
+        sum
+    }
+
     /// `b' S b`.
     pub fn penalty_form(&self) -> f64 {
         self.penalty_gradient(&self.parameters).1
@@ -323,12 +338,13 @@ impl<'a> BilinearState<'a> {
     /// A step, halved until the penalised likelihood does not fall; its values before and after.
     pub fn step(&mut self, step: &[f64]) -> Option<(f64, f64)> {
         let before = self.log_likelihood(&self.predicted) - 0.5 * self.penalty_gradient(&self.parameters).1;
+        let rounding = 1e-12 * before.abs() + 1e-15 * self.penalty_terms();
         let mut length = 1.0;
         for _ in 0..=MOST_HALVINGS {
             let moved: Vec<f64> = self.parameters.iter().zip(step).map(|(b, step)| b + length * step).collect();
             let predicted = self.predict(&moved);
             let after = self.log_likelihood(&predicted) - 0.5 * self.penalty_gradient(&moved).1;
-            if after.is_finite() && after >= before - 1e-12 * before.abs() {
+            if after.is_finite() && after >= before - rounding {
                 (self.parameters, self.predicted) = (moved, predicted);
                 return Some((before, after));
             }
