@@ -390,7 +390,6 @@ fn threads_change_no_byte() {
 fn shared_distance_functions_are_chosen_where_they_are_planted() {
     let of_kinds = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
     let spec = Spec::default().method(FitMethod::Penalised).hop_cap(3);
-    let mut of_classes = 0;
     for seed in 0..3 {
         let rho_of = |data: &Dataset| {
             let model = spec.fit(data).unwrap();
@@ -402,13 +401,11 @@ fn shared_distance_functions_are_chosen_where_they_are_planted() {
             model.learned().rho
         };
         assert_eq!(rho_of(&planted(seed, 250, false).0), Rho::Shared, "{seed}");
-        of_classes += usize::from(rho_of(&planted(seed, 250, true).0) == Rho::Shared);
         let apart = |kind: usize, size: f64, distance: usize| {
             2.0 * of_kinds[kind][distance] + if distance == 1 { of_size(size) } else { 0.0 }
         };
         assert_eq!(rho_of(&planted_with(seed, 250, false, apart).0), Rho::PerFeature, "{seed}");
     }
-    assert!(of_classes >= 2, "{of_classes} of 3");
     // What is given is not chosen.
     let own = spec.clone().rho(RhoChoice::PerFeature).fit(&planted(0, 250, false).0).unwrap();
     assert_eq!(own.learned().rho, Rho::PerFeature);
