@@ -5,6 +5,10 @@
 //! Descriptions of nodes are taken where it is higher by more than the number of strengths that they are fitted with, as
 //! [`selection`](super::selection) counts. The second level has very many of these; it is taken where it predicts items that it was
 //! not fitted on better, by approximate leave-one-out, by more than three standard errors of the difference.
+//!
+//! Last, one distance function for all features ("rho shared") is tried with all else that was chosen but the second level. It is
+//! taken where its marginal likelihood is higher than that of the best of everything before, a second level included, and it does not
+//! predict items that were not fitted on clearly worse. So nothing is tried on top of it, and nothing else depends on it.
 
 use std::sync::Arc;
 
@@ -16,7 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Kind, Task};
 use crate::model::FeatureSchema;
 use crate::remedy::Remedy;
-use crate::spec::{Aspect, CurveChoice, LEAST_SUPPORT, LevelChoice, NodeDescription, PoolChoice, Spec};
+use crate::spec::{Aspect, CurveChoice, LEAST_SUPPORT, LevelChoice, NodeDescription, PoolChoice, RhoChoice, Spec};
 use crate::statistics::Statistics;
 
 /// A second level must be better by so many standard errors.
@@ -31,7 +35,7 @@ const DUAL_CAP: usize = 4;
 /// Graphs that must have a value of a description for a level of its own; the next where these are too many.
 const SUPPORTS: [u64; 4] = [LEAST_SUPPORT, 20, 80, 320];
 /// The options that may be chosen.
-const CHOSEN: [&str; 7] = ["pool", "normalise", "hop-cap", "curves", "describe", "level", "feature-pairs"];
+const CHOSEN: [&str; 8] = ["rho", "pool", "normalise", "hop-cap", "curves", "describe", "level", "feature-pairs"];
 
 /// What was compared and what is best so far.
 pub(super) struct ComparedFits {
@@ -101,8 +105,29 @@ impl Spec {
         for list in self.description_alternatives(train) {
             self.try_descriptions(list, train, &mut choice, &mut fit)?;
         }
+        let CandidateFit { spec, train, power, .. } = &choice.best;
+        let first_level = (spec.clone(), train.clone(), *power);
         self.try_second_level(&mut choice, &mut fit)?;
+        self.try_shared(first_level, &mut choice, &mut fit)?;
         Ok(choice)
+    }
+
+    /// Fits one distance function for all features, with what else was chosen for the first level, where that is left open.
+    fn try_shared(
+        &self,
+        (spec, train, power): (Spec, Dataset, f64),
+        choice: &mut ComparedFits,
+        fit: &mut CandidateFitter<'_>,
+    ) -> Result<()> {
+        let left_open = self.model.rho.is_none() && self.distances.rho_group.is_empty() && !self.wants_second_level();
+        let spec = spec.rho(RhoChoice::Shared);
+        if !left_open || spec.check().is_err() || !spec.penalised_size(&train).fits {
+            return Ok(());
+        }
+        if let Some(found) = fit(&spec, &train, &[power], None, Some(MOST_TRIED))? {
+            choice.compare(found, is_likelier);
+        }
+        Ok(())
     }
 
     /// Fits descriptions of nodes on top of the best; where there are too many of them, only those that more graphs have.
