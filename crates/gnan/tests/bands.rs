@@ -418,6 +418,48 @@ fn check_predictions(model: &Model, data: &Dataset, covariance: &[Vec<f64>], cou
     }
 }
 
+/// Rings of five nodes, each of one of some kinds, or of none (an empty cell).
+fn rings(seed: u64, graphs: usize, kinds: &[&str], options: &DatasetOptions) -> Dataset {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Stream::named(seed, "rings of kinds", 0);
+    let (mut nodes, mut edges) = ("graph_id,node_id,kind\n".to_owned(), "graph_id,source,target\n".to_owned());
+    let mut table = "graph_id,y\n".to_owned();
+    for graph in 0..graphs {
+        for node in 0..5 {
+            nodes.push_str(&format!("g{graph},n{node},{}\n", kinds[random.below(kinds.len())]));
+            edges.push_str(&format!("g{graph},n{node},n{}\n", (node + 1) % 5));
+        }
+        table.push_str(&format!("g{graph},{}\n", random.normal()));
+    }
+    for (name, text) in [("nodes.csv", nodes), ("edges.csv", edges), ("graphs.csv", table)] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    Dataset::open_with(folder.path(), options).unwrap()
+}
+
+/// A value unseen in training has the average effect of its feature: bands of predictions know that, and are those of explanations.
+#[test]
+fn values_unseen_in_training_have_bands() {
+    let options = DatasetOptions { targets: vec!["y".to_owned()], ..DatasetOptions::default() };
+    let model = penalised().fit(&rings(1, 60, &["a", "b"], &options)).unwrap();
+    let data = rings(2, 12, &["a", "b", "c", ""], &model.data_options());
+    let (covariance, count) = covariance(&model);
+    let outputs = |model: &Model| {
+        let values = model.outputs_on(&data).unwrap().values;
+        values.iter().map(|y| f64::from(*y)).collect::<Vec<_>>()
+    };
+    let gradients = gradients(&model, count, outputs);
+    let predictions = model.predict(&data).unwrap().items;
+    let all: Vec<usize> = (0..data.len()).collect();
+    let explained = Explainer::new(&model, &data).unwrap().explain(&all).unwrap();
+    assert!(explained.iter().filter(|why| !why.unseen.is_empty()).count() > 6);
+    for ((gradient, prediction), why) in gradients.iter().zip(predictions).zip(explained) {
+        let (expected, sd) = (spread(&covariance, gradient), why.sds.unwrap().prediction[0]);
+        assert!(close(prediction.bands[0].sd, expected), "{}: {}, not {expected}", why.id, prediction.bands[0].sd);
+        assert!(close(sd, expected), "{}: {sd}, not {expected}", why.id);
+    }
+}
+
 /// Prediction intervals hold about 95 % of new targets.
 #[test]
 fn prediction_intervals_hold_new_targets() {

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use faer::Mat;
 use gnan::internals::likelihood::{
-    Block, Design, DualProblem, Family, Observed, Omission, PenalisedEstimate, PenalisedProblem, fit, fit_dual,
-    left_out_losses,
+    Block, Design, DualCovariance, DualProblem, DualRows, Family, Observed, Omission, PenalisedEstimate,
+    PenalisedProblem, fit, fit_dual, left_out_losses,
 };
 use gnan::internals::random::Stream;
 
@@ -572,5 +572,97 @@ fn the_dual_form_is_the_primal_form() {
             log + world.constants(found.variance) - 0.5 * form + 0.5 * log_penalty - 0.5 * inverse(&matrix).0;
         let near = 1e-4 * marginal.abs();
         assert!((found.marginal - marginal).abs() < near, "{family:?}: {} {marginal}", found.marginal);
+    }
+}
+
+/// The dual covariance is the inverse of `A' W A + I`, also where coefficients share latent numbers, as those of a shared curve do.
+#[test]
+fn dual_covariances_are_those_of_the_dense_inverse() {
+    for (seed, outputs) in [(31, 1), (32, 3)] {
+        let mut random = Stream::named(seed, "dual covariance", 0);
+        let (items, latents) = (12, 17);
+        let rows: Vec<f32> = (0..latents * items).map(|_| random.normal() as f32).collect();
+        let of_coefficients: Vec<u32> = (0..latents as u32).chain([3, 3, 5]).collect();
+        let loadings: Vec<f64> = of_coefficients.iter().map(|_| random.normal()).collect();
+        let mut second: Matrix = (0..outputs).map(|_| (0..items).map(|_| 0.1 + random.uniform()).collect()).collect();
+        let counts: Vec<f64> = (0..items).map(|item| 1.0 + (item % 3) as f64).collect();
+        if outputs > 1 {
+            for item in 0..items {
+                let total: f64 = second.iter().map(|own| own[item]).sum();
+                second.iter_mut().for_each(|own| own[item] *= counts[item] / total);
+            }
+        }
+        let at = |latent: usize, item: usize| f64::from(rows[latent * items + item]);
+        let order = latents * outputs;
+        let mut precision = vec![vec![0.0; order]; order];
+        for (i, row) in precision.iter_mut().enumerate() {
+            for (j, entry) in row.iter_mut().enumerate() {
+                let (c, d) = (i / latents, j / latents);
+                let weight = |item: usize| {
+                    let own = if c == d { second[c][item] } else { 0.0 };
+                    own - if outputs > 1 { second[c][item] * second[d][item] / counts[item] } else { 0.0 }
+                };
+                *entry = f64::from(u8::from(i == j))
+                    + (0..items).map(|item| at(i % latents, item) * weight(item) * at(j % latents, item)).sum::<f64>();
+            }
+        }
+        let dense = inverse(&precision).1;
+        let rows = DualRows {
+            latents: of_coefficients.as_slice().into(),
+            loadings: loadings.as_slice().into(),
+            rows: rows.as_slice().into(),
+            weights: second.iter().map(|own| own.iter().map(|weight| weight.sqrt()).collect()).collect(),
+        };
+        let found = DualCovariance::new(rows.clone()).unwrap();
+        assert_eq!(DualCovariance::with_roots(rows.clone(), &found.packed_roots()).as_ref(), Some(&found));
+        assert!(DualCovariance::with_roots(rows, &found.packed_roots()[1..]).is_none());
+        let count = of_coefficients.len();
+        let covariance = |(c, one): (usize, usize), (d, other): (usize, usize)| {
+            let place = |output: usize, own: usize| output * latents + of_coefficients[own] as usize;
+            loadings[one] * loadings[other] * dense[place(c, one)][place(d, other)]
+        };
+        let sums: Vec<Vec<(usize, f64)>> = vec![
+            vec![(0, 1.0)],
+            vec![(3, 0.5), (18, -2.0), (5, 1.0)],
+            (0..count).map(|at| (at, 0.3)).collect(),
+            vec![],
+        ];
+        let sums: Vec<&[(usize, f64)]> = sums.iter().map(Vec::as_slice).collect();
+        let expected = |(c, one): (usize, &[(usize, f64)]), (d, other): (usize, &[(usize, f64)])| -> f64 {
+            let terms =
+                one.iter().flat_map(|(i, a)| other.iter().map(move |(j, b)| a * b * covariance((c, *i), (d, *j))));
+            terms.sum()
+        };
+        for (sum, found) in sums.iter().zip(found.of_sums(&sums)) {
+            for (place, found) in found.into_iter().enumerate() {
+                let expected = expected((place / outputs, sum), (place % outputs, sum));
+                assert!((found - expected).abs() < 1e-9, "{outputs}: {found} {expected}");
+            }
+        }
+        let all = found.between(&sums);
+        let width = outputs * sums.len();
+        for (place, found) in all.iter().enumerate() {
+            let own = |place: usize| (place / sums.len(), sums[place % sums.len()]);
+            let expected = expected(own(place / width), own(place % width));
+            assert!((found - expected).abs() < 1e-9, "{outputs}: {found} {expected}");
+        }
+        // F = V X' W X = I - V P^-1: of latent numbers, whose prior is I.
+        for (latent, freedom) in found.freedoms().into_iter().enumerate() {
+            let left: f64 = (0..outputs).map(|c| dense[c * latents + latent][c * latents + latent]).sum();
+            assert!((freedom - (outputs as f64 - left)).abs() < 1e-9);
+        }
+        // A column whose latent number is its own: its part of `V X' W X` is `- V P^-1` off the diagonal.
+        let influence = found.influence_of(0);
+        for row in 1..count {
+            let expected: f64 = (0..outputs).map(|c| -covariance((c, row), (c, 0)) / loadings[0].powi(2)).sum();
+            assert!((influence[row] - expected).abs() < 1e-9, "{} {expected}", influence[row]);
+        }
+        // Five standard errors of variances and covariances of draws.
+        let draws: Vec<Vec<Vec<f64>>> = (0..4000).map(|_| found.draw(&mut || random.normal())).collect();
+        for (one, other) in [((0, 0), (0, 0)), ((0, 3), (outputs - 1, 4)), ((outputs - 1, 18), (0, 18))] {
+            let mean = draws.iter().map(|draw| draw[one.0][one.1] * draw[other.0][other.1]).sum::<f64>() / 4000.0;
+            let size = (covariance(one, one) * covariance(other, other)).sqrt();
+            assert!((mean - covariance(one, other)).abs() < 5.0 * size * (2.0f64 / 4000.0).sqrt(), "{one:?} {mean}");
+        }
     }
 }

@@ -328,7 +328,7 @@ fn words_are_fitted_in_the_dual_form() {
     let model = fit(1);
     assert_eq!(model.to_bytes().unwrap(), fit(3).to_bytes().unwrap());
     assert_eq!(model.spec().distances.hop_cap, Some(4));
-    assert!(model.record().summary.is_none());
+    assert!(model.has_prediction_bands() && model.record().summary.is_some());
     let accuracy = model.evaluate(&split.test).unwrap().get(Metric::Accuracy).unwrap();
     assert!(accuracy > 0.8, "{accuracy}");
     assert!(model.explain(&split.test, 0).unwrap().adds_up());

@@ -14,8 +14,6 @@ use crate::statistics::{FeatureLevels, LevelValues};
 pub(crate) struct EffectSums {
     sums: CoefficientSums,
     posterior: Arc<Posterior>,
-    /// What centring takes out, `[features][slots]`.
-    centre: Vec<Vec<CoefficientSum>>,
     /// The structure curve, by slot.
     structure: Vec<CoefficientSum>,
     /// The same with what belongs to `b0`.
@@ -29,19 +27,9 @@ impl EffectSums {
         let definition = canonical.definition();
         let sums = CoefficientSums::new(definition, canonical.axis());
         let slots = canonical.slots();
-        let centre = |k: usize| -> Vec<CoefficientSum> {
-            let shares = definition.learned.features[k].level_shares();
-            let at = |slot: usize| {
-                let levels = shares.iter().enumerate().filter(|(_, share)| **share != 0.0);
-                let terms =
-                    levels.flat_map(|(level, share)| scaled(sums.rho(canonical.curve_of(k, level), slot), *share));
-                merged(terms.collect())
-            };
-            (0..slots).map(at).collect()
-        };
-        let centre: Vec<Vec<CoefficientSum>> = (0..definition.learned.features.len()).map(centre).collect();
         let whole = |slot: usize| {
-            let centres = centre.iter().flat_map(|slots| slots[slot].iter().copied());
+            let features = 0..definition.learned.features.len();
+            let centres = features.flat_map(|k| sums.average(k, slot).iter().copied());
             merged(sums.rho(0, slot).iter().copied().chain(centres).collect())
         };
         let whole_structure: Vec<CoefficientSum> = (0..slots).map(whole).collect();
@@ -49,7 +37,7 @@ impl EffectSums {
         for lens in (0..canonical.axis().lenses()).filter(|lens| canonical.folds_structure(*lens)) {
             structure[canonical.axis().range(lens).start].clear();
         }
-        Some(EffectSums { sums, posterior, centre, structure, whole_structure })
+        Some(EffectSums { sums, posterior, structure, whole_structure })
     }
 
     /// The posterior of the coefficients.
@@ -74,7 +62,7 @@ impl EffectSums {
 
     /// What centring takes out of the effects of a feature in a slot.
     pub(crate) fn centre(&self, k: usize, slot: usize) -> &CoefficientSum {
-        &self.centre[k][slot]
+        self.sums.average(k, slot)
     }
 
     /// An effect before it is centred; `None`: the value is unseen in training.
@@ -101,7 +89,7 @@ impl EffectSums {
         slot: usize,
     ) -> CoefficientSum {
         let Some(raw) = self.raw(canonical, k, value, slot) else { return Vec::new() };
-        merged(raw.into_iter().chain(scaled(&self.centre[k][slot], -1.0)).collect())
+        merged(raw.into_iter().chain(scaled(self.centre(k, slot), -1.0)).collect())
     }
 
     /// The standard deviation of an effect, per shown output. Where only those of levels and knots, or of B-splines, are kept, that of

@@ -22,15 +22,16 @@ impl Model {
             for (own, _) in map.coefficients(0, lens, slot) {
                 effects[own].get_or_insert_with(|| sums.structure_sd(&canonical, slot));
             }
+            let mut groups: Vec<(Vec<usize>, &CoefficientSum)> = Vec::new();
             for (k, feature) in features.iter().enumerate() {
                 let rhos = (0..feature.value_count()).map(|value| canonical.curve_of(k, value));
                 let own = rhos.flat_map(|rho| map.coefficients(rho, lens, slot)).map(|(own, _)| own);
                 let new: BTreeSet<usize> = own.filter(|own| effects[*own].is_none()).collect();
-                let own: Vec<CoefficientSum> = new.iter().map(|own| vec![(*own, 1.0)]).collect();
-                let own: Vec<&CoefficientSum> = own.iter().collect();
-                let Some(found) = posterior.difference_sds(&own, sums.centre(k, slot)) else { return self };
-                new.into_iter().zip(found).for_each(|(own, sd)| effects[own] = Some(sd));
+                groups.push((new.into_iter().collect(), sums.centre(k, slot)));
             }
+            let Some(found) = posterior.difference_sds(&groups) else { return self };
+            let own = groups.iter().flat_map(|(own, _)| own);
+            own.zip(found).for_each(|(own, sd)| effects[*own] = Some(sd));
         }
         let shown = canonical.definition().shown_names().len();
         let effects: Vec<Vec<f64>> = effects.into_iter().map(|own| own.unwrap_or_else(|| vec![0.0; shown])).collect();

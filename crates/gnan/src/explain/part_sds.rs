@@ -74,10 +74,19 @@ impl GrowingSum {
         other.0.iter().for_each(|(coefficient, share)| *self.0.entry(*coefficient).or_default() += by * share);
     }
 
-    fn sd(&self, sums: &EffectSums) -> Vec<f64> {
-        let sum: CoefficientSum = self.0.iter().map(|(coefficient, share)| (*coefficient, *share)).collect();
-        sums.posterior().sd(&sum).unwrap_or_default()
+    fn sum(&self) -> CoefficientSum {
+        self.0.iter().map(|(coefficient, share)| (*coefficient, *share)).collect()
     }
+
+    fn sd(&self, sums: &EffectSums) -> Vec<f64> {
+        sums.posterior().sd(&self.sum()).unwrap_or_default()
+    }
+}
+
+/// The standard deviations of many sums, which are multiplied together where items were weighed.
+fn sds(of: &[GrowingSum], sums: &EffectSums) -> Vec<Vec<f64>> {
+    let of: Vec<CoefficientSum> = of.iter().map(GrowingSum::sum).collect();
+    sums.posterior().sds(&of.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap_or_default()
 }
 
 /// How much a source counts for a receiver in a slot.
@@ -170,14 +179,16 @@ impl Explainer<'_> {
         let mut found = PartSds { by_node, ..PartSds::default() };
         let mut prediction = GrowingSum::default();
         prediction.add(&vec![(0, 1.0)], 1.0);
-        for k in 0..features {
-            let mut whole = together(&mut (k * slots..(k + 1) * slots));
-            prediction.add_other(&whole, 1.0);
-            found.alone.by_feature.push(whole.sd(&sums));
+        let mut by_feature: Vec<GrowingSum> =
+            (0..features).map(|k| together(&mut (k * slots..(k + 1) * slots))).collect();
+        by_feature.iter().for_each(|whole| prediction.add_other(whole, 1.0));
+        found.alone.by_feature = sds(&by_feature, &sums);
+        for (k, whole) in by_feature.iter_mut().enumerate() {
             average.iter().for_each(|average| whole.add_other(&average[k], -1.0));
-            found.by_feature.push(whole.sd(&sums));
-            found.by_feature_and_distance.push((0..slots).map(|slot| cells[k * slots + slot].sd(&sums)).collect());
         }
+        found.by_feature = sds(&by_feature, &sums);
+        found.by_feature_and_distance =
+            sds(&cells, &sums).chunks_exact(slots.max(1)).map(<[Vec<f64>]>::to_vec).collect();
         let mut structure = GrowingSum::default();
         for (slot, weight) in shells.iter().enumerate() {
             structure.add(sums.structure(slot), *weight);

@@ -74,6 +74,8 @@ pub struct DualProblem<'a> {
 pub struct DualEstimate {
     /// The weight of every item, `[outputs][items]`.
     pub item_weights: Vec<Vec<f64>>,
+    /// The second derivative of every item, `[outputs][items]`; of classes, that of each alone.
+    pub second: Vec<Vec<f64>>,
     /// The prior variance of the coefficients of every group.
     pub strengths: Vec<f64>,
     /// The variance of a quantity around its output, or another dispersion of its family; 1 where there is none.
@@ -262,17 +264,22 @@ impl<'a> DualState<'a> {
         likelihood - 0.5 * form
     }
 
+    /// The second derivative of every item by every output, at least 0; of a softmax that of a class alone, from its probability.
+    fn second(&self) -> Vec<Vec<f64>> {
+        let items = 0..self.items();
+        if self.outputs == 1 {
+            return vec![self.derivatives().iter().map(|found| found.second[0].max(0.0)).collect()];
+        }
+        let own = |item: usize, c: usize| self.problem.weights[item] * probability(&self.predicted, item, c);
+        (0..self.outputs).map(|c| items.clone().map(|item| own(item, c).max(0.0)).collect()).collect()
+    }
+
     pub(super) fn curvature(&self) -> Option<DualCurvature> {
         let items = self.items();
-        let found = self.derivatives();
         let softmax = self.outputs > 1;
-        // Of a softmax the weights of a class alone are its probability.
-        let own_weight = |item: usize, c: usize| match softmax {
-            true => self.problem.weights[item] * probability(&self.predicted, item, c),
-            false => found[item].second[0],
-        };
+        let second = self.second();
         let one = |c: usize| {
-            let roots: Vec<f64> = (0..items).map(|item| own_weight(item, c).max(0.0).sqrt()).collect();
+            let roots: Vec<f64> = second[c].iter().map(|weight| weight.sqrt()).collect();
             let matrix = Mat::from_fn(items, items, |i, j| {
                 roots[i] * self.kernel[(i, j)] * roots[j] + f64::from(u8::from(i == j))
             });
@@ -525,8 +532,10 @@ impl<'a> DualState<'a> {
         let marginal = self.marginal(&curvature);
         let freedoms = self.freedoms(&curvature);
         let left_out = self.left_out(&curvature);
+        let second = self.second();
         marginal.is_finite().then_some(DualEstimate {
             left_out,
+            second,
             item_weights: self.item_weights,
             strengths: self.strengths,
             variance: self.variance,

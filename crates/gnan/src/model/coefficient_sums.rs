@@ -2,6 +2,8 @@
 
 use super::coefficients::{CoefficientMap, CoefficientSum};
 use super::definition::Definition;
+use super::parameters::FeatureLayout;
+use super::schema::FeatureSchema;
 use crate::lens::DistanceAxis;
 use crate::statistics::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, Statistics};
 
@@ -10,13 +12,17 @@ use crate::statistics::{BIAS_UNIT, FeatureLevels, LevelValues, Levels, Statistic
 pub struct CoefficientSums {
     /// `[curves][slots]`, the structure first, then every value of every feature: the rhos of a model in which each has its own.
     rho: Vec<Vec<CoefficientSum>>,
+    /// The average effect of every feature over its values in training, `[features][slots]`.
+    average: Vec<Vec<CoefficientSum>>,
 }
 
 impl CoefficientSums {
     /// The sums of a model of this definition in the slots of an axis, which may be more than training has seen.
     pub fn new(definition: &Definition, axis: &DistanceAxis) -> CoefficientSums {
         let (map, layout) = (CoefficientMap::new(definition), definition.layout());
-        let Some(basis) = &definition.learned.rho_spline else { return CoefficientSums { rho: Vec::new() } };
+        let Some(basis) = &definition.learned.rho_spline else {
+            return CoefficientSums { rho: Vec::new(), average: Vec::new() };
+        };
         let scale = definition.learned.rho_scale;
         let mut reach = vec![layout.rhos[0].reach];
         for (schema, place) in definition.learned.features.iter().zip(&layout.features) {
@@ -34,7 +40,26 @@ impl CoefficientSums {
             merged(sums.collect())
         };
         let rhos = (0..map.curves()).map(|rho| (0..axis.slots()).map(|slot| at(rho, slot)).collect());
-        CoefficientSums { rho: rhos.collect() }
+        let rho: Vec<Vec<CoefficientSum>> = rhos.collect();
+        let average = |(feature, place): (&FeatureSchema, &FeatureLayout)| -> Vec<CoefficientSum> {
+            let shares = feature.level_shares();
+            let at = |slot: usize| {
+                let levels = shares.iter().enumerate().filter(|(_, share)| **share != 0.0);
+                let terms = levels.flat_map(|(level, share)| {
+                    let own = rho[1 + place.first_value + level][slot].iter();
+                    own.map(move |(coefficient, part)| (*coefficient, part * share))
+                });
+                merged(terms.collect())
+            };
+            (0..axis.slots()).map(at).collect()
+        };
+        let average = definition.learned.features.iter().zip(&layout.features).map(average).collect();
+        CoefficientSums { rho, average }
+    }
+
+    /// The average effect of a feature over its values in training, in a slot: what a value unseen in training has.
+    pub fn average(&self, k: usize, slot: usize) -> &CoefficientSum {
+        &self.average[k][slot]
     }
 
     /// A curve in a slot.
@@ -42,15 +67,19 @@ impl CoefficientSums {
         &self.rho[rho][slot]
     }
 
-    /// The output of the item in a row of statistics in cells whose units have these rhos: see [`rhos_of_units`].
+    /// The output of the item in a row of statistics in cells whose units have these rhos: see [`rhos_of_units`]. A value unseen in
+    /// training has the average effect of its feature.
     pub fn output(&self, statistics: &Statistics, rhos: &[Option<usize>], row: usize) -> CoefficientSum {
         let (cells, weights) = statistics.rows.row(row);
         let mut sum = vec![(0, 1.0)];
         for (cell, weight) in cells.iter().zip(weights) {
             let (unit, slot) = (statistics.cells.units[*cell as usize], statistics.cells.slots[*cell as usize]);
-            let Some(rho) = rhos[unit as usize] else { continue };
-            let own = self.rho[rho][usize::from(slot)].iter();
-            sum.extend(own.map(|(coefficient, share)| (*coefficient, f64::from(*weight) * share)));
+            let own = match (rhos[unit as usize], statistics.levels.feature_of(unit)) {
+                (Some(rho), _) => &self.rho[rho][usize::from(slot)],
+                (None, Some(k)) => &self.average[k][usize::from(slot)],
+                (None, None) => continue,
+            };
+            sum.extend(own.iter().map(|(coefficient, share)| (*coefficient, f64::from(*weight) * share)));
         }
         merged(sum)
     }

@@ -36,7 +36,7 @@ pub use item_split::{ItemSplit, RememberedSplit};
 pub use novelty::Novelty;
 pub use parameters::Rho;
 pub(crate) use parameters::{FeatureLayout, Layout, Parameters, RhoScale, shell_factor};
-pub(crate) use posterior::{Covariance, MOST_KEPT, Posterior, PosteriorPart};
+pub(crate) use posterior::{Covariance, MOST_KEPT_BYTES, Posterior, PosteriorPart};
 pub(crate) use products::ProductMap;
 pub use record::{Ended, PairRank, Record, SelectionStep};
 pub(crate) use schema::output_count;

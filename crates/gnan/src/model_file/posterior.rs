@@ -1,10 +1,14 @@
 //! The posterior of a penalised fit in a model file: its tensors, and what they may not claim.
 //!
-//! | tensor (F64) | shape |
+//! | tensor (F64, but where another type is named) | shape |
 //! |---|---|
 //! | `posterior.means` | `[coefficients]`: what the average training item has of every coefficient |
 //! | `posterior.noise` | `[parts]`: the variance of a quantity around its output, 0 for classes |
 //! | `posterior.N.root` | the root of the covariance of part N, column after column from the diagonal down: of its coefficients, or of the values and points of distance functions that they are products of |
+//! | `posterior.N.latents`, `.loadings` | `[coefficients]` instead (the first U32), where items were weighed: the latent number that every coefficient is a multiple of, and by what |
+//! | `posterior.N.rows` | `[latent numbers, items]`, F32: what every item has of every latent number |
+//! | `posterior.N.weights` | `[outputs, items]`: the roots of the second derivatives of the items |
+//! | `posterior.N.roots` | `[roots, items (items + 1) / 2]`: of every output the inverse root of `I + W^1/2 K W^1/2`, column after column from the diagonal down; of classes also that of what couples them |
 //! | `posterior.N.effects` | `[coefficients, outputs]` instead: the standard deviations of its effects |
 //!
 //! A part is the outputs that were fitted together: all classes of a softmax, else a single output.
@@ -16,36 +20,57 @@ use safetensors::tensor::{Dtype, SafeTensors};
 use super::tensors::{Tensor, Tensors};
 use crate::dataset::Outcome;
 use crate::files::Kind;
+use crate::likelihood::{DualCovariance, DualRows};
 use crate::model::{
     CoefficientMap, Covariance, Definition, FeatureSchema, Model, Parameters, Posterior, PosteriorPart, Rho,
 };
 
 const MEANS: &str = "posterior.means";
 const NOISE: &str = "posterior.noise";
+const ROOT: &str = "root";
+const EFFECTS: &str = "effects";
+const LATENTS: &str = "latents";
+const LOADINGS: &str = "loadings";
+const ROWS: &str = "rows";
+const WEIGHTS: &str = "weights";
+const ROOTS: &str = "roots";
 /// Features times distances beyond which a file is not believed: penalised fits have at most some thousand coefficients.
 const MOST_CURVES: usize = 100_000_000;
+/// Tensors of a part whose items were weighed.
+const DUAL_TENSORS: usize = 5;
 
-fn root_name(part: usize) -> String {
-    format!("posterior.{part}.root")
-}
-
-fn effects_name(part: usize) -> String {
-    format!("posterior.{part}.effects")
+fn name_of(part: usize, what: &str) -> String {
+    format!("posterior.{part}.{what}")
 }
 
 /// Adds the tensors of a posterior.
 pub(super) fn add_posterior(tensors: &mut Tensors, posterior: &Posterior) {
-    let mut add = |name: String, shape: Vec<usize>, values: &[f64]| {
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        tensors.insert(name, Tensor { dtype: Dtype::F64, shape, bytes });
+    let mut insert = |name: String, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>| {
+        tensors.insert(name, Tensor { dtype, shape, bytes });
     };
-    add(MEANS.to_owned(), vec![posterior.count], &posterior.means);
+    let doubles = |values: &[f64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    insert(MEANS.to_owned(), Dtype::F64, vec![posterior.count], doubles(&posterior.means));
     let noise: Vec<f64> = posterior.parts.iter().map(|part| part.noise).collect();
-    add(NOISE.to_owned(), vec![noise.len()], &noise);
+    insert(NOISE.to_owned(), Dtype::F64, vec![noise.len()], doubles(&noise));
     for (place, part) in posterior.parts.iter().enumerate() {
+        let mut add = |what: &str, shape: Vec<usize>, values: &[f64]| {
+            insert(name_of(place, what), Dtype::F64, shape, doubles(values));
+        };
         match &part.covariance {
-            Covariance::Root(root) => add(root_name(place), vec![root.len()], root),
-            Covariance::Effects(effects) => add(effects_name(place), vec![posterior.count, part.outputs], effects),
+            Covariance::Root(root) => add(ROOT, vec![root.len()], root),
+            Covariance::Effects(effects) => add(EFFECTS, vec![posterior.count, part.outputs], effects),
+            Covariance::Dual(dual) => {
+                let DualRows { latents, loadings, rows, weights } = dual.rows();
+                let (items, packed) = (weights.first().map_or(0, Vec::len), dual.packed_roots());
+                let length = Covariance::root_length(items).max(1);
+                add(LOADINGS, vec![loadings.len()], loadings);
+                add(WEIGHTS, vec![weights.len(), items], &weights.concat());
+                add(ROOTS, vec![packed.len() / length, length], &packed);
+                let bytes = latents.iter().flat_map(|latent| latent.to_le_bytes()).collect();
+                insert(name_of(place, LATENTS), Dtype::U32, vec![latents.len()], bytes);
+                let bytes = rows.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+                insert(name_of(place, ROWS), Dtype::F32, vec![rows.len() / items.max(1), items], bytes);
+            }
         }
     }
 }
@@ -93,43 +118,86 @@ pub(super) fn read_posterior(
     if learned.rho != Rho::PerFeature && products.len() != outputs.len() {
         return Err("its posterior does not fit its distance functions".to_owned());
     }
+    let mut expected = 2 + outputs.len();
     let part = |(place, (outputs, noise)): (usize, (usize, f64))| -> Result<PosteriorPart, String> {
-        let (root, effects) = (root_name(place), effects_name(place));
+        let (root, effects, rows) = (name_of(place, ROOT), name_of(place, EFFECTS), name_of(place, ROWS));
         let products = products.next().map(Arc::new);
-        let covariance = match tensors.tensor(&root).is_ok() {
-            true => {
-                let own = products.as_ref().map_or(count, |products| products.parameters);
-                let order = own.checked_mul(outputs).filter(|order| order.checked_mul(order + 1).is_some());
-                let order = order.ok_or("its posterior has too many coefficients")?;
-                Covariance::Root(read(tensors, &root, &[Covariance::root_length(order)])?)
+        let covariance = if tensors.tensor(&root).is_ok() {
+            let own = products.as_ref().map_or(count, |products| products.parameters);
+            let order = own.checked_mul(outputs).filter(|order| order.checked_mul(order + 1).is_some());
+            let order = order.ok_or("its posterior has too many coefficients")?;
+            Covariance::Root(read(tensors, &root, &[Covariance::root_length(order)])?)
+        } else if tensors.tensor(&rows).is_ok() {
+            if products.is_some() {
+                return Err("its posterior does not fit its distance functions".to_owned());
             }
-            false => {
-                let effects = read(tensors, &effects, &[count, outputs])?;
-                if effects.iter().any(|sd| *sd < 0.0) {
-                    return Err("a standard deviation is below 0".to_owned());
-                }
-                Covariance::Effects(effects)
+            expected += DUAL_TENSORS - 1;
+            Covariance::Dual(Arc::new(read_dual(tensors, place, count, outputs)?))
+        } else {
+            let effects = read(tensors, &effects, &[count, outputs])?;
+            if effects.iter().any(|sd| *sd < 0.0) {
+                return Err("a standard deviation is below 0".to_owned());
             }
+            Covariance::Effects(effects)
         };
         Ok(PosteriorPart { outputs, covariance, products, noise })
     };
     let parts = outputs.into_iter().zip(noise.iter().copied()).enumerate().map(part);
     let parts = parts.collect::<Result<Vec<_>, String>>()?;
-    if found != parts.len() + 2 {
+    if found != expected {
         return Err("it has tensors of a posterior that do not belong in it".to_owned());
     }
     Ok(Some(Posterior { count, parts, means }))
 }
 
-fn read(tensors: &SafeTensors<'_>, name: &str, shape: &[usize]) -> Result<Arc<[f64]>, String> {
-    let tensor = tensors.tensor(name).map_err(|_| format!("tensor \"{name}\" is missing"))?;
-    if tensor.dtype() != Dtype::F64 || tensor.shape() != shape {
-        return Err(format!("tensor \"{name}\" is {:?} {:?}, not F64 {shape:?}", tensor.dtype(), tensor.shape()));
+/// The covariance of a part whose items were weighed.
+fn read_dual(tensors: &SafeTensors<'_>, part: usize, count: usize, outputs: usize) -> Result<DualCovariance, String> {
+    let rows_name = name_of(part, ROWS);
+    let shape = tensors.tensor(&rows_name).map(|tensor| tensor.shape().to_vec()).unwrap_or_default();
+    let [latents, items] = shape[..] else { return Err(format!("tensor \"{rows_name}\" has no rows and columns")) };
+    if items == 0 || latents > count {
+        return Err("its posterior has no items, or more latent numbers than coefficients".to_owned());
     }
-    let (chunks, _) = tensor.data().as_chunks::<8>();
-    let values: Arc<[f64]> = chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
-    if values.iter().any(|value| !value.is_finite()) {
+    let length =
+        items.checked_add(1).and_then(|next| items.checked_mul(next)).ok_or("its posterior has too many items")?;
+    let roots = read(tensors, &name_of(part, ROOTS), &[outputs + usize::from(outputs > 1), length / 2])?;
+    let weights = read(tensors, &name_of(part, WEIGHTS), &[outputs, items])?;
+    if weights.iter().any(|weight| *weight < 0.0) {
+        return Err("a root of a second derivative is below 0".to_owned());
+    }
+    let own = DualRows {
+        latents: read_as(tensors, &name_of(part, LATENTS), Dtype::U32, &[count], u32::from_le_bytes)?,
+        loadings: read(tensors, &name_of(part, LOADINGS), &[count])?,
+        rows: read_as(tensors, &rows_name, Dtype::F32, &shape, f32::from_le_bytes)?,
+        weights: weights.chunks_exact(items).map(<[f64]>::to_vec).collect(),
+    };
+    let found = DualCovariance::with_roots(own, &roots).ok_or("its posterior names latent numbers that it lacks")?;
+    match found.is_finite() {
+        true => Ok(found),
+        false => Err(format!("tensor \"{rows_name}\" holds a value that is not finite")),
+    }
+}
+
+fn read(tensors: &SafeTensors<'_>, name: &str, shape: &[usize]) -> Result<Arc<[f64]>, String> {
+    let values = read_as(tensors, name, Dtype::F64, shape, f64::from_le_bytes)?;
+    if values.iter().any(|value: &f64| !value.is_finite()) {
         return Err(format!("tensor \"{name}\" holds a value that is not finite"));
     }
     Ok(values)
+}
+
+/// The numbers of a tensor that must have this type and shape.
+fn read_as<T, const BYTES: usize>(
+    tensors: &SafeTensors<'_>,
+    name: &str,
+    dtype: Dtype,
+    shape: &[usize],
+    number: impl Fn([u8; BYTES]) -> T,
+) -> Result<Arc<[T]>, String> {
+    let tensor = tensors.tensor(name).map_err(|_| format!("tensor \"{name}\" is missing"))?;
+    if tensor.dtype() != dtype || tensor.shape() != shape {
+        return Err(format!("tensor \"{name}\" is {:?} {:?}, not {dtype:?} {shape:?}", tensor.dtype(), tensor.shape()));
+    }
+    let (chunks, _) = tensor.data().as_chunks::<BYTES>();
+    Ok(chunks.iter().map(|chunk| number(*chunk)).collect())
 }

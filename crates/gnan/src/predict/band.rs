@@ -93,11 +93,11 @@ fn bands(posterior: &Posterior, learned: &Learned, sum: &[(usize, f64)], outputs
                 let largest = others().map(|(_, y)| *y).fold(f64::NEG_INFINITY, f64::max);
                 let total: f64 = others().map(|(_, y)| (y - largest).exp()).sum();
                 let slope = |j: usize| if j == c { 1.0 } else { -(outputs[j] - largest).exp() / total };
-                let slopes: Vec<f64> = (0..outputs.len()).map(slope).collect();
-                let sd = posterior.mixed_sd(sum, &slopes).unwrap_or(0.0);
-                probability(outputs[c] - largest - total.ln(), sd)
+                (outputs[c] - largest - total.ln(), (0..outputs.len()).map(slope).collect::<Vec<f64>>())
             };
-            (0..outputs.len()).map(class).collect()
+            let (log_odds, slopes): (Vec<f64>, Vec<Vec<f64>>) = (0..outputs.len()).map(class).unzip();
+            let sds = posterior.mixed_sds(sum, &slopes).unwrap_or_default();
+            log_odds.into_iter().zip(sds).map(|(log_odds, sd)| probability(log_odds, sd)).collect()
         }
     }
 }

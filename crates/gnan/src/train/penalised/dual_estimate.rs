@@ -4,6 +4,8 @@
 //! Prior variances do not depend on how many items there are, and finding them takes hundreds of fits. So where items are many, every
 //! so many-th of them finds the prior variances, and all of them are then fitted once.
 
+use std::sync::Arc;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
@@ -12,8 +14,10 @@ use super::columns::Columns;
 use super::estimate::{IterationMonitor, PartEstimate, PowerFit, bring_to_one_spread};
 use super::targets::TargetPart;
 use crate::likelihood::{
-    Design, DualEstimate, DualProblem, Observed, dual_bytes, fit_dual, fit_dual_with, fit_shared_curve,
+    Design, DualCovariance, DualEstimate, DualProblem, DualRows, Observed, dual_bytes, fit_dual, fit_dual_with,
+    fit_shared_curve,
 };
+use crate::model::{Covariance, PosteriorPart};
 
 /// From so many coefficients on, all outputs counted, the dual form is taken where coefficients outnumber the items.
 const MANY_COEFFICIENTS: usize = 2000;
@@ -28,9 +32,9 @@ pub(super) fn is_dual(columns: usize, outputs: usize, items: usize) -> bool {
     columns > items && columns * outputs > MANY_COEFFICIENTS && cheap
 }
 
-/// The memory that the dual form takes, in bytes.
-pub(super) fn dual_memory(items: usize, outputs: usize) -> u64 {
-    dual_bytes(items, items.min(MOST_SEARCHED), outputs)
+/// The memory that the dual form takes, in bytes, with what every item has of every coefficient.
+pub(super) fn dual_memory(columns: usize, items: usize, outputs: usize) -> u64 {
+    dual_bytes(items, items.min(MOST_SEARCHED), outputs) + 4 * columns as u64 * items as u64
 }
 
 /// Operations that the dual form takes, about: several products of every output for a step, several steps for an update of the prior
@@ -38,6 +42,42 @@ pub(super) fn dual_memory(items: usize, outputs: usize) -> u64 {
 pub(super) fn dual_operations(items: usize, outputs: usize) -> f64 {
     let cube = |items: usize| outputs as f64 * (items as f64).powi(3);
     1000.0 * cube(items.min(MOST_SEARCHED)) + 40.0 * cube(items)
+}
+
+/// What the posterior of an estimate is made of.
+pub(super) struct DualPart {
+    /// The items that were fitted.
+    items: Vec<usize>,
+    /// The second derivative of each, `[outputs][items]`.
+    second: Vec<Vec<f64>>,
+    /// For every coefficient, on the scale of the fit, the latent number that it is a multiple of, and its standard deviation.
+    latents: Vec<u32>,
+    loadings: Vec<f64>,
+    /// Effective degrees of freedom, and the logarithm of the marginal likelihood.
+    pub freedom: f64,
+    pub marginal: f64,
+}
+
+impl DualPart {
+    /// The posterior of the coefficients, given what items have of them and the scale of targets; `None` where it is not finite.
+    pub(super) fn posterior(&self, design: &Design, scale: f64, noise: f64) -> Option<PosteriorPart> {
+        let latents = self.latents.iter().map(|latent| *latent as usize + 1).max().unwrap_or(0);
+        let mut rows = vec![0.0; latents * self.items.len()];
+        for (at, item) in self.items.iter().enumerate() {
+            for (column, value) in design.row(*item) {
+                rows[self.latents[column] as usize * self.items.len() + at] += (value * self.loadings[column]) as f32;
+            }
+        }
+        let roots = |second: &Vec<f64>| second.iter().map(|second| second.sqrt()).collect();
+        let covariance = DualCovariance::new(DualRows {
+            latents: self.latents.as_slice().into(),
+            loadings: self.loadings.iter().map(|loading| loading * scale).collect(),
+            rows: rows.into(),
+            weights: self.second.iter().map(roots).collect(),
+        })?;
+        let outputs = self.second.len();
+        Some(PosteriorPart { outputs, covariance: Covariance::Dual(Arc::new(covariance)), products: None, noise })
+    }
 }
 
 /// The prior of the effects.
@@ -78,6 +118,15 @@ pub(super) fn fit_all_dual(
         }
         let coefficients =
             estimate.item_weights.iter().flat_map(|own| weighing.coefficients(&items, own, &prior)).collect();
+        let (latents, loadings) = weighing.latents(&factors, &prior);
+        let dual = DualPart {
+            items: items.clone(),
+            second: estimate.second,
+            latents,
+            loadings,
+            freedom: estimate.freedoms.iter().sum(),
+            marginal: estimate.marginal,
+        };
         all.marginal += estimate.marginal;
         all.converged &= converged;
         items.iter().zip(&estimate.left_out).for_each(|(item, loss)| losses[*item] += loss);
@@ -89,6 +138,7 @@ pub(super) fn fit_all_dual(
             variance: estimate.variance,
             primal: None,
             bilinear: None,
+            dual: Some(dual),
         });
     }
     all.left_out = losses;
@@ -160,6 +210,35 @@ impl Weighing<'_> {
         }
         let known = KnownTargets::new(part, items);
         fit_dual_with(known.problem(part, &kernels), &strengths, prior.variance)
+    }
+
+    /// The latent number of every coefficient and what it is multiplied by, where columns are multiplied by factors: coefficients that
+    /// share a curve over distance are multiples of one number.
+    fn latents(&self, factors: &[f64], prior: &DualPrior) -> (Vec<u32>, Vec<f64>) {
+        let mut latents: Vec<Option<u32>> = vec![None; factors.len()];
+        let mut loadings = vec![0.0; factors.len()];
+        let mut count = 0;
+        let mut next = || {
+            count += 1;
+            Some(count - 1)
+        };
+        for (group, strength) in self.groups.iter().zip(&prior.strengths) {
+            for column in group {
+                (latents[*column], loadings[*column]) = (next(), factors[*column] * strength.sqrt());
+            }
+        }
+        if let Some(curve) = &prior.curve {
+            let shared = &self.groups[self.first_shared..];
+            for value in 0..shared[0].len() {
+                let latent = next();
+                for (group, r) in shared.iter().zip(curve) {
+                    (latents[group[value]], loadings[group[value]]) = (latent, factors[group[value]] * r);
+                }
+            }
+        }
+        // What is in no group is 0.
+        let latents = latents.into_iter().map(|latent| latent.or_else(&mut next).unwrap_or_default());
+        (latents.collect(), loadings)
     }
 
     /// The coefficients that the weights of some items make.

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::columns::Columns;
 use super::constraints::EffectRules;
-use super::dual_estimate::{dual_memory, fit_all_dual, is_dual};
+use super::dual_estimate::{DualPart, dual_memory, fit_all_dual, is_dual};
 use super::shared::{BilinearPart, SharedColumns};
 use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
@@ -52,6 +52,8 @@ pub(super) struct PartEstimate {
     pub primal: Option<PenalisedEstimate>,
     /// The estimate of the values and distance functions that they are products of.
     pub bilinear: Option<BilinearPart>,
+    /// What the posterior is made of, in the dual form.
+    pub dual: Option<DualPart>,
 }
 
 impl PartEstimate {
@@ -188,7 +190,7 @@ impl CandidateFit {
         }
         let memory = &train.run().memory;
         if dual {
-            memory.demand(dual_memory(train.len(), together), "the matrices of a penalised fit")?;
+            memory.demand(dual_memory(columns.count, train.len(), together), "the matrices of a penalised fit")?;
         } else if shared.is_some() {
             check_coefficients(count * together, &train)?;
             memory.demand(bilinear_bytes(count, together), "the matrix of a penalised fit")?;
@@ -324,6 +326,7 @@ fn fit_all(
             variance: estimate.variance,
             primal: Some(estimate),
             bilinear: None,
+            dual: None,
         });
     }
     Some(all)

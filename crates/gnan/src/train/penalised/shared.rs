@@ -156,6 +156,7 @@ impl SharedColumns {
                 variance: own.estimate.variance,
                 primal: None,
                 bilinear: Some(own),
+                dual: None,
             });
         }
         Some(all)
@@ -237,16 +238,16 @@ impl BilinearPart {
 }
 
 impl PartEstimate {
-    /// Effective degrees of freedom; `None` in the dual form.
+    /// Effective degrees of freedom.
     pub(super) fn freedom(&self) -> Option<f64> {
         let bilinear = self.bilinear.as_ref().map(|own| own.estimate.freedom);
-        bilinear.or(self.primal.as_ref().map(|own| own.freedom))
+        bilinear.or(self.primal.as_ref().map(|own| own.freedom)).or(self.dual.as_ref().map(|own| own.freedom))
     }
 
-    /// The logarithm of the marginal likelihood; `None` in the dual form.
+    /// The logarithm of the marginal likelihood.
     pub(super) fn marginal(&self) -> Option<f64> {
         let bilinear = self.bilinear.as_ref().map(|own| own.estimate.marginal);
-        bilinear.or(self.primal.as_ref().map(|own| own.marginal))
+        bilinear.or(self.primal.as_ref().map(|own| own.marginal)).or(self.dual.as_ref().map(|own| own.marginal))
     }
 }
 

@@ -75,7 +75,7 @@ impl Spec {
         let dual = !shared && is_dual(columns, outputs, train.len());
         let cells = cells_of_item.min(train.node_count()) as u64 * train.len() as u64;
         let matrices = match dual {
-            true => dual_memory(train.len(), outputs),
+            true => dual_memory(columns, train.len(), outputs),
             false if shared => bilinear_bytes(columns, outputs),
             false => Design::fit_bytes(columns, outputs),
         };

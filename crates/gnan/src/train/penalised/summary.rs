@@ -7,10 +7,11 @@ use rayon::prelude::*;
 
 use super::columns::Columns;
 use super::estimate::PartEstimate;
+use super::posterior::is_kept;
 use super::shared::SharedColumns;
 use crate::explain::{Canonical, EffectSums, scaled};
-use crate::likelihood::{Block, WaldTest, wald_test};
-use crate::model::{CoefficientSum, FitSummary, Model, TermSummary, merged, rhos_of_units};
+use crate::likelihood::{Block, PenalisedEstimate, WaldTest, wald_test};
+use crate::model::{CoefficientSum, Covariance, FitSummary, Model, TermSummary, merged, rhos_of_units};
 use crate::statistics::{BIAS_UNIT, Statistics};
 
 /// Items whose contributions are looked at, and numbers that they are written down in; of more, evenly spaced ones.
@@ -74,20 +75,26 @@ impl SummaryInput<'_> {
     pub(super) fn summary(&self) -> Option<FitSummary> {
         let canonical = self.model.canonical();
         let sums = EffectSums::new(&canonical)?;
+        // In the dual form terms are very many: where covariances are too large to be kept, their tests take longer than the fit.
+        if self.found.iter().any(|part| part.dual.is_some()) && !is_kept(sums.posterior()) {
+            return None;
+        }
         let at_most = MOST_ITEMS.min(MOST_NUMBERS / self.columns.count).max(1);
         let step = self.rows.len().div_ceil(at_most).max(1);
         let rows: Vec<usize> = self.rows.iter().copied().step_by(step).collect();
         let features = &self.model.learned().features;
         // `[parts][terms]`, then those of a term.
         let freedoms: Vec<Vec<f64>> =
-            self.found.iter().map(|part| self.freedoms(part, &canonical)).collect::<Option<_>>()?;
+            (0..self.found.len()).map(|part| self.freedoms(part, &canonical)).collect::<Option<_>>()?;
+        let coefficients = self.coefficients();
         let of_term = |term: usize| freedoms.iter().map(|terms| terms[term]).collect::<Vec<f64>>();
         let items = self.feature_items(&sums, &rows);
-        let term = |(k, items): (usize, TermItems)| self.term(&features[k].name, &of_term(k), &sums, &items);
+        let term =
+            |(k, items): (usize, TermItems)| self.term(&features[k].name, &of_term(k), &coefficients, &sums, &items);
         let mut terms: Vec<TermSummary> = items.into_par_iter().enumerate().map(term).collect();
         let structure = self.structure_items(&canonical, &sums, &rows);
-        terms.push(self.term("structure", &of_term(features.len()), &sums, &structure));
-        let (by_distance, by_distance_sd) = self.by_distance(&canonical, &sums, &rows);
+        terms.push(self.term("structure", &of_term(features.len()), &coefficients, &sums, &structure));
+        let (by_distance, by_distance_sd) = self.by_distance(&canonical, &coefficients, &sums, &rows);
         let noise_sd: Vec<f64> = sums.posterior().noise().filter(|noise| *noise > 0.0).map(f64::sqrt).collect();
         let summary = FitSummary {
             edf: self.found.iter().filter_map(PartEstimate::freedom).sum(),
@@ -186,13 +193,19 @@ impl SummaryInput<'_> {
         centre(last, &mut totals, &mut visit);
     }
 
-    fn term(&self, name: &str, freedoms: &[f64], sums: &EffectSums, items: &TermItems) -> TermSummary {
-        let coefficients = self.coefficients();
+    fn term(
+        &self,
+        name: &str,
+        freedoms: &[f64],
+        coefficients: &[Vec<f64>],
+        sums: &EffectSums,
+        items: &TermItems,
+    ) -> TermSummary {
         let value = |c: usize, sum: &CoefficientSum| sum.iter().map(|(at, share)| share * coefficients[c][*at]).sum();
         let shown: Vec<Vec<f64>> =
             (0..coefficients.len()).map(|c| items.sums.iter().map(|sum| value(c, sum)).collect()).collect();
-        let (mut importance, mut importance_sd) = (Vec::new(), Vec::new());
-        for (c, own) in shown.iter().enumerate() {
+        let (mut importance, mut gradients) = (Vec::new(), Vec::new());
+        for own in &shown {
             let mut gradient = vec![0.0; own.len()];
             let mut size = 0.0;
             for item in &items.items {
@@ -202,10 +215,12 @@ impl SummaryInput<'_> {
             }
             let count = items.items.len().max(1) as f64;
             gradient.iter_mut().for_each(|sum| *sum /= count);
-            let sd = sums.posterior().sd(&items.combined(&gradient));
             importance.push(size / count);
-            importance_sd.push(sd.map_or(0.0, |sd| sd[c]));
+            gradients.push(items.combined(&gradient));
         }
+        let gradients: Vec<&[(usize, f64)]> = gradients.iter().map(Vec::as_slice).collect();
+        let sds = sums.posterior().sds(&gradients).unwrap_or_default();
+        let importance_sd = (0..shown.len()).map(|c| sds.get(c).map_or(0.0, |sd| sd[c])).collect();
         let mut summary = TermSummary {
             name: name.to_owned(),
             edf: freedoms.iter().sum(),
@@ -239,23 +254,49 @@ impl SummaryInput<'_> {
     /// `share_v F[(k, v, l), structure (l)]` for every value and distance. They add up to those of the whole model.
     ///
     /// Where values share distance functions, a feature has those of its values, and the structure those of the bias.
-    fn freedoms(&self, part: &PartEstimate, canonical: &Canonical) -> Option<Vec<f64>> {
-        if let (Some(shared), Some(bilinear)) = (self.shared, &part.bilinear) {
+    fn freedoms(&self, part: usize, canonical: &Canonical) -> Option<Vec<f64>> {
+        let Columns { map, .. } = self.columns;
+        if let (Some(shared), Some(bilinear)) = (self.shared, &self.found[part].bilinear) {
             return Some(shared.freedoms(bilinear));
         }
-        let estimate = part.primal.as_ref()?;
-        let Columns { count, blocks, map, .. } = self.columns;
         let features = &self.model.learned().features;
         let mut freedoms = vec![0.0; features.len() + 1];
-        for (group, freedom) in map.groups.iter().zip(&estimate.freedoms) {
-            freedoms[group.feature.unwrap_or(features.len())] += freedom;
+        if let Some(estimate) = &self.found[part].primal {
+            for (group, freedom) in map.groups.iter().zip(&estimate.freedoms) {
+                freedoms[group.feature.unwrap_or(features.len())] += freedom;
+            }
+            let entry = self.primal_influence(&self.found[part], estimate);
+            return Some(self.with_centring(canonical, freedoms, entry));
         }
-        // F[., c] for every coefficient c of the structure, from the penalties of its curve.
+        let Covariance::Dual(dual) = &self.model.posterior()?.parts[part].covariance else { return None };
+        // A latent number counts for the term of its first coefficient; all of them belong to one.
+        let mut of_latents: Vec<f64> = dual.freedoms();
+        for group in &map.groups {
+            for coefficient in group.coefficients() {
+                let own = &mut of_latents[dual.rows().latents[coefficient] as usize];
+                freedoms[group.feature.unwrap_or(features.len())] += std::mem::take(own);
+            }
+        }
+        let structure = map.coefficients_of(None);
+        let columns: Vec<Vec<f64>> = structure.clone().into_par_iter().map(|at| dual.influence_of(at)).collect();
+        let entry = |row: usize, column: usize| {
+            column.checked_sub(structure.start).and_then(|at| columns.get(at)).map_or(0.0, |column| column[row])
+        };
+        Some(self.with_centring(canonical, freedoms, entry))
+    }
+
+    /// An entry of `F` in a column of the structure, all outputs together, from the penalties of its curve.
+    fn primal_influence<'a>(
+        &'a self,
+        part: &'a PartEstimate,
+        estimate: &'a PenalisedEstimate,
+    ) -> impl Fn(usize, usize) -> f64 + Sync + 'a {
+        let Columns { count, blocks, map, .. } = self.columns;
         let structure: Vec<(&Block, Vec<f64>)> = (map.groups.iter().zip(blocks).zip(&estimate.lambdas))
             .filter(|((group, _), _)| group.feature.is_none())
             .map(|((_, block), lambdas)| (block, block.matrix(lambdas)))
             .collect();
-        let entry = |row: usize, column: usize, output: usize| -> f64 {
+        let of_output = move |row: usize, column: usize, output: usize| -> f64 {
             let own = structure.iter().find(|(block, _)| (block.first..block.first + block.size).contains(&column));
             let Some((block, penalty)) = own else { return 0.0 };
             let shift = output * count;
@@ -270,6 +311,17 @@ impl SummaryInput<'_> {
                 .sum();
             -sum * part.factors[row] / part.factors[column]
         };
+        move |row, column| (0..part.outputs()).map(|output| of_output(row, column, output)).sum()
+    }
+
+    /// Moves from every feature to the structure what centring moves, given entries of `F` in the columns of the structure.
+    fn with_centring(
+        &self,
+        canonical: &Canonical,
+        mut freedoms: Vec<f64>,
+        entry: impl Fn(usize, usize) -> f64 + Sync,
+    ) -> Vec<f64> {
+        let (map, features) = (&self.columns.map, &self.model.learned().features);
         let axis = canonical.axis();
         let moved = |k: usize| -> f64 {
             // Several distances may share a coefficient.
@@ -282,8 +334,7 @@ impl SummaryInput<'_> {
                     let Some((column, _)) = at(0).first().copied() else { continue };
                     for (row, part) in at(canonical.rho_of(k, level)) {
                         if known.insert((level, row)) {
-                            let outputs = estimate.coefficients.len() / count;
-                            sum += share * part * (0..outputs).map(|output| entry(row, column, output)).sum::<f64>();
+                            sum += share * part * entry(row, column);
                         }
                     }
                 }
@@ -296,12 +347,17 @@ impl SummaryInput<'_> {
             freedoms[features.len()] += moved;
         }
         freedoms.iter_mut().for_each(|freedom| *freedom = freedom.max(0.0));
-        Some(freedoms)
+        freedoms
     }
 
     /// The mean size of what all features contribute from every distance, and its standard deviation.
-    fn by_distance(&self, canonical: &Canonical, sums: &EffectSums, rows: &[usize]) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-        let coefficients = self.coefficients();
+    fn by_distance(
+        &self,
+        canonical: &Canonical,
+        coefficients: &[Vec<f64>],
+        sums: &EffectSums,
+        rows: &[usize],
+    ) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let (slots, outputs, count) = (canonical.slots(), coefficients.len(), self.columns.count);
         let rhos = rhos_of_units(self.model.definition(), &self.statistics.levels);
         let mut sizes = vec![vec![0.0; outputs]; slots];
