@@ -20,6 +20,10 @@ const MOST_SOURCES: usize = 100_000;
 const MOST_NODES: usize = 300;
 const MOST_RECEIVERS: usize = 100;
 
+/// Most operations that the standard deviations of a prediction's parts may take: where items were weighed, every part takes a product
+/// by all pairs of items.
+const MOST_OPERATIONS: f64 = 2e9;
+
 /// Standard deviations of the parts of an explanation, for the outputs as they are shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PartSds {
@@ -99,7 +103,7 @@ struct PairWeight {
 
 impl Explainer<'_> {
     /// The standard deviations of the parts of an item, by a canonical form that has its distances; `None` where the model has no
-    /// covariances, for very many sources and for links.
+    /// covariances or they would take too long, for very many sources and for links.
     pub(super) fn part_sds(&self, item: u32, canonical: &Canonical) -> Result<Option<PartSds>> {
         let (sources, receivers) = self.counts(item);
         // Features of a node pair itself are not among those of its sources.
@@ -110,8 +114,12 @@ impl Explainer<'_> {
         {
             return Ok(None);
         }
-        let Some(sums) = EffectSums::new(canonical) else { return Ok(None) };
         let (slots, features) = (canonical.slots(), canonical.definition().learned.features.len());
+        let operations = self.model().posterior().map_or(0.0, |posterior| posterior.operations_of_items());
+        if operations * (features * (slots + 2)) as f64 > MOST_OPERATIONS {
+            return Ok(None);
+        }
+        let Some(sums) = EffectSums::new(canonical) else { return Ok(None) };
         let of_graph = self.data().task() == Task::Graph;
         let by_receiver = if of_graph && receivers <= MOST_RECEIVERS { receivers } else { 0 };
         let mut by_receiver = vec![GrowingSum::default(); by_receiver];

@@ -181,6 +181,12 @@ impl DualCovariance {
         self.roots.iter().flat_map(columns).collect()
     }
 
+    /// Operations that the spread of one sum takes, about: a product by every root, and of classes two more.
+    pub fn operations(&self) -> f64 {
+        let products = if self.roots.len() > 1 { 3 * self.own.weights.len() } else { 1 };
+        products as f64 * (self.own.items() as f64).powi(2)
+    }
+
     /// How many bytes it takes to keep.
     pub fn bytes(&self) -> usize {
         let numbers = self.own.loadings.len() + self.roots.len() * packed_length(self.own.items()).unwrap_or(0);

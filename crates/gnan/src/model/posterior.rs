@@ -293,6 +293,15 @@ impl Posterior {
         !self.parts.iter().any(|part| matches!(part.covariance, Covariance::Effects(_)))
     }
 
+    /// Operations that the items take for the spread of one sum of coefficients; 0 where these were not weighed.
+    pub fn operations_of_items(&self) -> f64 {
+        let of_part = |part: &PosteriorPart| match &part.covariance {
+            Covariance::Dual(dual) => dual.operations(),
+            Covariance::Root(_) | Covariance::Effects(_) => 0.0,
+        };
+        self.parts.iter().map(of_part).sum()
+    }
+
     /// The standard deviation of the effect that a coefficient is, per output as it is shown, where these are all that is kept.
     pub fn effect_sd(&self, coefficient: usize) -> Option<Vec<f64>> {
         let mut found = Vec::new();
