@@ -27,6 +27,9 @@ use crate::statistics::Statistics;
 const STANDARD_ERRORS: f64 = 3.0;
 /// Most coefficients of a candidate that is only tried.
 const MOST_TRIED: usize = 3500;
+/// Most parameters with which a shared distance function is tried: every step of such a fit takes new second derivatives, and with some
+/// hundreds of values it took most of the time of all that was compared, and was not taken.
+const MOST_SHARED_TRIED: usize = 200;
 /// Hop caps that are tried where nodes are predicted, and where graphs are; besides none.
 const NODE_CAPS: [usize; 3] = [0, 1, 2];
 const GRAPH_CAPS: [usize; 1] = [0];
@@ -124,7 +127,7 @@ impl Spec {
         if !left_open || spec.check().is_err() || !spec.penalised_size(&train).fits {
             return Ok(());
         }
-        if let Some(found) = fit(&spec, &train, &[power], None, Some(MOST_TRIED))? {
+        if let Some(found) = fit(&spec, &train, &[power], None, Some(MOST_SHARED_TRIED))? {
             choice.compare(found, is_likelier);
         }
         Ok(())
