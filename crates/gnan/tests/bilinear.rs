@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use gnan::internals::likelihood::{
-    BilinearEstimate, BilinearProblem, BilinearStart, Block, Design, Family, Observed, Product, fit_bilinear,
+    BilinearEstimate, BilinearProblem, Block, Design, Family, Observed, Product, fit_bilinear,
 };
 use gnan::internals::random::Stream;
 
@@ -91,7 +91,7 @@ impl World {
         World { rows, products, family, targets, weights, offset: if family == Family::Poisson { 0.2 } else { 0.0 } }
     }
 
-    fn fit(&self, start: BilinearStart<'_>) -> BilinearEstimate {
+    fn fit(&self, start: Option<&[f64]>) -> BilinearEstimate {
         let mut design = Design::new(1 + self.products.len());
         self.rows.iter().for_each(|row| design.push(row.iter().copied().enumerate()));
         let blocks = blocks();
@@ -205,7 +205,7 @@ fn families() -> [Family; 4] {
 fn the_gradient_is_zero_at_the_estimate() {
     for family in families() {
         let world = World::new(family, 300, 1);
-        let found = world.fit(BilinearStart::default());
+        let found = world.fit(None);
         assert!(found.converged, "{family:?}");
         let value = |parameters: &[f64]| {
             world.log_likelihood(parameters, found.variance) - 0.5 * penalty(parameters, &found.lambdas)
@@ -238,7 +238,7 @@ fn the_gradient_is_zero_at_the_estimate() {
 fn the_written_out_gradient_is_zero() {
     for family in families().into_iter().chain([Family::Multinomial(11)]) {
         let world = World::new(family, if family.outputs() > 3 { 1500 } else { 300 }, 1);
-        let found = world.fit(BilinearStart::default());
+        let found = world.fit(None);
         let mut gradient = vec![0.0; found.parameters.len()];
         for item in 0..world.rows.len() {
             let (y, f) = (world.targets[item].number(), world.outputs(&found.parameters, item));
@@ -266,7 +266,8 @@ fn the_written_out_gradient_is_zero() {
                 penalty(&moved, &found.lambdas)
             };
             let slope = gradient[place] - 0.25 * (at(1.0) - at(-1.0));
-            assert!(slope.abs() < 1e-8, "{family:?} {place}: {slope}");
+            let size: f64 = found.lambdas.iter().flatten().filter(|l| **l < 1e7).fold(1.0, |a, b| a.max(*b));
+            assert!(slope.abs() < 1e-6 * size, "{family:?} {place}: {slope}");
         }
     }
 }
@@ -275,9 +276,8 @@ fn the_written_out_gradient_is_zero() {
 fn the_marginal_likelihood_is_its_formula() {
     for family in families() {
         let world = World::new(family, 250, 2);
-        let found = world.fit(BilinearStart::default());
-        // Points that are 1 are among what is integrated over.
-        let free: Vec<usize> = (0..found.parameters.len()).collect();
+        let found = world.fit(None);
+        let free: Vec<usize> = (0..found.parameters.len()).filter(|place| !found.known[*place]).collect();
         // J' W J, item by item.
         let mut matrix = vec![vec![0.0; free.len()]; free.len()];
         let mut constants = 0.0;
@@ -325,9 +325,9 @@ fn the_marginal_likelihood_is_its_formula() {
         matrix.iter_mut().flatten().zip(whole.iter().flatten()).for_each(|(sum, own)| *sum += own);
         // log |S| block by block; every direction of each has a penalty.
         let (mut log_penalty, mut rank) = (0.0, 0);
-        for _ in 0..family.outputs() {
+        for own in found.known.chunks_exact(PARAMETERS) {
             for (block, places) in [1..2, 2..7, 7..10, 10..16, 16..19].into_iter().enumerate() {
-                let free: Vec<usize> = places.collect();
+                let free: Vec<usize> = places.filter(|place| !own[*place]).collect();
                 let strength = |other: usize, l: &f64| if other == block { *l } else { 0.0 };
                 let only: Vec<Vec<f64>> = (found.lambdas.iter().enumerate())
                     .map(|(other, own)| own.iter().map(|l| strength(other, l)).collect())
@@ -341,9 +341,7 @@ fn the_marginal_likelihood_is_its_formula() {
             - 0.5 * tied(&found.parameters)
             + 0.5 * log_penalty
             - 0.5 * log_determinant(matrix)
-            + 0.5 * (free.len() - rank) as f64 * (2.0 * std::f64::consts::PI).ln()
-            // Two curves of every output.
-            + family.outputs() as f64 * 2f64.ln();
+            + 0.5 * (free.len() - rank) as f64 * (2.0 * std::f64::consts::PI).ln();
         assert!(
             (found.marginal - expected).abs() < 1e-4 * (1.0 + expected.abs()),
             "{family:?}: {} {expected}",
@@ -352,114 +350,19 @@ fn the_marginal_likelihood_is_its_formula() {
     }
 }
 
-/// Which point is 1 changes neither the marginal likelihood nor what is predicted, but for where the penalties hold that point: a
-/// pull of `A - B`, the difference of what values and points pay, times the variance of the point, of which the marginal likelihood,
-/// being near its largest, has the square. Of several outputs, whose curves share their strengths, it has more.
-#[test]
-fn the_marginal_likelihood_does_not_depend_on_the_point_that_is_one() {
-    for family in families() {
-        let world = World::new(family, 300, 2);
-        let first = world.fit(BilinearStart::default());
-        for known in [[10, 16], [11, 17], [12, 18], [13, 17]] {
-            let other = world.fit(BilinearStart { points: None, known: &known });
-            assert!(known.iter().all(|point| other.known[*point]));
-            let most = if family.outputs() > 1 { 1.0 } else { 0.05 };
-            assert!(
-                (other.marginal - first.marginal).abs() < most,
-                "{family:?} {known:?}: {} {}",
-                other.marginal,
-                first.marginal
-            );
-        }
-    }
-}
-
-/// Two values that share three points, of normal targets: given the values, the model is linear in the intercept and the points, so
-/// that the integral over these is exact, and that over the values is a sum over a fine grid.
-#[test]
-fn the_marginal_likelihood_is_that_of_the_whole_integral() {
-    let mut random = Stream::named(3, "integral", 0);
-    let products: Vec<Product> = (1..3).flat_map(|value| (3..6).map(move |point| Product { value, point })).collect();
-    let (values, points) = ([1.2, -0.7], [1.0, 0.6, 0.3]);
-    let (mut design, mut rows, mut targets) = (Design::new(7), Vec::new(), Vec::new());
-    for _ in 0..80 {
-        let row: Vec<f64> = products.iter().map(|_| random.normal()).collect();
-        let terms = products.iter().zip(&row).map(|(p, x)| x * values[p.value - 1] * points[p.point - 3]);
-        targets.push(Observed::Exactly(0.4 + terms.sum::<f64>() + random.normal()));
-        design.push(std::iter::once(1.0).chain(row.iter().copied()).enumerate());
-        rows.push(row);
-    }
-    let problem = BilinearProblem {
-        design: &design,
-        products: &products,
-        parameters: 6,
-        curves: &[vec![3, 4, 5]],
-        ones: &[],
-        blocks: &[Block::ridge(1, 1, 2), Block::straight(3, 3, 3)],
-        family: Family::Gaussian,
-        targets: &targets,
-        weights: &[1.0; 80],
-        offset: 0.0,
-    };
-    let found = fit_bilinear(problem, BilinearStart::default(), &mut |_| ControlFlow::Continue(())).unwrap();
-    assert!(found.converged);
-    let tau = 2.0 * std::f64::consts::PI;
-    let [bend, size] = [found.lambdas[1][0], found.lambdas[1][1]];
-    let strength = found.lambdas[0][0];
-    let prior: Matrix = (0..3)
-        .map(|i| {
-            let d = [1.0, -2.0, 1.0];
-            (0..3).map(|j| bend * d[i] * d[j] + if i == j { size } else { 0.0 }).collect()
-        })
-        .collect();
-    let log_prior = 0.5 * log_determinant(prior.clone());
-    // log p(y, a): the intercept has no penalty, so that its integral is one over all numbers.
-    let at = |a: [f64; 2]| -> f64 {
-        let mut matrix = vec![vec![0.0; 4]; 4];
-        let (mut slope, mut square) = ([0.0; 4], 0.0);
-        for (row, target) in rows.iter().zip(&targets) {
-            let y = target.number();
-            let x: Vec<f64> = std::iter::once(1.0).chain((0..3).map(|l| a[0] * row[l] + a[1] * row[3 + l])).collect();
-            for i in 0..4 {
-                slope[i] += x[i] * y / found.variance;
-                (0..4).for_each(|j| matrix[i][j] += x[i] * x[j] / found.variance);
-            }
-            square += y * y / found.variance;
-        }
-        (0..9).for_each(|place| matrix[1 + place / 3][1 + place % 3] += prior[place / 3][place % 3]);
-        // |M + s s'| = |M| (1 + s' M^-1 s)
-        let mut with: Matrix = matrix.clone();
-        (0..16).for_each(|place| with[place / 4][place % 4] += slope[place / 4] * slope[place % 4]);
-        let log = log_determinant(matrix);
-        let explained = (log_determinant(with) - log).exp() - 1.0;
-        -0.5 * (square - explained) - 40.0 * (tau * found.variance).ln() + log_prior + 0.5 * tau.ln() - 0.5 * log
-            + strength.ln()
-            - tau.ln()
-            - 0.5 * strength * (a[0] * a[0] + a[1] * a[1])
-    };
-    let (cells, width) = (401, 6.0 / strength.sqrt());
-    let step = 2.0 * width / f64::from(cells - 1);
-    let place = |cell: i32| -width + step * f64::from(cell);
-    let all: Vec<f64> = (0..cells * cells).map(|cell| at([place(cell / cells), place(cell % cells)])).collect();
-    let most = all.iter().copied().fold(f64::MIN, f64::max);
-    let whole = most + all.iter().map(|value| (value - most).exp()).sum::<f64>().ln() + 2.0 * step.ln();
-    // What Laplace's approximation leaves out of so few effective degrees of freedom.
-    assert!((found.marginal - whole).abs() < 0.2, "{} {whole}", found.marginal);
-}
-
 #[test]
 fn several_starts_agree() {
     for family in families() {
         let world = World::new(family, 400, 3);
-        let found = world.fit(BilinearStart::default());
+        let found = world.fit(None);
         let flat = [1.0; 9];
         let falling: Vec<f64> = (0..6).chain(0..3).map(|l| 0.5f64.powi(l)).collect();
         let mut random = Stream::named(5, "starts", 0);
         let drawn: Vec<f64> = (0..9).map(|_| random.normal()).collect();
         for (name, start) in [("flat", &flat[..]), ("falling", &falling), ("random", &drawn)] {
-            let other = world.fit(BilinearStart { points: Some(start), known: &[] });
+            let other = world.fit(Some(start));
             assert!(
-                (other.marginal - found.marginal).abs() < 0.3,
+                (other.marginal - found.marginal).abs() < 0.2,
                 "{family:?} {name}: {} {}",
                 other.marginal,
                 found.marginal

@@ -530,3 +530,20 @@ fn families_that_do_not_fit_are_refused() {
     let error = Spec::default().family(FamilyChoice::Gamma).readout(true).fit(&halves).unwrap_err();
     assert!(error.to_string().contains("only such a fit has gamma quantities"), "{error}");
 }
+
+/// Who breaks off gets what there is: nothing more is compared, and nothing is taken that was hardly begun.
+#[test]
+fn what_is_broken_off_compares_no_more() {
+    let data = Dataset::open("solubility").unwrap();
+    for last in [1, 40] {
+        let mut reports = 0;
+        let mut monitor = |_: &gnan::train::EpochReport<'_>| {
+            reports += 1;
+            if reports >= last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let fitted = Spec::default().fit_watched(&data, None, &mut monitor).unwrap();
+        assert_eq!((reports, fitted.ended), (last, Ended::Interrupted), "{last}");
+        assert!(!fitted.tried.is_empty() && fitted.tried.iter().all(|(_, loss)| loss.is_finite()));
+        assert!(last > 1 || fitted.tried.len() == 1, "{:?}", fitted.tried);
+    }
+}

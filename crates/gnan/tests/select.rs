@@ -7,7 +7,7 @@ mod oracle;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case, random_graph, random_values};
 use gnan::files::{Column, Values};
 use gnan::internals::random::Stream;
-use gnan::spec::{CurveChoice, FitMethod, RhoChoice, Selection};
+use gnan::spec::{CurveChoice, FitMethod, Selection};
 use gnan::{Dataset, Metric, Model, Run, Spec};
 use oracle::{Case, Value};
 
@@ -153,41 +153,12 @@ fn the_marginal_likelihood_leaves_the_features_that_count() {
     assert!(left_of_chance <= 8, "{left_of_chance} of 44");
 }
 
-/// The same where features share a distance function.
-#[test]
-fn features_that_share_a_distance_function_are_selected() {
-    let mut left_of_chance = 0;
-    for seed in 0..4 {
-        let data = village(seed);
-        let model = by_likelihood().rho(RhoChoice::Shared).fit(&data).expect("a model");
-        let names: Vec<&str> =
-            model.definition().learned.features.iter().map(|feature| feature.name.as_str()).collect();
-        let counts = ["number2", "number5", "category1"];
-        assert!(counts.iter().all(|name| names.contains(name)), "{seed}: {names:?}");
-        left_of_chance += names.len() - counts.len();
-        assert_eq!(names.len() + model.record().removed.len(), 14, "{seed}");
-        let kept: Vec<bool> = data.features().iter().map(|feature| names.contains(&feature.name.as_str())).collect();
-        let fewer = data.with_features(&kept);
-        assert_eq!(model.outputs_on(&fewer).expect("outputs").values, model.outputs_on(&data).expect("outputs").values);
-        assert!(model.explain(&fewer, 0).expect("an explanation").adds_up());
-        // What is left is a model like any other.
-        let plain = Spec { model: Default::default(), ..by_likelihood() }.rho(RhoChoice::Shared);
-        let plain = plain.method(FitMethod::Penalised).fit(&fewer).expect("a model");
-        let outputs = |model: &Model| model.outputs_on(&fewer).expect("outputs").values;
-        let furthest = outputs(&plain).iter().zip(outputs(&model)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(furthest < 0.2, "{seed}: {furthest}");
-    }
-    assert!(left_of_chance <= 8, "{left_of_chance} of 44");
-}
-
 #[test]
 fn a_target_of_chance_leaves_next_to_nothing() {
     let data = village_with(1, 0.0);
-    for spec in [by_likelihood(), by_likelihood().rho(RhoChoice::Shared)] {
-        let model = spec.fit(&data).expect("a model");
-        assert!(model.definition().learned.features.len() <= 3);
-        assert!(model.explain(&data, 0).expect("an explanation").adds_up());
-    }
+    let model = by_likelihood().fit(&data).expect("a model");
+    assert!(model.definition().learned.features.len() <= 3);
+    assert!(model.explain(&data, 0).expect("an explanation").adds_up());
 }
 
 #[test]

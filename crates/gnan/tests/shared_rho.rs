@@ -31,11 +31,6 @@ fn of_size(size: f64) -> f64 {
 
 /// Random trees whose targets are sums over receivers and distances of `rho(l)` times the mean over the shell of planted effects.
 fn planted(seed: u64, graphs: usize, classes: bool) -> (Dataset, f64) {
-    planted_with(seed, graphs, classes, |kind, size, distance| RHO[distance] * (KINDS[kind] + of_size(size)))
-}
-
-/// The same with other effects of a kind and a size at a distance.
-fn planted_with(seed: u64, graphs: usize, classes: bool, effect: impl Fn(usize, f64, usize) -> f64) -> (Dataset, f64) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Stream::named(seed, "shared rho", 0);
     let (mut nodes, mut edges) = ("graph_id,node_id,kind,size\n".to_owned(), "graph_id,source,target\n".to_owned());
@@ -48,7 +43,7 @@ fn planted_with(seed: u64, graphs: usize, classes: bool, effect: impl Fn(usize, 
         let mut own = Vec::new();
         for node in 0..count {
             let (kind, size) = (random.below(3), random.uniform());
-            own.push((kind, size));
+            own.push(KINDS[kind] + of_size(size));
             mean += KINDS[kind];
             all += 1.0;
             nodes.push_str(&format!("g{graph},n{node},{},{size}\n", ["a", "b", "c"][kind]));
@@ -63,13 +58,11 @@ fn planted_with(seed: u64, graphs: usize, classes: bool, effect: impl Fn(usize, 
         }
         let mut y = 0.0;
         for receiver in 0..count {
-            for distance in 0..RHO.len() {
-                let shell: Vec<f64> = (0..count)
-                    .filter(|node| dist[*node][receiver] == distance)
-                    .map(|node| effect(own[node].0, own[node].1, distance))
-                    .collect();
+            for (distance, rho) in RHO.iter().enumerate() {
+                let shell: Vec<f64> =
+                    (0..count).filter(|node| dist[*node][receiver] == distance).map(|node| own[node]).collect();
                 if !shell.is_empty() {
-                    y += shell.iter().sum::<f64>() / shell.len() as f64;
+                    y += rho * shell.iter().sum::<f64>() / shell.len() as f64;
                 }
             }
         }
@@ -383,41 +376,6 @@ fn threads_change_no_byte() {
     };
     let first = bytes(1);
     assert!(first == bytes(2) && first == bytes(5));
-}
-
-/// Training items choose one distance function for all where that is the truth, and leave it where every kind has its own.
-#[test]
-fn shared_distance_functions_are_chosen_where_they_are_planted() {
-    let of_kinds = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
-    let spec = Spec::default().method(FitMethod::Penalised).hop_cap(3);
-    for seed in 0..3 {
-        let rho_of = |data: &Dataset| {
-            let model = spec.fit(data).unwrap();
-            assert!(
-                model.record().tried.iter().any(|(name, _)| name.contains("rho shared")),
-                "{:?}",
-                model.record().tried
-            );
-            model.learned().rho
-        };
-        assert_eq!(rho_of(&planted(seed, 250, false).0), Rho::Shared, "{seed}");
-        let apart = |kind: usize, size: f64, distance: usize| {
-            2.0 * of_kinds[kind][distance] + if distance == 1 { of_size(size) } else { 0.0 }
-        };
-        assert_eq!(rho_of(&planted_with(seed, 250, false, apart).0), Rho::PerFeature, "{seed}");
-    }
-    // What is given is not chosen.
-    let own = spec.clone().rho(RhoChoice::PerFeature).fit(&planted(0, 250, false).0).unwrap();
-    assert_eq!(own.learned().rho, Rho::PerFeature);
-    assert!(own.record().tried.iter().all(|(name, _)| !name.contains("shared")));
-}
-
-#[test]
-fn a_feature_twice_in_a_group_is_refused() {
-    let mut spec = Spec::default().method(FitMethod::Penalised);
-    spec.distances.rho_group = vec!["a=kind,kind".parse().unwrap()];
-    let error = spec.check().unwrap_err().to_string();
-    assert!(error.contains("\"kind\" twice"), "{error}");
 }
 
 /// One distance function for all is what a fit takes that is not told how, where features are to share it.

@@ -15,8 +15,6 @@
 
 mod bilinear;
 mod bilinear_start;
-mod bilinear_state;
-mod bilinear_strengths;
 mod chi_squared;
 mod constrained;
 mod design;
@@ -36,7 +34,7 @@ mod special_functions;
 mod vector;
 mod wald;
 
-pub use bilinear::{BilinearEstimate, BilinearProblem, BilinearStart, Product, bilinear_bytes, fit_bilinear};
+pub use bilinear::{BilinearEstimate, BilinearProblem, Product, bilinear_bytes, fit_bilinear};
 pub use chi_squared::chi_squared_tail;
 pub use constrained::fit_within;
 pub use design::Design;

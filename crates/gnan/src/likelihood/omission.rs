@@ -9,18 +9,12 @@
 //!
 //! Coefficients that are left out one set after the other extend one Cholesky factor of `V_bb`.
 
-use super::bilinear::BilinearEstimate;
-use super::matrix::InverseRoot;
 use super::newton::PenalisedEstimate;
 use super::penalty::Block;
 
 /// Coefficients of an estimate that are left out, set after set.
 pub struct Omission<'a> {
-    /// Output after output, with the root of their posterior covariance.
-    coefficients: &'a [f64],
-    root: &'a InverseRoot,
-    /// The strengths of the penalties of every block.
-    lambdas: &'a [Vec<f64>],
+    estimate: &'a PenalisedEstimate,
     blocks: &'a [Block],
     /// Coefficients of an output.
     columns: usize,
@@ -46,19 +40,12 @@ pub struct NextOmission {
 impl<'a> Omission<'a> {
     /// Nothing left out yet of an estimate with these blocks and so many coefficients of an output.
     pub fn new(estimate: &'a PenalisedEstimate, blocks: &'a [Block], columns: usize) -> Omission<'a> {
-        let PenalisedEstimate { coefficients, root, lambdas, .. } = estimate;
-        Omission { coefficients, root, lambdas, blocks, columns, rows: OmittedRows::default() }
-    }
-
-    /// The same of an estimate of products: blocks of values may be left out.
-    pub fn of_products(estimate: &'a BilinearEstimate, blocks: &'a [Block], parameters: usize) -> Omission<'a> {
-        let BilinearEstimate { parameters: coefficients, root, lambdas, .. } = estimate;
-        Omission { coefficients, root, lambdas, blocks, columns: parameters, rows: OmittedRows::default() }
+        Omission { estimate, blocks, columns, rows: OmittedRows::default() }
     }
 
     /// Some blocks, by their places, as what may be left out next.
     pub fn next(&self, places: impl IntoIterator<Item = usize>) -> NextOmission {
-        let Omission { coefficients, root, lambdas, .. } = *self;
+        let PenalisedEstimate { coefficients, root, lambdas, .. } = self.estimate;
         let outputs = coefficients.len() / self.columns;
         let mut next = NextOmission { loss: 0.0, rows: OmittedRows::default() };
         for place in places {

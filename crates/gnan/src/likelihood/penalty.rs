@@ -203,6 +203,30 @@ impl Block {
         }
     }
 
+    /// The same as [`spectrum`](Self::spectrum), where every direction that has a penalty counts, however weak it is beside others.
+    pub fn whole_spectrum(&self, lambdas: &[f64]) -> (Vec<f64>, f64, usize) {
+        let sum =
+            |at: usize| lambdas.iter().zip(&self.spectra).map(|(lambda, values)| lambda * values[at]).sum::<f64>();
+        let sums: Vec<(usize, f64)> = (0..self.size).map(|at| (at, sum(at))).filter(|(_, sum)| *sum > 0.0).collect();
+        let trace = |values: &Vec<f64>| sums.iter().map(|(at, sum)| values[*at] / sum).sum();
+        (self.spectra.iter().map(trace).collect(), sums.iter().map(|(_, sum)| sum.ln()).sum(), sums.len())
+    }
+
+    /// The same of a block whose second and last penalty is a ridge, where one coefficient, counted within the block, is known.
+    pub fn spectrum_without(&self, lambdas: &[f64], known: usize) -> (Vec<f64>, f64, usize) {
+        let size = self.size;
+        if size == 1 {
+            return (vec![0.0; lambdas.len()], 0.0, 0);
+        }
+        let free = (0..size * size).filter(|at| at / size != known && at % size != known);
+        let matrix: Vec<f64> = free.map(|at| self.penalties[0][at]).collect();
+        let own = eigenvalues(&matrix, size - 1);
+        let sums: Vec<f64> = own.iter().map(|value| lambdas[0] * value + lambdas[1]).collect();
+        let traces =
+            vec![own.iter().zip(&sums).map(|(own, sum)| own / sum).sum(), sums.iter().map(|sum| 1.0 / sum).sum()];
+        (traces, sums.iter().map(|sum| sum.ln()).sum(), size - 1)
+    }
+
     /// The same block, sharing the strengths of its penalties with those of the same number.
     pub fn tied(self, tie: usize) -> Block {
         Block { tie: Some(tie), ..self }

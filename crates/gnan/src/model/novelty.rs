@@ -47,13 +47,15 @@ impl Novelty {
                 if lens == 0 && axis.lenses() == 1 { String::new() } else { format!("{}: ", axis.lens_name(lens)) };
             let longest_seen = finite.iter().rposition(|count| *count > 0.0).unwrap_or(0);
             let penalised = definition.spec.is_penalised();
-            if *longest > longest_seen && definition.learned.lenses[lens].bins.is_none() {
+            // Nothing counts beyond a hop cap, whether training had it or not.
+            let farthest = definition.reach().to.map_or(*longest, |to| to.min(*longest));
+            if farthest > longest_seen && definition.learned.lenses[lens].bins.is_none() {
                 let beyond = match penalised {
                     true => format!("effects beyond are those at distance {longest_seen}"),
                     false => "rho is extrapolated".to_owned(),
                 };
                 self.sentences.push(format!(
-                    "{by}distances up to {longest}; the longest in training was {longest_seen}: {beyond}"
+                    "{by}distances up to {farthest}; the longest in training was {longest_seen}: {beyond}"
                 ));
             }
             if *has_unreachable && *unreachable == 0.0 && definition.reach().unreachable {

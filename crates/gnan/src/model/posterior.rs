@@ -84,7 +84,7 @@ impl OutputSpread {
             OutputSpread::Covariance(covariance, outputs) => {
                 let rows = covariance.chunks_exact(*outputs).zip(shares);
                 let row = |row: &[f64]| row.iter().zip(shares).map(|(entry, share)| entry * share).sum::<f64>();
-                rows.map(|(own, share)| share * row(own)).sum::<f64>().max(0.0).sqrt()
+                root_of(rows.map(|(own, share)| share * row(own)).sum())
             }
         }
     }
@@ -94,7 +94,7 @@ impl OutputSpread {
         match self {
             OutputSpread::Products(products) => products.iter().map(|product| length(product)).collect(),
             OutputSpread::Covariance(covariance, outputs) => {
-                (0..*outputs).map(|c| covariance[c * outputs + c].max(0.0).sqrt()).collect()
+                (0..*outputs).map(|c| root_of(covariance[c * outputs + c])).collect()
             }
         }
     }
@@ -115,6 +115,11 @@ impl OutputSpread {
             }
         }
     }
+}
+
+/// The root of a variance, which rounding may have made less than 0; that of one that is no number is none either.
+fn root_of(variance: f64) -> f64 {
+    if variance < 0.0 { 0.0 } else { variance.sqrt() }
 }
 
 /// Takes the mean over several outputs out of what each has.

@@ -237,8 +237,7 @@ options! {
 
     /// What the model looks like.
     Model model ModelSpec {
-        /// Distance functions (rho): one for all features, or one each; in a penalised fit shared: one for all features,
-        /// per-feature: one for every value, and without it what training items choose; it has no auto
+        /// Distance functions (rho): one for all features, or one each
         "rho" rho: Option<RhoChoice> = None, Form::One, "shared|per-feature|auto",
             usual format!("one each for graphs and from {WELL_LABELLED} labelled nodes; shared for links, samples of shells, \
                 very large graphs and else") => tried;

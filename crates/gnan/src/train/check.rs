@@ -42,18 +42,6 @@ impl Spec {
                 Remedy::LeaveOut(&["rho"]),
             );
         }
-        for group in &self.distances.rho_group {
-            let repeated = group.features.iter().enumerate().find(|(at, name)| group.features[..*at].contains(name));
-            if let Some((_, name)) = repeated {
-                return refuse(
-                    format!(
-                        "the group \"{}\" of features that share a distance function has \"{name}\" twice",
-                        group.name
-                    ),
-                    "name every feature once",
-                );
-            }
-        }
         Lens::check(&self.lenses())?;
         self.check_hop_caps()?;
         self.check_penalised()?;
@@ -78,6 +66,7 @@ impl Spec {
         let shared = self.penalised_rho() != Rho::PerFeature;
         let absent = [
             ("rho", model.rho == Some(RhoChoice::Auto), "a choice between shared and own distance functions"),
+            ("select", shared && model.select.is_some(), "a selection of features that share distance functions"),
             (
                 "level",
                 shared && self.fit.level == LevelChoice::Two,

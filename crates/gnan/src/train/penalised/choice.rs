@@ -5,10 +5,6 @@
 //! Descriptions of nodes are taken where it is higher by more than the number of strengths that they are fitted with, as
 //! [`selection`](super::selection) counts. The second level has very many of these; it is taken where it predicts items that it was
 //! not fitted on better, by approximate leave-one-out, by more than three standard errors of the difference.
-//!
-//! Last, one distance function for all features ("rho shared") is tried with all else that was chosen but the second level. It is
-//! taken where its marginal likelihood is higher than that of the best of everything before, a second level included, and it does not
-//! predict items that were not fitted on clearly worse. So nothing is tried on top of it, and nothing else depends on it.
 
 use std::sync::Arc;
 
@@ -20,16 +16,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Kind, Task};
 use crate::model::FeatureSchema;
 use crate::remedy::Remedy;
-use crate::spec::{Aspect, CurveChoice, LEAST_SUPPORT, LevelChoice, NodeDescription, PoolChoice, RhoChoice, Spec};
+use crate::spec::{Aspect, CurveChoice, LEAST_SUPPORT, LevelChoice, NodeDescription, PoolChoice, Spec};
 use crate::statistics::Statistics;
 
 /// A second level must be better by so many standard errors.
 const STANDARD_ERRORS: f64 = 3.0;
 /// Most coefficients of a candidate that is only tried.
 const MOST_TRIED: usize = 3500;
-/// Most parameters with which a shared distance function is tried: every step of such a fit takes new second derivatives, and with some
-/// hundreds of values it took most of the time of all that was compared, and was not taken.
-const MOST_SHARED_TRIED: usize = 200;
 /// Hop caps that are tried where nodes are predicted, and where graphs are; besides none.
 const NODE_CAPS: [usize; 3] = [0, 1, 2];
 const GRAPH_CAPS: [usize; 1] = [0];
@@ -38,7 +31,7 @@ const DUAL_CAP: usize = 4;
 /// Graphs that must have a value of a description for a level of its own; the next where these are too many.
 const SUPPORTS: [u64; 4] = [LEAST_SUPPORT, 20, 80, 320];
 /// The options that may be chosen.
-const CHOSEN: [&str; 8] = ["rho", "pool", "normalise", "hop-cap", "curves", "describe", "level", "feature-pairs"];
+const CHOSEN: [&str; 7] = ["pool", "normalise", "hop-cap", "curves", "describe", "level", "feature-pairs"];
 
 /// What was compared and what is best so far.
 pub(super) struct ComparedFits {
@@ -62,6 +55,10 @@ impl Spec {
         let mut known: Option<Arc<Statistics>> = None;
         let mut fit =
             |spec: &Spec, train: &Dataset, powers: &[f64], like: Option<&CandidateFit>, most: Option<usize>| {
+                // What there is when training is broken off is kept.
+                if interrupted && known.is_some() {
+                    return Ok(None);
+                }
                 let name = words(spec);
                 let mut watch = |iteration: &crate::likelihood::Iteration| {
                     let flow = monitor(&name, iteration);
@@ -76,6 +73,9 @@ impl Spec {
                     Err(error) if most.is_some() && is_no_answer(&error) => None,
                     fitted => fitted?,
                 };
+                if interrupted && known.is_some() {
+                    return Ok(None);
+                }
                 if let Some(fitted) = &fitted {
                     known = Some(Arc::clone(&fitted.setup.statistics));
                 }
@@ -108,29 +108,8 @@ impl Spec {
         for list in self.description_alternatives(train) {
             self.try_descriptions(list, train, &mut choice, &mut fit)?;
         }
-        let CandidateFit { spec, train, power, .. } = &choice.best;
-        let first_level = (spec.clone(), train.clone(), *power);
         self.try_second_level(&mut choice, &mut fit)?;
-        self.try_shared(first_level, &mut choice, &mut fit)?;
         Ok(choice)
-    }
-
-    /// Fits one distance function for all features, with what else was chosen for the first level, where that is left open.
-    fn try_shared(
-        &self,
-        (spec, train, power): (Spec, Dataset, f64),
-        choice: &mut ComparedFits,
-        fit: &mut CandidateFitter<'_>,
-    ) -> Result<()> {
-        let left_open = self.model.rho.is_none() && self.distances.rho_group.is_empty() && !self.wants_second_level();
-        let spec = spec.rho(RhoChoice::Shared);
-        if !left_open || spec.check().is_err() || !spec.penalised_size(&train).fits {
-            return Ok(());
-        }
-        if let Some(found) = fit(&spec, &train, &[power], None, Some(MOST_SHARED_TRIED))? {
-            choice.compare(found, is_likelier);
-        }
-        Ok(())
     }
 
     /// Fits descriptions of nodes on top of the best; where there are too many of them, only those that more graphs have.

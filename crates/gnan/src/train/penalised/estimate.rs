@@ -3,6 +3,7 @@
 //! Coefficients are estimated themselves, with a penalty for every curve and table; where they outnumber the items by far, in the
 //! [dual form](super::dual_estimate).
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
@@ -199,15 +200,18 @@ impl CandidateFit {
             memory.demand(Design::fit_bytes(columns.count, together), "the matrix of a penalised fit")?;
         }
         let design = columns.design(&setup.definition, &statistics, &rows);
-        let mut interrupted = false;
+        let interrupted = Cell::new(false);
         let mut watch = |iteration: &Iteration| {
             let flow = monitor(iteration);
-            interrupted |= flow.is_break();
+            interrupted.set(interrupted.get() || flow.is_break());
             flow
         };
         let mut best: Option<(f64, PowerFit)> = None;
         let mut start = start.to_vec();
         for power in powers {
+            if interrupted.get() && best.is_some() {
+                break;
+            }
             let fitted = match (dual, &shared) {
                 (true, _) => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
                 (false, Some(shared)) => shared.fit_all(&design, &parts, *power, &mut watch),
@@ -225,7 +229,7 @@ impl CandidateFit {
             let is_better = |best: &PowerFit| match dual {
                 // Of few items the marginal likelihood is not certain enough.
                 true => loss(&fitted) < loss(best),
-                false => fitted.marginal > best.marginal,
+                false => (fitted.converged || !best.converged) && fitted.marginal > best.marginal,
             };
             if best.as_ref().is_none_or(|(_, best)| is_better(best)) {
                 best = Some((*power, fitted));

@@ -5,8 +5,7 @@
 //! every second strength is fitted to chance where there is no effect. So a feature is removed without which the marginal likelihood
 //! is lower by less than the number of strengths that it was fitted with, as Akaike's criterion counts them. The features are looked
 //! at in the order of what they add, each without those that were removed before it, so that of two that stand for one another one
-//! stays; then the others are fitted again, starting with the smoothness that they had, until none is left that can be removed. Where
-//! features share distance functions, it is the values of a feature that are taken away.
+//! stays; then the others are fitted again, starting with the smoothness that they had, until none is left that can be removed.
 
 use rayon::prelude::*;
 
@@ -71,25 +70,15 @@ impl CandidateFit {
     fn features_of_use(&self) -> Vec<bool> {
         let features = self.train.features();
         let count = self.design.columns();
-        let mut omissions: Vec<Omission<'_>> = match &self.shared {
-            Some(shared) => self.found.iter().filter_map(|part| shared.omission(part)).collect(),
-            None => {
-                let estimates = self.found.iter().filter_map(|part| part.primal.as_ref());
-                estimates.map(|estimate| Omission::new(estimate, &self.columns.blocks, count)).collect()
-            }
-        };
-        let blocks = |k: usize| -> Vec<usize> {
+        let estimates = || self.found.iter().filter_map(|part| part.primal.as_ref());
+        let mut omissions: Vec<Omission<'_>> =
+            estimates().map(|estimate| Omission::new(estimate, &self.columns.blocks, count)).collect();
+        let blocks = |k: usize| {
             let groups = self.columns.map.groups.iter().enumerate();
-            match &self.shared {
-                Some(shared) => shared.blocks_of(k),
-                None => groups.filter(|(_, group)| group.feature == Some(k)).map(|(place, _)| place).collect(),
-            }
+            groups.filter(move |(_, group)| group.feature == Some(k)).map(|(place, _)| place)
         };
         let chance = |k: usize| {
-            let strengths = match &self.shared {
-                Some(shared) => shared.penalties(&blocks(k)),
-                None => blocks(k).into_iter().map(|place| self.columns.blocks[place].penalties()).sum(),
-            };
+            let strengths: usize = blocks(k).map(|place| self.columns.blocks[place].penalties()).sum();
             GAIN_OF_STRENGTH * (strengths * omissions.len()) as f64
         };
         let chances: Vec<f64> = (0..features.len()).map(chance).collect();

@@ -8,9 +8,7 @@ use super::columns::{Columns, strengths_of};
 use super::estimate::{IterationMonitor, PartEstimate, PowerFit, bring_to_one_spread};
 use super::targets::TargetPart;
 use crate::dataset::Outcome;
-use crate::likelihood::{
-    BilinearEstimate, BilinearProblem, BilinearStart, Block, Design, Omission, Product, fit_bilinear,
-};
+use crate::likelihood::{BilinearEstimate, BilinearProblem, Block, Design, Product, fit_bilinear};
 use crate::model::{Covariance, Definition, Parameters, PosteriorPart, ProductMap, Rho};
 use crate::shape::Bank;
 use crate::train::setup::Setup;
@@ -143,7 +141,7 @@ impl SharedColumns {
                 weights: &part.weights,
                 offset: part.offset(),
             };
-            let estimate = fit_bilinear(problem, BilinearStart::default(), monitor)?;
+            let estimate = fit_bilinear(problem, None, monitor)?;
             all.marginal += estimate.marginal;
             all.converged &= estimate.converged;
             all.left_out.iter_mut().zip(&estimate.left_out).for_each(|(sum, own)| *sum += own);
@@ -183,23 +181,6 @@ impl SharedColumns {
     /// Number of strengths of the penalties, those that blocks share once.
     pub(super) fn strengths(&self) -> usize {
         strengths_of(&self.blocks)
-    }
-
-    /// The penalties of the values of a feature, by their places.
-    pub(super) fn blocks_of(&self, feature: usize) -> Vec<usize> {
-        let places = self.owners.iter().enumerate().filter(|(_, owner)| **owner == BlockOwner::Feature(feature));
-        places.map(|(place, _)| place).collect()
-    }
-
-    /// What a part loses without the values of some features.
-    pub(super) fn omission<'a>(&'a self, part: &'a PartEstimate) -> Option<Omission<'a>> {
-        let own = part.bilinear.as_ref()?;
-        Some(Omission::of_products(&own.estimate, &self.blocks, self.map.count))
-    }
-
-    /// Number of penalties of some blocks.
-    pub(super) fn penalties(&self, places: &[usize]) -> usize {
-        places.iter().map(|place| self.blocks[*place].penalties()).sum()
     }
 
     /// Effective degrees of freedom of every feature, and last of the structure.
