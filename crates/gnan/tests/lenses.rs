@@ -284,4 +284,10 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     refused(quick().own_only(vec!["height".to_owned()]), &directed, "no feature \"height\"");
     refused(quick().neighbours_only(vec!["age".to_owned()]).hop_cap(0), &directed, "leave no distance");
     refused(quick().rho_group(vec![group("a", &["age"]), group("b", &["age"])]), &directed, "in 2 groups");
+    refused(
+        quick().rho_group(vec![group("a", &["age"]), group("a", &["debt"])]),
+        &directed,
+        "two groups are named \"a\"",
+    );
+    refused(quick().rho_group(vec![group("a", &["age", "debt", "age"])]), &directed, "in the group \"a\" twice");
 }

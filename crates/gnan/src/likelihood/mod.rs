@@ -14,7 +14,6 @@
 //! coefficients mean.
 
 mod bilinear;
-mod bilinear_start;
 mod chi_squared;
 mod constrained;
 mod design;

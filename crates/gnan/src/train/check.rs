@@ -364,6 +364,18 @@ impl Spec {
             );
         }
         let groups = &self.distances.rho_group;
+        for (place, group) in groups.iter().enumerate() {
+            if groups[..place].iter().any(|other| other.name == group.name) {
+                return refuse(format!("two groups are named \"{}\"", group.name), "give each group a name of its own");
+            }
+            let mut members = group.features.iter().enumerate();
+            if let Some((_, twice)) = members.find(|(at, member)| group.features[..*at].contains(member)) {
+                return refuse(
+                    format!("the feature \"{twice}\" is in the group \"{}\" twice", group.name),
+                    "name every feature of a group once",
+                );
+            }
+        }
         let grouped = groups.iter().flat_map(|group| &group.features).map(String::as_str);
         for name in self.distances.ruled_features().chain(grouped) {
             if !data.features().iter().any(|feature| feature.name == name) {

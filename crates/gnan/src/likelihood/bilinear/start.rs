@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use faer::{Mat, Side};
 
-use super::bilinear::BilinearProblem;
-use super::design::Design;
-use super::family::Derivatives;
+use super::super::design::Design;
+use super::super::family::Derivatives;
+use super::BilinearProblem;
 
 /// Steps of conjugate gradients.
 const STEPS: usize = 8;
