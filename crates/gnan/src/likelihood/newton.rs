@@ -24,9 +24,14 @@ const STILL: [f64; 2] = [1e-6, 1e-3];
 const SETTLED: f64 = 0.05;
 const NO_SLOPE: f64 = 1e-3;
 const NO_RISE: f64 = 5e-3;
-/// `X' W X` is kept while the weights of items change by no more than this share of their sum, a common factor aside; and the share that
-/// is rounding. Steps along a curvature that is nearly right lead to the same optimum, and the last estimate has its own.
+/// `X' W X` is kept while the weights of items change by no more than this share of their sum, a common factor aside: steps along a
+/// curvature that is nearly right lead to the same optimum, and the last estimate has its own. While an update of the smoothing
+/// parameters raises the logarithm of the marginal likelihood by more than `FAR_RISE`, where they end; where they have settled; and the
+/// share that is rounding.
+const KEPT_FAR: f64 = 0.1;
+const FAR_RISE: f64 = 0.1;
 const KEPT_WHILE: f64 = 0.01;
+const KEPT_SETTLED: f64 = 1e-3;
 const ROUNDING: f64 = 1e-13;
 /// A fit is given up whose marginal likelihood is less than needed by more than this many times what an update raised it by, and this.
 const ABOVE_RISE: f64 = 20.0;
@@ -101,8 +106,13 @@ pub struct FitStart<'a> {
     pub lambdas: &'a [Vec<f64>],
     /// The coefficients; 0 where they are not known.
     pub coefficients: Option<&'a [f64]>,
+    /// The dispersion of the family.
+    pub variance: Option<f64>,
     /// The fit is given up where the logarithm of its marginal likelihood will clearly be less than this.
     pub least_marginal: Option<f64>,
+    /// It ends where an update of the smoothing parameters raises the logarithm of the marginal likelihood by less than this, before
+    /// anything has settled: to compare it with others.
+    pub enough_rise: Option<f64>,
 }
 
 /// Finds the coefficients and smoothing parameters of a problem, starting with the smoothing parameters that are known of the first
@@ -126,9 +136,10 @@ pub fn fit_from(
         state.coefficients.copy_from_slice(known);
         state.predicted = state.predict(known);
     }
+    state.variance = start.variance.unwrap_or(state.variance);
     let mut converged = false;
     let mut iterations = 0;
-    let mut change_allowed = KEPT_WHILE;
+    let mut change_allowed = KEPT_FAR;
     while iterations < MOST_ITERATIONS && !converged {
         iterations += 1;
         let current = state.information_within(change_allowed)?;
@@ -145,10 +156,19 @@ pub fn fit_from(
         let settled = still && (change.largest < SETTLED || change.rise < NO_RISE);
         // What has settled by second derivatives of before must settle by its own.
         converged = settled && current;
-        change_allowed = if settled { ROUNDING } else { KEPT_WHILE };
+        change_allowed = match change.rise {
+            _ if settled => KEPT_SETTLED,
+            rise if rise > FAR_RISE => KEPT_FAR,
+            _ => KEPT_WHILE,
+        };
         let report = Iteration { number: iterations, most: MOST_ITERATIONS, value: after };
         if monitor(&report).is_break() {
             break;
+        }
+        let near = (after - before).abs() < CLEARLY;
+        if !converged && near && start.enough_rise.is_some_and(|enough| change.rise < enough) {
+            let factor = state.factored()?;
+            return Some(state.estimate(&factor, iterations, true));
         }
     }
     state.finish(iterations, converged)
@@ -287,8 +307,8 @@ impl<'a> NewtonState<'a> {
         if self.outputs > 1 { (0..self.outputs).map(|output| output * columns).collect() } else { Vec::new() }
     }
 
-    /// Finds `X' W X` anew where the weights of items have changed by more than this share since it was found; whether it now is that of
-    /// the present coefficients. `None` where these have none.
+    /// Finds `X' W X` anew where the weights of items have changed by more than this share since it was found; whether it now is as good as
+    /// that of the present coefficients. `None` where these have none.
     fn information_within(&mut self, allowed: f64) -> Option<bool> {
         let weights = self.item_weights()?;
         if let Some(known) = &mut self.information {
@@ -298,7 +318,7 @@ impl<'a> NewtonState<'a> {
                     known.matrix.scale(factor);
                     known.weights.iter_mut().flatten().for_each(|weight| *weight *= factor);
                 }
-                return Some(change <= ROUNDING);
+                return Some(change <= KEPT_SETTLED);
             }
         }
         let (design, outputs) = (self.problem.design, self.outputs);
@@ -532,6 +552,11 @@ impl<'a> NewtonState<'a> {
 
     fn finish(mut self, iterations: usize, converged: bool) -> Option<PenalisedEstimate> {
         let factor = self.settle()?;
+        Some(self.estimate(&factor, iterations, converged))
+    }
+
+    /// The estimate where it stands, given the factor of the curvature.
+    fn estimate(self, factor: &Factor, iterations: usize, converged: bool) -> PenalisedEstimate {
         let root = factor.inverse_root();
         let mut freedoms = Vec::new();
         let mut penalised = 0.0;
@@ -543,10 +568,10 @@ impl<'a> NewtonState<'a> {
             freedoms.push((repeats * block.size) as f64 - shrunk);
             penalised += shrunk;
         }
-        Some(PenalisedEstimate {
+        PenalisedEstimate {
             freedom: self.coefficients.len() as f64 - penalised,
             log_likelihood: self.log_likelihood(&self.predicted) + self.constants(),
-            marginal: self.marginal(&factor),
+            marginal: self.marginal(factor),
             coefficients: self.coefficients,
             root,
             lambdas: self.lambdas,
@@ -554,6 +579,6 @@ impl<'a> NewtonState<'a> {
             freedoms,
             iterations,
             converged,
-        })
+        }
     }
 }

@@ -10,14 +10,13 @@ use std::sync::{Arc, OnceLock};
 use super::columns::Columns;
 use super::constraints::EffectRules;
 use super::dual_estimate::{DualPart, dual_memory, fit_all_dual, is_dual};
+use super::known_part::KnownPart;
 use super::shared::{BilinearPart, SharedColumns};
 use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::likelihood::{
-    Design, FitStart, Iteration, PenalisedEstimate, bilinear_bytes, fit, fit_from, left_out_losses,
-};
+use crate::likelihood::{Design, FitStart, Iteration, PenalisedEstimate, bilinear_bytes, fit_from, left_out_losses};
 use crate::model::{CurveTies, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
@@ -35,9 +34,8 @@ const BYTES_PER_CELL: u64 = 24;
 pub(super) const SPREAD_POWERS: [f64; 2] = [0.0, 0.5];
 /// The least spread of a column, as a share of the largest in its curve over distance, and of the largest of its feature.
 const LEAST_SPREAD: [f64; 2] = [0.1, 1e-3];
-
-/// Bounds of the strengths with which another power starts.
-const START: [f64; 2] = [1e-3, 1e4];
+/// Powers are compared by fits that end where the logarithm of the marginal likelihood rises by less than this.
+const ENOUGH_RISE: f64 = 0.3;
 
 /// The estimate of the outputs that are fitted together, in the units of the targets.
 pub(super) struct PartEstimate {
@@ -104,6 +102,7 @@ pub(super) struct CandidateFit {
 pub(super) type IterationMonitor<'a> = dyn FnMut(&Iteration) -> ControlFlow<()> + 'a;
 
 /// What one power gave: the parts, the marginal likelihood and the losses.
+#[derive(Default)]
 pub(super) struct PowerFit {
     pub found: Vec<PartEstimate>,
     pub marginal: f64,
@@ -124,38 +123,33 @@ impl CandidateFit {
         known: Option<&Statistics>,
         monitor: &mut IterationMonitor<'_>,
     ) -> Result<Option<CandidateFit>> {
-        let start = like.map(|like| like.strengths(|_| true)).unwrap_or_default();
-        CandidateFit::with_start(spec, train, powers, most, &start, known, monitor)
+        let start = like.map(|like| like.known(|_| true)).unwrap_or_default();
+        CandidateFit::with_start(spec, train, powers, most, start, known, monitor)
     }
 
-    /// The same features but those that are not kept, with the same power of the spread and the smoothness of before.
+    /// The same features but those that are not kept, with the same power of the spread, starting with what is known of the others.
     pub(super) fn without_features(
         &self,
         kept: &[bool],
         monitor: &mut IterationMonitor<'_>,
     ) -> Result<Option<CandidateFit>> {
-        let start = self.strengths(|feature| feature.is_none_or(|k| kept[k]));
+        let start = self.known(|feature| feature.is_none_or(|k| kept[k]));
         let train = self.train.with_features(kept);
-        CandidateFit::with_start(self.spec.clone(), train, &[self.power], None, &start, None, monitor)
+        CandidateFit::with_start(self.spec.clone(), train, &[self.power], None, start, None, monitor)
     }
 
-    /// The strengths of the penalties of the blocks of some features (`None`: the structure), by part.
-    fn strengths(&self, kept: impl Fn(Option<usize>) -> bool) -> Vec<Vec<Vec<f64>>> {
-        let groups = &self.columns.map.groups;
-        let of_part = |part: &PartEstimate| {
-            let lambdas = part.primal.iter().flat_map(|estimate| groups.iter().zip(&estimate.lambdas));
-            lambdas.filter(|(group, _)| kept(group.feature)).map(|(_, lambdas)| lambdas.clone()).collect()
-        };
-        self.found.iter().map(of_part).collect()
+    /// What it says of some features (`None`: the structure), by part.
+    fn known(&self, kept: impl Fn(Option<usize>) -> bool) -> Vec<KnownPart> {
+        self.found.iter().map(|part| KnownPart::of(part, &self.columns, &kept)).collect()
     }
 
-    /// Fits a candidate, starting with these strengths of the penalties of its first blocks, by part.
+    /// Fits a candidate, starting with what is known of every part.
     fn with_start(
         spec: Spec,
         train: Dataset,
         powers: &[f64],
         most: Option<usize>,
-        start: &[Vec<Vec<f64>>],
+        start: Vec<KnownPart>,
         known: Option<&Statistics>,
         monitor: &mut IterationMonitor<'_>,
     ) -> Result<Option<CandidateFit>> {
@@ -207,7 +201,10 @@ impl CandidateFit {
             flow
         };
         let mut best: Option<(f64, PowerFit)> = None;
-        let mut start = start.to_vec();
+        let mut start = start;
+        let fits = PrimalFits { design: &design, columns: &columns, rules: &rules, parts: &parts };
+        // Powers are compared first, and the better is then fitted to the end.
+        let compared = !dual && shared.is_none() && powers.len() > 1;
         for power in powers {
             if interrupted.get() && best.is_some() {
                 break;
@@ -216,15 +213,13 @@ impl CandidateFit {
                 (true, _) => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
                 (false, Some(shared)) => shared.fit_all(&design, &parts, *power, &mut watch),
                 (false, None) => {
-                    let known = (&start[..], best.as_ref().map(|(_, best)| best));
-                    fit_all(&design, &columns, &rules, &parts, *power, known, &mut watch)
+                    let least = best.as_ref().map(|(_, best)| best.marginal);
+                    let ends = FitEnds { least_marginal: least, enough_rise: compared.then_some(ENOUGH_RISE) };
+                    fits.fit(*power, &start, ends, &mut watch)
                 }
             };
             let Some(fitted) = fitted else { continue };
-            // Another power needs about the same smoothness; what is nearly gone may come back.
-            let strengths = |own: &Vec<f64>| own.iter().map(|own| own.clamp(START[0], START[1])).collect();
-            let estimates = fitted.found.iter().flat_map(|part| &part.primal);
-            start = estimates.map(|own| own.lambdas.iter().map(strengths).collect()).collect();
+            start = fitted.found.iter().map(|part| KnownPart::of_another_power(part, &columns)).collect();
             let loss = |fitted: &PowerFit| fitted.left_out.iter().sum::<f64>();
             let is_better = |best: &PowerFit| match dual {
                 // Of few items the marginal likelihood is not certain enough.
@@ -234,6 +229,11 @@ impl CandidateFit {
             if best.as_ref().is_none_or(|(_, best)| is_better(best)) {
                 best = Some((*power, fitted));
             }
+        }
+        if let Some((power, rough)) = best.as_mut().filter(|_| compared && !interrupted.get()) {
+            let start: Vec<KnownPart> =
+                rough.found.iter().map(|part| KnownPart::of(part, &columns, |_| true)).collect();
+            *rough = fits.fit(*power, &start, FitEnds::default(), &mut watch).unwrap_or_else(|| std::mem::take(rough));
         }
         let (power, PowerFit { found, marginal, left_out, converged }) = best.ok_or_else(|| {
             Error::training(match rules.is_empty() {
@@ -287,53 +287,63 @@ impl CandidateFit {
     }
 }
 
-/// Fits the coefficients of every part, given strengths to start with and the best fit so far; `None` also where it is surely worse than
-/// that.
-fn fit_all(
-    design: &Design,
-    columns: &Columns,
-    rules: &EffectRules,
-    parts: &[TargetPart],
-    power: f64,
-    (start, best): (&[Vec<Vec<f64>>], Option<&PowerFit>),
-    monitor: &mut IterationMonitor<'_>,
-) -> Option<PowerFit> {
-    let (scaled, factors) = scaled_design(design, columns, power);
-    let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
-    for (place, part) in parts.iter().enumerate() {
-        let problem = part.problem(&scaled, &columns.blocks);
-        let lambdas = start.get(place).map(Vec::as_slice);
-        let estimate = match best {
-            None => fit(problem, lambdas, monitor)?,
-            Some(best) => {
-                // The same effects, in the units of these columns.
-                let PartEstimate { coefficients, factors: before, .. } = &best.found[place];
-                let ratio = |at: usize| before[at % before.len()] / factors[at % before.len()];
-                let known: Vec<f64> = coefficients.iter().enumerate().map(|(at, b)| b * ratio(at)).collect();
-                let alone = parts.len() == 1 && rules.is_empty();
-                let start = FitStart {
-                    lambdas: lambdas.unwrap_or_default(),
-                    coefficients: Some(&known),
-                    least_marginal: alone.then_some(best.marginal),
-                };
-                fit_from(problem, start, monitor)?
-            }
-        };
-        let estimate = rules.kept(problem, estimate, |column| factors[column] * part.scale, monitor)?;
-        all.marginal += estimate.marginal;
-        all.converged &= estimate.converged;
-        all.found.push(PartEstimate {
-            coefficients: estimate.coefficients.clone(),
-            factors: factors.clone(),
-            shift: part.shift,
-            scale: part.scale,
-            variance: estimate.variance,
-            primal: Some(estimate),
-            bilinear: None,
-            dual: None,
-        });
+/// Where a fit of coefficients may end early: see [`FitStart`].
+#[derive(Clone, Copy, Default)]
+struct FitEnds {
+    least_marginal: Option<f64>,
+    enough_rise: Option<f64>,
+}
+
+/// What coefficients are fitted to.
+struct PrimalFits<'a> {
+    design: &'a Design,
+    columns: &'a Columns,
+    rules: &'a EffectRules,
+    parts: &'a [TargetPart],
+}
+
+impl PrimalFits<'_> {
+    /// Fits the coefficients of every part; `None` also where it is given up.
+    fn fit(
+        &self,
+        power: f64,
+        start: &[KnownPart],
+        ends: FitEnds,
+        monitor: &mut IterationMonitor<'_>,
+    ) -> Option<PowerFit> {
+        let PrimalFits { design, columns, rules, parts } = *self;
+        let (scaled, factors) = scaled_design(design, columns, power);
+        let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
+        let nothing = KnownPart::default();
+        for (place, part) in parts.iter().enumerate() {
+            let problem = part.problem(&scaled, &columns.blocks);
+            let known = start.get(place).unwrap_or(&nothing);
+            let coefficients = known.coefficients(columns, &factors);
+            let alone = parts.len() == 1 && rules.is_empty();
+            let start = FitStart {
+                lambdas: &known.lambdas(),
+                coefficients: coefficients.as_deref(),
+                variance: known.variance,
+                least_marginal: ends.least_marginal.filter(|_| alone),
+                enough_rise: ends.enough_rise,
+            };
+            let estimate = fit_from(problem, start, monitor)?;
+            let estimate = rules.kept(problem, estimate, |column| factors[column] * part.scale, monitor)?;
+            all.marginal += estimate.marginal;
+            all.converged &= estimate.converged;
+            all.found.push(PartEstimate {
+                coefficients: estimate.coefficients.clone(),
+                factors: factors.clone(),
+                shift: part.shift,
+                scale: part.scale,
+                variance: estimate.variance,
+                primal: Some(estimate),
+                bilinear: None,
+                dual: None,
+            });
+        }
+        Some(all)
     }
-    Some(all)
 }
 
 /// The design with every column multiplied by a factor, so that blocks have the same spread; and the factors.

@@ -10,6 +10,7 @@ mod columns;
 mod constraints;
 mod dual_estimate;
 mod estimate;
+mod known_part;
 mod parameters;
 mod posterior;
 mod second_level;
