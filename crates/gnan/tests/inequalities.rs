@@ -4,8 +4,8 @@
 use std::ops::ControlFlow;
 
 use gnan::internals::likelihood::{
-    Block, Design, Family, Inequality, Iteration, Observed, PenalisedEstimate, PenalisedProblem, fit, fit_within,
-    left_out_losses,
+    Block, Design, Family, FitStart, Inequality, Iteration, Observed, PenalisedEstimate, PenalisedProblem, fit,
+    fit_within, left_out_losses,
 };
 use gnan::internals::random::Stream;
 
@@ -84,7 +84,7 @@ impl World {
     }
 
     fn fit(&self) -> PenalisedEstimate {
-        fit(self.problem(), None, &mut |_| ControlFlow::Continue(())).expect("an estimate")
+        fit(self.problem(), FitStart::default(), &mut |_| ControlFlow::Continue(())).expect("an estimate")
     }
 
     /// Gradient of the penalised log-likelihood, and its second derivatives with their sign changed, by hand.

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use faer::Mat;
 use gnan::internals::likelihood::{
-    Block, Design, DualCovariance, DualProblem, DualRows, Family, Observed, Omission, PenalisedEstimate,
+    Block, Design, DualCovariance, DualProblem, DualRows, Family, FitStart, Observed, Omission, PenalisedEstimate,
     PenalisedProblem, fit, fit_dual, left_out_losses,
 };
 use gnan::internals::random::Stream;
@@ -152,6 +152,10 @@ impl World {
 
     /// The estimate, and the loss of every item by a fit without it.
     fn fit(&self) -> (PenalisedEstimate, Vec<f64>) {
+        self.fit_from(FitStart::default())
+    }
+
+    fn fit_from(&self, start: FitStart<'_>) -> (PenalisedEstimate, Vec<f64>) {
         let mut design = Design::new(COLUMNS);
         for row in &self.rows {
             design.push(row.iter().copied().enumerate().filter(|(_, value)| *value != 0.0));
@@ -165,7 +169,7 @@ impl World {
             weights: &self.weights,
             offset: self.offset,
         };
-        let estimate = fit(problem, None, &mut |_| ControlFlow::Continue(())).expect("an estimate");
+        let estimate = fit(problem, start, &mut |_| ControlFlow::Continue(())).expect("an estimate");
         let left_out = left_out_losses(&problem, &estimate);
         (estimate, left_out)
     }
@@ -420,6 +424,20 @@ fn estimates_are_those_of_the_dense_formulas() {
         }
         // Freedom lies between that of the intercepts and all coefficients.
         assert!(found.freedom > 1.0 && found.freedom < (COLUMNS * family.outputs()) as f64);
+    }
+}
+
+/// Fits that end early, to be compared, have the marginal likelihood of where they ended: second derivatives of before give another
+/// determinant.
+#[test]
+fn marginal_likelihoods_of_rough_fits_are_those_of_where_they_ended() {
+    for world in [World::new(3, Family::Binomial, 400), World::new(11, Family::Poisson, 250)] {
+        let (whole, _) = world.fit();
+        let (rough, _) = world.fit_from(FitStart { enough_rise: Some(2.0), ..FitStart::default() });
+        assert!(rough.iterations < whole.iterations);
+        let (_, marginal, _) = world.judge(&rough);
+        let near = 1e-5 * marginal.abs();
+        assert!((rough.marginal - marginal).abs() < near, "{:?}: {} {marginal}", world.family, rough.marginal);
     }
 }
 

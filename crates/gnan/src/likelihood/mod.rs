@@ -43,7 +43,7 @@ pub use family::{Derivatives, Family};
 pub use inequality::Inequality;
 pub use left_out::left_out_losses;
 pub use matrix::InverseRoot;
-pub use newton::{FitStart, Iteration, PenalisedEstimate, PenalisedProblem, fit, fit_from};
+pub use newton::{FitStart, Iteration, PenalisedEstimate, PenalisedProblem, fit};
 pub use observed::Observed;
 pub use omission::{NextOmission, Omission};
 pub use penalty::{Block, CellPlace};

@@ -115,23 +115,15 @@ pub struct FitStart<'a> {
     pub enough_rise: Option<f64>,
 }
 
-/// Finds the coefficients and smoothing parameters of a problem, starting with the smoothing parameters that are known of the first
-/// blocks; `monitor` may break off, which gives the estimate of the time. `None` where the likelihood is not finite or its second derivatives are not usable.
+/// Finds the coefficients and smoothing parameters of a problem, starting with what is known of them; `monitor` may break off, which
+/// gives the estimate of the time. `None` where the likelihood is not finite or its second derivatives are not usable, and where it is
+/// given up.
 pub fn fit(
-    problem: PenalisedProblem<'_>,
-    start: Option<&[Vec<f64>]>,
-    monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
-) -> Option<PenalisedEstimate> {
-    fit_from(problem, FitStart { lambdas: start.unwrap_or_default(), ..FitStart::default() }, monitor)
-}
-
-/// The same from more that is known; `None` where it is given up, too.
-pub fn fit_from(
     problem: PenalisedProblem<'_>,
     start: FitStart<'_>,
     monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
 ) -> Option<PenalisedEstimate> {
-    let mut state = NewtonState::new(problem, Some(start.lambdas));
+    let mut state = NewtonState::new(problem, start.lambdas);
     if let Some(known) = start.coefficients {
         state.coefficients.copy_from_slice(known);
         state.predicted = state.predict(known);
@@ -146,7 +138,7 @@ pub fn fit_from(
         let factor = state.factored()?;
         let root = factor.inverse_root();
         let (before, after) = state.step(&root.solve(&state.gradient()))?;
-        let marginal = start.least_marginal.map(|least| state.marginal(&factor) - least);
+        let marginal = start.least_marginal.filter(|_| current).map(|least| state.marginal(&factor) - least);
         let change = state.update(&root);
         let surely_less = |above: f64| above + ABOVE_RISE * change.rise + CLEARLY < 0.0;
         if (after - before).abs() < CLEARLY && marginal.is_some_and(surely_less) {
@@ -167,6 +159,8 @@ pub fn fit_from(
         }
         let near = (after - before).abs() < CLEARLY;
         if !converged && near && start.enough_rise.is_some_and(|enough| change.rise < enough) {
+            // Determinants of before are no measure of a marginal likelihood.
+            state.information_anew()?;
             let factor = state.factored()?;
             return Some(state.estimate(&factor, iterations, true));
         }
@@ -214,13 +208,12 @@ impl KnownInformation {
 }
 
 impl<'a> NewtonState<'a> {
-    fn new(problem: PenalisedProblem<'a>, start: Option<&[Vec<f64>]>) -> NewtonState<'a> {
+    fn new(problem: PenalisedProblem<'a>, known: &[Vec<f64>]) -> NewtonState<'a> {
         let outputs = problem.family.outputs();
         let variance = first_dispersion(problem.family, problem.targets, problem.weights);
         // From the smooth side: a quantity is never interpolated at the start, however many coefficients there are.
         let of_item = first_variance(problem.family, problem.targets, problem.weights, variance);
         let strength = (problem.design.columns() as f64 / of_item).max(1.0);
-        let known = start.unwrap_or_default();
         let lambdas = problem.blocks.iter().enumerate().map(|(place, block)| match known.get(place) {
             Some(lambdas) if lambdas.len() == block.penalties() => lambdas.clone(),
             _ => vec![strength; block.penalties()],
@@ -240,7 +233,7 @@ impl<'a> NewtonState<'a> {
 
     /// Where an estimate stands.
     pub(super) fn of_estimate(problem: PenalisedProblem<'a>, estimate: &PenalisedEstimate) -> NewtonState<'a> {
-        let mut state = NewtonState::new(problem, Some(&estimate.lambdas));
+        let mut state = NewtonState::new(problem, &estimate.lambdas);
         state.coefficients.clone_from(&estimate.coefficients);
         state.predicted = state.predict(&state.coefficients);
         state.variance = estimate.variance;

@@ -16,7 +16,7 @@ use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::files::Task;
-use crate::likelihood::{Design, FitStart, Iteration, PenalisedEstimate, bilinear_bytes, fit_from, left_out_losses};
+use crate::likelihood::{Design, FitStart, Iteration, PenalisedEstimate, bilinear_bytes, fit, left_out_losses};
 use crate::model::{CurveTies, model_reach};
 use crate::numbers::count as number_words;
 use crate::remedy::Remedy;
@@ -327,7 +327,7 @@ impl PrimalFits<'_> {
                 least_marginal: ends.least_marginal.filter(|_| alone),
                 enough_rise: ends.enough_rise,
             };
-            let estimate = fit_from(problem, start, monitor)?;
+            let estimate = fit(problem, start, monitor)?;
             let estimate = rules.kept(problem, estimate, |column| factors[column] * part.scale, monitor)?;
             all.marginal += estimate.marginal;
             all.converged &= estimate.converged;
