@@ -29,6 +29,8 @@ use super::vector::{add_multiple, dot};
 /// Most updates of the strengths, and most Newton steps between two of them.
 const MOST_ITERATIONS: usize = 40;
 const MOST_SETTLING: usize = 25;
+/// Second derivatives serve another step where it gains at most so large a share of what the step before it gained.
+const ENOUGH_SHARE: f64 = 0.2;
 /// Most halvings of a step that lowers the penalised likelihood.
 const MOST_HALVINGS: usize = 12;
 /// Bounds of strengths as shares of where they start, and of the logarithm of the factor of an update.
@@ -168,6 +170,8 @@ pub(super) struct DualState<'a> {
 
 /// The second derivatives at some outputs.
 pub(super) struct DualCurvature {
+    /// Those of every item, `[items][outputs * outputs]`.
+    second: Vec<Vec<f64>>,
     /// `(K + W_c^-1)^-1` of every output, of its own weights `W_c` alone.
     own: Vec<Mat<f64>>,
     /// The factor of their sum, where outputs are those of one softmax.
@@ -278,6 +282,7 @@ impl<'a> DualState<'a> {
         let items = self.items();
         let softmax = self.outputs > 1;
         let second = self.second();
+        let of_items = self.derivatives().into_iter().map(|found| found.second).collect();
         let one = |c: usize| {
             let roots: Vec<f64> = second[c].iter().map(|weight| weight.sqrt()).collect();
             let matrix = Mat::from_fn(items, items, |i, j| {
@@ -317,17 +322,18 @@ impl<'a> DualState<'a> {
             own.push(matrix);
         }
         if !softmax {
-            return Some(DualCurvature { own, sum: None, half_log });
+            return Some(DualCurvature { second: of_items, own, sum: None, half_log });
         }
         let mut sum = own[0].clone();
         own[1..].iter().for_each(|matrix| sum += matrix);
         let factor = sum.llt(Side::Lower).ok()?;
         half_log += (0..items).map(|i| factor.L()[(i, i)].ln()).sum::<f64>();
         half_log -= 0.5 * self.problem.weights.iter().map(|weight| weight.ln()).sum::<f64>();
-        Some(DualCurvature { own, sum: Some(factor), half_log })
+        Some(DualCurvature { second: of_items, own, sum: Some(factor), half_log })
     }
 
-    /// A Newton step, halved until the penalised likelihood does not fall; how much it gained.
+    /// A Newton step, by second derivatives that may be of outputs of before, halved until the penalised likelihood does not fall; how
+    /// much it gained.
     fn step(&mut self, curvature: &DualCurvature) -> Option<f64> {
         let items = self.items();
         let found = self.derivatives();
@@ -335,7 +341,7 @@ impl<'a> DualState<'a> {
         let right: Vec<Vec<f64>> = (0..self.outputs)
             .map(|c| {
                 let of_item = |item: usize| {
-                    let row = &found[item].second[c * self.outputs..][..self.outputs];
+                    let row = &curvature.second[item][c * self.outputs..][..self.outputs];
                     let weighted: f64 = row.iter().zip(&self.predicted).map(|(w, all)| w * all[item]).sum();
                     weighted + found[item].first[c]
                 };
@@ -372,12 +378,21 @@ impl<'a> DualState<'a> {
         before.is_finite().then_some(0.0)
     }
 
-    /// Newton steps with fixed strengths until they gain nothing.
+    /// Newton steps with fixed strengths until they gain nothing. Second derivatives are found anew where a step gained too little
+    /// beside the one before it.
     pub(super) fn settle(&mut self, no_gain: f64) -> Option<()> {
         for _ in 0..MOST_SETTLING {
             let curvature = self.curvature()?;
-            if self.step(&curvature)? < no_gain * (1.0 + self.value().abs()) {
-                break;
+            let mut before = f64::INFINITY;
+            for _ in 0..MOST_SETTLING {
+                let gained = self.step(&curvature)?;
+                if gained < no_gain * (1.0 + self.value().abs()) {
+                    return Some(());
+                }
+                if gained > ENOUGH_SHARE * before {
+                    break;
+                }
+                before = gained;
             }
         }
         Some(())

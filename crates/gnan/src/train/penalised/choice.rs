@@ -1,16 +1,16 @@
 //! The choice of what a specification leaves open, by training items alone.
 //!
 //! Plain alternatives (how nodes are pooled, means or sums over shells, the hop cap, smooth or linear curves) are compared by the marginal
-//! likelihood.
-//! Descriptions of nodes are taken where it is higher by more than the number of strengths that they are fitted with, as
-//! [`selection`](super::selection) counts. The second level has very many of these; it is taken where it predicts items that it was
-//! not fitted on better, by approximate leave-one-out, by more than three standard errors of the difference.
+//! likelihood, less what further strengths add to it by chance. What is put on top of the best of them, descriptions of nodes and then
+//! curves over numbers that sum up items, has many strengths, and with few items the marginal likelihood alone is too strict: it is
+//! taken also where it is more probable at all and predicts items that it was not fitted on better, by approximate leave-one-out, by
+//! more than a standard error of the difference. Tables over two such numbers are picked among hundreds, by every other item; the
+//! others must be predicted better by more than three standard errors.
 
 use std::sync::Arc;
 
 use super::estimate::{CandidateFit, IterationMonitor, SPREAD_POWERS};
 use super::second_level::{PAIRS, SCREENED};
-use super::selection::GAIN_OF_STRENGTH;
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Kind, Task};
@@ -19,8 +19,15 @@ use crate::remedy::Remedy;
 use crate::spec::{Aspect, CurveChoice, LEAST_SUPPORT, LevelChoice, NodeDescription, PoolChoice, Spec};
 use crate::statistics::Statistics;
 
-/// A second level must be better by so many standard errors.
-const STANDARD_ERRORS: f64 = 3.0;
+/// What a strength adds to the logarithm of the marginal likelihood by chance, at most: half of the time it is fitted to nothing, else it
+/// adds half a chi-squared with one degree of freedom, so that this is twice the mean.
+const CHANCE_OF_STRENGTH: f64 = 0.5;
+/// A rise of the logarithm of the marginal likelihood that is none.
+const LEAST_RISE: f64 = 0.5;
+/// By how many standard errors a candidate must be better for items that it was not fitted on, where it is more probable as well, and
+/// where that says little.
+const STANDARD_ERRORS: f64 = 1.0;
+const MANY_STANDARD_ERRORS: f64 = 3.0;
 /// Most coefficients of a candidate that is only tried.
 const MOST_TRIED: usize = 3500;
 /// Hop caps that are tried where nodes are predicted, and where graphs are; besides none.
@@ -131,7 +138,7 @@ impl Spec {
             spec.data.describe = described.spec().describe.clone();
             let power = [choice.best.power];
             if let Some(found) = fit(&spec, &described, &power, Some(&choice.best), Some(MOST_TRIED))? {
-                choice.compare(found, is_more_probable);
+                choice.compare(found, is_worth_having);
                 return Ok(());
             }
         }
@@ -188,9 +195,9 @@ impl Spec {
             false => fit(&spec, &curves.train.paired(&pairs)?, &[curves.power], Some(&curves), most)?,
         };
         // Two numbers may matter together of which neither matters alone.
-        choice.compare(curves, |best, found| requested || is_clearly_better(best, found));
+        choice.compare(curves, |best, found| requested || is_second_worth_having(best, found));
         if let Some(tables) = tables {
-            choice.compare(tables, |best, found| given > 0 || is_better_for(best, found, |item| !SCREENED(item)));
+            choice.compare(tables, |best, found| given > 0 || are_tables_worth_having(best, found));
         }
         Ok(())
     }
@@ -283,15 +290,33 @@ fn refuse_second<T>(because: &str) -> Result<T> {
         .with_remedy(Remedy::LeaveOut(&["level"])))
 }
 
-/// Whether a candidate is more probable by more than the strengths that it is fitted with more.
-fn is_more_probable(best: &CandidateFit, found: &CandidateFit) -> bool {
-    let surplus = |fit: &CandidateFit| fit.marginal - GAIN_OF_STRENGTH * fit.strengths_fitted() as f64;
-    surplus(found) > surplus(best) && is_sound_beside(best, found)
+/// Whether the marginal likelihood of a candidate is higher by more than the strengths add by chance that it is fitted with more.
+fn is_likelier(best: &CandidateFit, found: &CandidateFit) -> bool {
+    let more = found.strengths_fitted().saturating_sub(best.strengths_fitted());
+    rise(best, found) > CHANCE_OF_STRENGTH * more as f64 && is_sound_beside(best, found)
 }
 
-/// Whether the marginal likelihood of a candidate is higher.
-fn is_likelier(best: &CandidateFit, found: &CandidateFit) -> bool {
-    found.marginal > best.marginal && is_sound_beside(best, found)
+/// Whether what a candidate has more is worth having: it makes it more probable by more than chance would, or more probable at all and
+/// better for items that were not fitted on.
+fn is_worth_having(best: &CandidateFit, found: &CandidateFit) -> bool {
+    let is_better = || rise(best, found) > LEAST_RISE && is_better_for(best, found, STANDARD_ERRORS, |_| true);
+    is_likelier(best, found) || (is_better() && is_sound_beside(best, found))
+}
+
+/// Whether the numbers that sum up items are; where items are weighed, the marginal likelihood is not certain enough.
+fn is_second_worth_having(best: &CandidateFit, found: &CandidateFit) -> bool {
+    if best.dual { is_clearly_better(best, found) } else { is_worth_having(best, found) }
+}
+
+/// Whether tables are: picked among hundreds, they must be clearly better for the items by which they were not picked.
+fn are_tables_worth_having(best: &CandidateFit, found: &CandidateFit) -> bool {
+    let is_sound = rise(best, found) > LEAST_RISE && (found.converged || !best.converged);
+    is_sound && is_better_for(best, found, MANY_STANDARD_ERRORS, |item| !SCREENED(item))
+}
+
+/// How much higher the logarithm of the marginal likelihood is.
+fn rise(best: &CandidateFit, found: &CandidateFit) -> f64 {
+    found.marginal - best.marginal
 }
 
 /// Whether a candidate has converged and does not predict items that were not fitted on clearly worse: where classes are nearly certain,
@@ -307,17 +332,17 @@ fn is_no_answer(error: &Error) -> bool {
 
 /// Whether a candidate predicts items that were not fitted on better by more than chance.
 fn is_clearly_better(best: &CandidateFit, found: &CandidateFit) -> bool {
-    is_better_for(best, found, |_| true)
+    is_better_for(best, found, MANY_STANDARD_ERRORS, |_| true)
 }
 
 /// The same, judged by some items.
-fn is_better_for(best: &CandidateFit, found: &CandidateFit, judges: impl Fn(usize) -> bool) -> bool {
+fn is_better_for(best: &CandidateFit, found: &CandidateFit, errors: f64, judges: impl Fn(usize) -> bool) -> bool {
     let losses = best.left_out().iter().zip(found.left_out()).enumerate().filter(|(item, _)| judges(*item));
     let gains: Vec<f64> = losses.map(|(_, (before, after))| before - after).collect();
     let count = gains.len() as f64;
     let mean = gains.iter().sum::<f64>() / count;
     let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-    mean > STANDARD_ERRORS * (variance / count).sqrt()
+    mean > errors * (variance / count).sqrt()
 }
 
 /// What a specification has that is not the usual value of what may be chosen.

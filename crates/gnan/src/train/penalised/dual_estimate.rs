@@ -21,15 +21,26 @@ use crate::model::{Covariance, PosteriorPart};
 
 /// From so many coefficients on, all outputs counted, the dual form is taken where coefficients outnumber the items.
 const MANY_COEFFICIENTS: usize = 2000;
-/// The most that the third power of the number of items, times the outputs, may be in the dual form.
-const MOST_DUAL: f64 = 6e10;
+/// From so many on it is taken wherever it is sooner done.
+const TOO_MANY_COEFFICIENTS: usize = 4000;
+/// Updates of the smoothness of a fit in the primal form, about.
+pub(super) const USUAL_UPDATES: f64 = 25.0;
+/// The most that the third power of the number of items, times the outputs, may be in the dual form: some minutes.
+const MOST_DUAL: f64 = 1.2e12;
 /// Most items by which prior variances are found.
 const MOST_SEARCHED: usize = 900;
 
 /// Whether so many coefficients of each of some outputs are fitted in the dual form.
 pub(super) fn is_dual(columns: usize, outputs: usize, items: usize) -> bool {
     let cheap = outputs as f64 * (items as f64).powi(3) <= MOST_DUAL;
-    columns > items && columns * outputs > MANY_COEFFICIENTS && cheap
+    let all = columns * outputs;
+    let sooner = all > TOO_MANY_COEFFICIENTS && dual_operations(items, outputs) < primal_operations(all);
+    ((columns > items && all > MANY_COEFFICIENTS) || sooner) && cheap
+}
+
+/// Operations that the primal form takes, about: a factor and its inverse for every update.
+pub(super) fn primal_operations(coefficients: usize) -> f64 {
+    USUAL_UPDATES * 4.0 / 3.0 * (coefficients as f64).powi(3)
 }
 
 /// The memory that the dual form takes, in bytes, with what every item has of every coefficient.

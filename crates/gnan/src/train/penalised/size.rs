@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::dual_estimate::{dual_memory, dual_operations, is_dual};
+use super::dual_estimate::{USUAL_UPDATES, dual_memory, dual_operations, is_dual, primal_operations};
 use crate::dataset::{Dataset, Outcome};
 use crate::files::{Kind, Task};
 use crate::lens::Reach;
@@ -19,8 +19,7 @@ const MOST_OF_ITEMS: f64 = 1e10;
 /// The memory of a cell, about.
 const BYTES_PER_CELL: u64 = 24;
 
-/// Updates of the smoothness of a fit, about, and operations in a second: for estimates of time.
-const USUAL_UPDATES: f64 = 25.0;
+/// Operations in a second: for estimates of time.
 const OPERATIONS: f64 = 2e10;
 
 /// What a penalised fit would take, about.
@@ -85,10 +84,9 @@ impl Spec {
         let of_items = if shared { train.len() as f64 * ((columns * outputs) as f64).powi(2) } else { 0.0 };
         let small = dual || (columns * outputs <= MOST_UNASKED && of_items <= MOST_OF_ITEMS);
         let fits = near && small && train.run().memory.demand(memory, "a penalised fit").is_ok();
-        // In the primal form a factor and its inverse for every update.
         let operations = match dual {
             true => dual_operations(train.len(), outputs),
-            false => USUAL_UPDATES * (4.0 / 3.0 * ((columns * outputs) as f64).powi(3) + of_items),
+            false => primal_operations(columns * outputs) + USUAL_UPDATES * of_items,
         };
         let seconds = operations / OPERATIONS;
         PenalisedSize { columns, outputs, dual, memory, seconds, fits }
