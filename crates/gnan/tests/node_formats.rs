@@ -176,6 +176,24 @@ fn geom_folder() {
     assert!(tables.directed && !noted(&tables, "the option directed"));
 }
 
+/// Where nodes have different numbers of features, these are the words that they have.
+#[test]
+fn geom_word_lists() {
+    let folder = copy("geom", &["out1_graph_edges.txt"]);
+    let file = folder.path().join("out1_node_feature_label.txt");
+    fs::write(&file, "node_id\tfeature\tlabel\n2\t3\t1\n0\t2,0\t0\n1\t\t1\n").unwrap();
+    let tables = read_at(folder.path(), &gnan_paper::read_options()).unwrap();
+    assert_eq!(numbers(&tables, "word_0"), [1.0, 0.0, 0.0]);
+    assert_eq!(numbers(&tables, "word_2"), [1.0, 0.0, 0.0]);
+    assert_eq!(numbers(&tables, "word_3"), [0.0, 0.0, 1.0]);
+    assert_eq!(classes(&tables), ["0", "1", "1"]);
+    // No node has a word twice.
+    fs::write(&file, "node_id\tfeature\tlabel\n0\t0,1,0\t0\n1\t1,0\t1\n2\t1,0,1\t1\n").unwrap();
+    refused(folder.path(), &["out1_node_feature_label.txt:3", "2 features, others have 3"]);
+    fs::write(&file, "node_id\tfeature\tlabel\n0\t0,4294967295\t0\n1\t1\t1\n2\t1\t1\n").unwrap();
+    refused(folder.path(), &["features"]);
+}
+
 #[test]
 fn citation_arrays() {
     let tables = sample("citation/tiny.npz");

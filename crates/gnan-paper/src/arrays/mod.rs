@@ -65,7 +65,7 @@ impl Arrays {
         npy::numbers(&self.bytes(name)?, &self.place(name), self.limits.memory)
     }
 
-    /// An array of marks: truth values, or bytes that are 0 or not.
+    /// An array of marks: truth values, bytes that are 0 or not, or longer whole numbers that are 0 or 1.
     pub fn masks(&mut self, name: &str) -> Result<Array<bool>> {
         npy::masks(&self.bytes(name)?, &self.place(name), self.limits.memory)
     }

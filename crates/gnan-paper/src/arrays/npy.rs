@@ -125,11 +125,15 @@ pub fn numbers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<f
     Ok(array.array(values))
 }
 
-/// Reads an array of truth values, or of bytes that are 0 or not.
+/// Reads an array of truth values, of bytes that are 0 or not, or of longer whole numbers that are 0 or 1.
 pub fn masks(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<bool>> {
     let array = open::<bool>(bytes, path, memory)?;
     if !["b1", "u1", "i1"].contains(&array.element) {
-        return Err(array.not("truth values", path));
+        let wrong = || array.not("truth values", path);
+        let Array { values, shape } = integers(bytes, path, memory).map_err(|_| wrong())?;
+        let truth = |number: &i64| (0..=1).contains(number).then_some(*number == 1);
+        let values = values.iter().map(truth).collect::<Option<_>>().ok_or_else(wrong)?;
+        return Ok(Array { values, shape });
     }
     let values = array.data.iter().map(|&byte| byte != 0).collect();
     Ok(array.array(values))
@@ -236,7 +240,10 @@ mod tests {
             masks(&array("'|u1'", "True", "(2, 1)", &[0, 1]), path, MemoryLimit::default()).unwrap().values,
             [false, true]
         );
-        assert!(masks(&array("'<i8'", "False", "(1,)", &[0; 8]), path, MemoryLimit::default()).is_err());
+        let wide = |bytes: &[u8]| masks(&array("'<i4'", "False", "(2,)", bytes), path, MemoryLimit::default());
+        assert_eq!(wide(&[1, 0, 0, 0, 0, 0, 0, 0]).unwrap().values, [true, false]);
+        assert!(wide(&[2, 0, 0, 0, 0, 0, 0, 0]).is_err());
+        assert!(masks(&array("'<f8'", "False", "(1,)", &[0; 8]), path, MemoryLimit::default()).is_err());
         let unicode = array("'<U2'", "False", "(2,)", &[65, 0, 0, 0, 0xe9, 0, 0, 0, 66, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(words(&unicode, path).unwrap().values, ["A\u{e9}", "B"]);
         assert_eq!(words(&array("'|S3'", "False", "(2,)", b"ab\0cde"), path).unwrap().values, ["ab", "cde"]);

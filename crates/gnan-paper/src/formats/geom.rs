@@ -1,5 +1,6 @@
 //! The text format of Geom-GCN (Cornell, Texas, Wisconsin and others): a folder with `out1_node_feature_label.txt`,
-//! `out1_graph_edges.txt`, both with a header line, and perhaps `splits/*.npz` with marks of the nodes in each part.
+//! `out1_graph_edges.txt`, both with a header line, and perhaps `splits/*.npz` with marks of the nodes in each part. Features are a
+//! number for every word, or, where nodes have different numbers of them (as actors do), the numbers of the words that a node has.
 //!
 //! Pei et al., "Geom-GCN: geometric graph convolutional networks", 2020.
 
@@ -65,7 +66,6 @@ struct Nodes {
 impl Nodes {
     fn read(text: &Text, limits: &Limits) -> Result<Nodes> {
         let mut rows = Vec::new();
-        let mut width = None;
         for (line, row) in text.lines().skip(1) {
             let cells: Vec<&str> = row.split('\t').collect();
             let [id, features, label] = cells[..] else {
@@ -75,23 +75,30 @@ impl Nodes {
                 id.parse::<u64>().map_err(|_| text.error(line, format!("\"{id}\" is not the number of a node")))?;
             let label = label.parse::<i64>();
             let label = label.map_err(|error| text.error(line, "the label is not a whole number").caused_by(error))?;
-            let found = features.split(',').count();
-            let expected = *width.get_or_insert(found);
-            if expected != found {
-                return Err(text.error(line, format!("{found} features, others have {expected}")));
-            }
             rows.push((id, line, features, label));
         }
-        let width = width.unwrap_or(0);
         let in_file = |error: Error| error.in_file(&text.path);
         limits.check_nodes(rows.len() as u64).map_err(in_file)?;
-        Limits::check(width as u64, limits.features, "features").map_err(in_file)?;
+        let lists = word_lists(rows.iter().map(|row| (row.1, row.2)), text)?;
+        let width = match &lists {
+            Some(lists) => lists.iter().flatten().max().map_or(0, |word| u64::from(*word) + 1),
+            None => rows.first().map_or(0, |row| row.2.split(',').count() as u64),
+        };
+        Limits::check(width, limits.features, "features").map_err(in_file)?;
+        // In the order of the file, as the lists are.
+        let mut rows: Vec<_> =
+            (0..).zip(rows).map(|(place, (id, line, features, label))| (id, line, features, label, place)).collect();
         rows.sort_by_key(|&(id, line, ..)| (id, line));
         if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(text.error(pair[1].1, format!("node {} is already on line {}", pair[1].0, pair[0].1)));
         }
-        let mut words = WordColumns::new(rows.len(), width);
-        for (node, &(_, line, features, _)) in (0..).zip(&rows) {
+        let mut words = WordColumns::new(rows.len(), width as usize);
+        for (node, &(_, line, features, _, place)) in (0..).zip(&rows) {
+            if let Some(lists) = &lists {
+                let list: &Vec<u32> = &lists[place];
+                list.iter().for_each(|word| words.add(node, *word, 1.0));
+                continue;
+            }
             for (word, cell) in (0..).zip(features.split(',')) {
                 let value = cell.trim().parse::<f64>().ok().filter(|value| value.is_finite());
                 let value = value.ok_or_else(|| text.error(line, format!("\"{cell}\" is not a number")))?;
@@ -121,6 +128,22 @@ impl Nodes {
         Limits::check(edges.len() as u64, limits.edges, "edges").map_err(|error| error.in_file(&text.path))?;
         Ok(edges)
     }
+}
+
+/// The words of every node, where their numbers are listed: nodes then have different numbers of them, and none twice.
+fn word_lists<'a>(rows: impl Iterator<Item = (u64, &'a str)> + Clone, text: &Text) -> Result<Option<Vec<Vec<u32>>>> {
+    let count = |features: &str| features.split(',').count();
+    let Some(expected) = rows.clone().next().map(|(_, features)| count(features)) else { return Ok(None) };
+    let Some((line, other)) = rows.clone().find(|(_, features)| count(features) != expected) else { return Ok(None) };
+    let list = |features: &str| {
+        let cells = features.split(',').map(str::trim).filter(|cell| !cell.is_empty());
+        let mut words = cells.map(|cell| cell.parse::<u32>().ok()).collect::<Option<Vec<u32>>>()?;
+        words.sort_unstable();
+        words.windows(2).all(|pair| pair[0] != pair[1]).then_some(words)
+    };
+    let lists: Option<Vec<Vec<u32>>> = rows.map(|(_, features)| list(features)).collect();
+    let wrong = || text.error(line, format!("{} features, others have {expected}", count(other)));
+    lists.map(Some).ok_or_else(wrong)
 }
 
 /// The splits in a folder, if there is one, in the order of the numbers that their names end in.

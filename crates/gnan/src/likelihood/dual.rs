@@ -28,7 +28,7 @@ use super::vector::{add_multiple, dot};
 
 /// Most updates of the strengths, and most Newton steps between two of them.
 const MOST_ITERATIONS: usize = 40;
-const MOST_SETTLING: usize = 25;
+const MOST_SETTLING: usize = 50;
 /// Second derivatives serve another step where it gains at most so large a share of what the step before it gained.
 const ENOUGH_SHARE: f64 = 0.2;
 /// Most halvings of a step that lowers the penalised likelihood.
@@ -139,13 +139,18 @@ pub fn fit_dual(
     state.finish(number, converged)
 }
 
-/// Finds item weights where strengths and the variance are known.
-pub fn fit_dual_with(problem: DualProblem<'_>, strengths: &[f64], variance: f64) -> Option<DualEstimate> {
+/// Finds item weights where strengths and the variance are known; `monitor` may break off.
+pub fn fit_dual_with(
+    problem: DualProblem<'_>,
+    strengths: &[f64],
+    variance: f64,
+    monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+) -> Option<DualEstimate> {
     let mut state = DualState::new(problem);
     (state.strengths, state.variance) = (strengths.to_vec(), variance);
     state.sum_kernels();
-    state.settle(NO_GAIN)?;
-    state.finish(0, true)
+    let (number, converged) = state.settle_watched(NO_GAIN, monitor)?;
+    state.finish(number, converged)
 }
 
 /// Strengths and what belongs to them.
@@ -378,24 +383,36 @@ impl<'a> DualState<'a> {
         before.is_finite().then_some(0.0)
     }
 
-    /// Newton steps with fixed strengths until they gain nothing. Second derivatives are found anew where a step gained too little
-    /// beside the one before it.
+    /// Newton steps with fixed strengths until they gain nothing.
     pub(super) fn settle(&mut self, no_gain: f64) -> Option<()> {
-        for _ in 0..MOST_SETTLING {
-            let curvature = self.curvature()?;
-            let mut before = f64::INFINITY;
-            for _ in 0..MOST_SETTLING {
-                let gained = self.step(&curvature)?;
-                if gained < no_gain * (1.0 + self.value().abs()) {
-                    return Some(());
-                }
-                if gained > ENOUGH_SHARE * before {
-                    break;
-                }
-                before = gained;
+        self.settle_watched(no_gain, &mut |_| ControlFlow::Continue(())).map(|_| ())
+    }
+
+    /// The same, watched; how many steps there were, and whether the last gained nothing. Second derivatives are found anew where a step
+    /// gained too little beside the one before it.
+    fn settle_watched(
+        &mut self,
+        no_gain: f64,
+        monitor: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+    ) -> Option<(usize, bool)> {
+        let mut curvature = self.curvature()?;
+        let mut before = f64::INFINITY;
+        for number in 1..=MOST_SETTLING {
+            let gained = self.step(&curvature)?;
+            let value = self.value();
+            if gained < no_gain * (1.0 + value.abs()) {
+                return Some((number, true));
+            }
+            if monitor(&Iteration { number, most: MOST_SETTLING, value }).is_break() {
+                return Some((number, false));
+            }
+            let enough = gained <= ENOUGH_SHARE * before;
+            before = if enough { gained } else { f64::INFINITY };
+            if !enough {
+                curvature = self.curvature()?;
             }
         }
-        Some(())
+        Some((MOST_SETTLING, false))
     }
 
     fn point(&self) -> DualPoint {

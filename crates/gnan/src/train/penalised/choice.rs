@@ -1,16 +1,17 @@
 //! The choice of what a specification leaves open, by training items alone.
 //!
-//! Plain alternatives (how nodes are pooled, means or sums over shells, the hop cap, smooth or linear curves) are compared by the marginal
-//! likelihood, less what further strengths add to it by chance. What is put on top of the best of them, descriptions of nodes and then
-//! curves over numbers that sum up items, has many strengths, and with few items the marginal likelihood alone is too strict: it is
-//! taken also where it is more probable at all and predicts items that it was not fitted on better, by approximate leave-one-out, by
-//! more than a standard error of the difference. Tables over two such numbers are picked among hundreds, by every other item; the
-//! others must be predicted better by more than three standard errors.
+//! Alternatives are compared by the marginal likelihood, one after the other: how nodes are pooled, means or sums over shells, the hop
+//! cap, smooth or linear curves, then descriptions of nodes and curves over numbers that sum up items. One that is fitted with more
+//! strengths must raise its logarithm by more than one for each. Of many strengths that is too strict with few items: two are enough
+//! where items that were not fitted on are predicted better, by approximate leave-one-out, by more than two standard errors of the
+//! difference. Tables over two such numbers are picked among hundreds, by every other item; the others must be predicted better by more
+//! than three standard errors.
 
 use std::sync::Arc;
 
 use super::estimate::{CandidateFit, IterationMonitor, SPREAD_POWERS};
 use super::second_level::{PAIRS, SCREENED};
+use super::selection::GAIN_OF_STRENGTH;
 use crate::dataset::Dataset;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Kind, Task};
@@ -19,14 +20,11 @@ use crate::remedy::Remedy;
 use crate::spec::{Aspect, CurveChoice, LEAST_SUPPORT, LevelChoice, NodeDescription, PoolChoice, Spec};
 use crate::statistics::Statistics;
 
-/// What a strength adds to the logarithm of the marginal likelihood by chance, at most: half of the time it is fitted to nothing, else it
-/// adds half a chi-squared with one degree of freedom, so that this is twice the mean.
-const CHANCE_OF_STRENGTH: f64 = 0.5;
-/// A rise of the logarithm of the marginal likelihood that is none.
-const LEAST_RISE: f64 = 0.5;
-/// By how many standard errors a candidate must be better for items that it was not fitted on, where it is more probable as well, and
-/// where that says little.
-const STANDARD_ERRORS: f64 = 1.0;
+/// A rise of the logarithm of the marginal likelihood that is enough where items that were not fitted on are predicted better, too.
+const LEAST_RISE: f64 = 1.0;
+/// By how many standard errors these must then be predicted better: more than chance in one of twenty cases. And by how many where the
+/// marginal likelihood says little.
+const STANDARD_ERRORS: f64 = 1.645;
 const MANY_STANDARD_ERRORS: f64 = 3.0;
 /// Most coefficients of a candidate that is only tried.
 const MOST_TRIED: usize = 3500;
@@ -138,7 +136,7 @@ impl Spec {
             spec.data.describe = described.spec().describe.clone();
             let power = [choice.best.power];
             if let Some(found) = fit(&spec, &described, &power, Some(&choice.best), Some(MOST_TRIED))? {
-                choice.compare(found, is_worth_having);
+                choice.compare(found, is_likelier);
                 return Ok(());
             }
         }
@@ -164,7 +162,7 @@ impl Spec {
         let mut spec = best.spec.clone();
         spec.fit.level = LevelChoice::Two;
         let graphs = best.train.task() == Task::Graph;
-        if graphs && spec.distances.pool == PoolChoice::Sum {
+        if graphs && matches!(spec.distances.pool, PoolChoice::Sum | PoolChoice::Auto) {
             if self.distances.pool == PoolChoice::Sum {
                 return if requested { refuse_second("sums up nodes, and never takes their mean") } else { Ok(()) };
             }
@@ -195,7 +193,7 @@ impl Spec {
             false => fit(&spec, &curves.train.paired(&pairs)?, &[curves.power], Some(&curves), most)?,
         };
         // Two numbers may matter together of which neither matters alone.
-        choice.compare(curves, |best, found| requested || is_second_worth_having(best, found));
+        choice.compare(curves, |best, found| requested || are_curves_worth_having(best, found));
         if let Some(tables) = tables {
             choice.compare(tables, |best, found| given > 0 || are_tables_worth_having(best, found));
         }
@@ -290,22 +288,26 @@ fn refuse_second<T>(because: &str) -> Result<T> {
         .with_remedy(Remedy::LeaveOut(&["level"])))
 }
 
-/// Whether the marginal likelihood of a candidate is higher by more than the strengths add by chance that it is fitted with more.
+/// Whether a candidate is more probable; one with more strengths by more than these add by chance.
 fn is_likelier(best: &CandidateFit, found: &CandidateFit) -> bool {
-    let more = found.strengths_fitted().saturating_sub(best.strengths_fitted());
-    rise(best, found) > CHANCE_OF_STRENGTH * more as f64 && is_sound_beside(best, found)
+    is_worth_strengths(best, found, found.strengths_fitted().saturating_sub(best.strengths_fitted()))
 }
 
-/// Whether what a candidate has more is worth having: it makes it more probable by more than chance would, or more probable at all and
-/// better for items that were not fitted on.
-fn is_worth_having(best: &CandidateFit, found: &CandidateFit) -> bool {
-    let is_better = || rise(best, found) > LEAST_RISE && is_better_for(best, found, STANDARD_ERRORS, |_| true);
-    is_likelier(best, found) || (is_better() && is_sound_beside(best, found))
+/// Whether a candidate is more probable by more than so many strengths add by chance, as [`selection`](super::selection) counts, or by a
+/// little where it predicts items that it was not fitted on better.
+fn is_worth_strengths(best: &CandidateFit, found: &CandidateFit, more: usize) -> bool {
+    let rise = rise(best, found);
+    let is_better = || rise > LEAST_RISE && is_better_for(best, found, STANDARD_ERRORS, |_| true);
+    (rise > GAIN_OF_STRENGTH * more as f64 || is_better()) && is_sound_beside(best, found)
 }
 
-/// Whether the numbers that sum up items are; where items are weighed, the marginal likelihood is not certain enough.
-fn is_second_worth_having(best: &CandidateFit, found: &CandidateFit) -> bool {
-    if best.dual { is_clearly_better(best, found) } else { is_worth_having(best, found) }
+/// Whether curves over numbers that sum up items are worth having; where items are weighed, the marginal likelihood is not certain
+/// enough. Only their own strengths count: that nodes are averaged besides is what such numbers need.
+fn are_curves_worth_having(best: &CandidateFit, found: &CandidateFit) -> bool {
+    match best.dual {
+        true => is_clearly_better(best, found),
+        false => is_worth_strengths(best, found, found.strengths_of_curves()),
+    }
 }
 
 /// Whether tables are: picked among hundreds, they must be clearly better for the items by which they were not picked.
@@ -338,7 +340,7 @@ fn is_clearly_better(best: &CandidateFit, found: &CandidateFit) -> bool {
 /// The same, judged by some items.
 fn is_better_for(best: &CandidateFit, found: &CandidateFit, errors: f64, judges: impl Fn(usize) -> bool) -> bool {
     let losses = best.left_out().iter().zip(found.left_out()).enumerate().filter(|(item, _)| judges(*item));
-    let gains: Vec<f64> = losses.map(|(_, (before, after))| before - after).collect();
+    let gains: Vec<f64> = losses.map(|(_, (before, after))| before - after).filter(|gain| !gain.is_nan()).collect();
     let count = gains.len() as f64;
     let mean = gains.iter().sum::<f64>() / count;
     let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
@@ -353,7 +355,8 @@ fn words(spec: &Spec) -> String {
     if spec.fit.level == LevelChoice::Auto {
         spec.fit.level = LevelChoice::One;
     }
-    let named = CHOSEN.iter().filter(|name| spec.get(name) != usual.get(name));
+    let open = Spec::default();
+    let named = CHOSEN.iter().filter(|name| ![usual.get(name), open.get(name)].contains(&spec.get(name)));
     let words: Vec<String> = named.map(|name| format!("{name} {}", spec.get(name).join(","))).collect();
     if words.is_empty() { "plain".to_owned() } else { words.join(", ") }
 }

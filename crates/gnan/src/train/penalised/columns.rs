@@ -66,6 +66,14 @@ impl Columns {
         strengths_of(&self.blocks)
     }
 
+    /// Number of strengths of the penalties of curves over numbers that sum up items.
+    pub(super) fn strengths_of_curves(&self) -> usize {
+        let summing = |group: &CurveGroup| group.feature.is_some_and(|k| self.sums_up[k]);
+        strengths_of(
+            self.blocks.iter().zip(&self.map.groups).filter(|(_, group)| summing(group)).map(|(block, _)| block),
+        )
+    }
+
     /// The columns by what they are at which distance, the intercept first: the structure, numbers that sum up items, then all other
     /// effects at every distance of every lens.
     pub(super) fn distance_groups(&self) -> Vec<Vec<usize>> {
@@ -134,9 +142,9 @@ impl Columns {
 }
 
 /// Number of strengths of the penalties of some blocks, those that blocks share once.
-pub(super) fn strengths_of(blocks: &[Block]) -> usize {
+pub(super) fn strengths_of<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> usize {
     let mut ties = BTreeSet::new();
-    let own = blocks.iter().filter(|block| block.tie.is_none_or(|tie| ties.insert(tie)));
+    let own = blocks.into_iter().filter(|block| block.tie.is_none_or(|tie| ties.insert(tie)));
     own.map(Block::strengths).sum()
 }
 

@@ -2,7 +2,7 @@
 //! one prior variance for each distance, or one curve over distance that all of them share.
 //!
 //! Prior variances do not depend on how many items there are, and finding them takes hundreds of fits. So where items are many, every
-//! so many-th of them finds the prior variances, and all of them are then fitted once.
+//! so many-th of them finds the prior variances, and judges what is compared; all items are fitted once, in the end.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const TOO_MANY_COEFFICIENTS: usize = 4000;
 /// Updates of the smoothness of a fit in the primal form, about.
 pub(super) const USUAL_UPDATES: f64 = 25.0;
 /// The most that the third power of the number of items, times the outputs, may be in the dual form: some minutes.
-const MOST_DUAL: f64 = 1.2e12;
+const MOST_DUAL: f64 = 1.7e12;
 /// Most items by which prior variances are found.
 const MOST_SEARCHED: usize = 900;
 
@@ -57,6 +57,7 @@ pub(super) fn dual_operations(items: usize, outputs: usize) -> f64 {
 
 /// What the posterior of an estimate is made of.
 pub(super) struct DualPart {
+    prior: DualPrior,
     /// The items that were fitted.
     items: Vec<usize>,
     /// The second derivative of each, `[outputs][items]`.
@@ -100,8 +101,8 @@ struct DualPrior {
     curve: Option<Vec<f64>>,
 }
 
-/// Fits the weights of the items of every part.
-pub(super) fn fit_all_dual(
+/// Fits the weights of some items of every part.
+pub(super) fn fit_some_dual(
     design: &Design,
     columns: &Columns,
     parts: &[TargetPart],
@@ -112,48 +113,52 @@ pub(super) fn fit_all_dual(
     let factors = group_factors(design, &groups, power);
     let mut scaled = design.clone();
     scaled.scale_columns(&factors);
-    // The distances at which a curve may be shared come last.
-    let first_shared = groups.len() - columns.places();
-    let may_share = power == 0.0 && columns.places() > 1;
-    let weighing = Weighing { design: &scaled, groups: &groups, first_shared, may_share };
+    let weighing = Weighing::new(&scaled, &groups, columns, power);
     let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
+    // The items of another part may be others.
     let mut losses = vec![0.0; design.rows()];
+    let mut judges = vec![false; design.rows()];
     for part in parts {
-        let items: Vec<usize> = (0..design.rows()).filter(|item| part.weights[*item] > 0.0).collect();
+        let items = part.counting(design.rows());
         let step = items.len().div_ceil(MOST_SEARCHED).max(1);
-        let some: Vec<usize> = items.iter().copied().step_by(step).collect();
-        let (mut estimate, prior) = weighing.search(part, &some, monitor)?;
-        let converged = estimate.converged;
-        if some.len() < items.len() {
-            estimate = weighing.fit_with(part, &items, &prior)?;
-        }
-        let coefficients =
-            estimate.item_weights.iter().flat_map(|own| weighing.coefficients(&items, own, &prior)).collect();
-        let (latents, loadings) = weighing.latents(&factors, &prior);
-        let dual = DualPart {
-            items: items.clone(),
-            second: estimate.second,
-            latents,
-            loadings,
-            freedom: estimate.freedoms.iter().sum(),
-            marginal: estimate.marginal,
-        };
+        let some: Vec<usize> = items.into_iter().step_by(step).collect();
+        let (estimate, prior) = weighing.search(part, &some, monitor)?;
         all.marginal += estimate.marginal;
-        all.converged &= converged;
-        items.iter().zip(&estimate.left_out).for_each(|(item, loss)| losses[*item] += loss);
-        all.found.push(PartEstimate {
-            coefficients,
-            factors: factors.clone(),
-            shift: part.shift,
-            scale: part.scale,
-            variance: estimate.variance,
-            primal: None,
-            bilinear: None,
-            dual: Some(dual),
-        });
+        all.converged &= estimate.converged;
+        for (item, loss) in some.iter().zip(&estimate.left_out) {
+            losses[*item] += loss;
+            judges[*item] = true;
+        }
+        all.found.push(weighing.part_estimate(part, some, estimate, &factors, prior));
     }
+    losses.iter_mut().zip(judges).filter(|(_, judges)| !judges).for_each(|(loss, _)| *loss = f64::NAN);
     all.left_out = losses;
     Some(all)
+}
+
+/// Fits the weights of all items of every part of which only some were; `None` where there is no estimate.
+pub(super) fn fit_rest_dual(
+    design: &Design,
+    columns: &Columns,
+    parts: &[TargetPart],
+    power: f64,
+    found: Vec<PartEstimate>,
+    monitor: &mut IterationMonitor<'_>,
+) -> Option<Vec<PartEstimate>> {
+    let groups = columns.distance_groups();
+    let mut scaled = design.clone();
+    if let Some(first) = found.first() {
+        scaled.scale_columns(&first.factors);
+    }
+    let fit = |(part, mut estimate): (&TargetPart, PartEstimate)| {
+        let items = part.counting(design.rows());
+        let dual = estimate.dual.take_if(|dual| dual.items.len() < items.len());
+        let Some(DualPart { prior, .. }) = dual else { return Some(estimate) };
+        let weighing = Weighing::new(&scaled, &groups, columns, power);
+        let of_all = weighing.fit_with(part, &items, &prior, monitor)?;
+        Some(weighing.part_estimate(part, items, of_all, &estimate.factors, prior))
+    };
+    parts.iter().zip(found).map(fit).collect()
 }
 
 /// Items that are weighed.
@@ -166,7 +171,46 @@ struct Weighing<'a> {
     may_share: bool,
 }
 
-impl Weighing<'_> {
+impl<'a> Weighing<'a> {
+    fn new(design: &'a Design, groups: &'a [Vec<usize>], columns: &Columns, power: f64) -> Weighing<'a> {
+        // The distances at which a curve may be shared come last.
+        let first_shared = groups.len() - columns.places();
+        Weighing { design, groups, first_shared, may_share: power == 0.0 && columns.places() > 1 }
+    }
+
+    /// The estimate of a part by some items.
+    fn part_estimate(
+        &self,
+        part: &TargetPart,
+        items: Vec<usize>,
+        estimate: DualEstimate,
+        factors: &[f64],
+        prior: DualPrior,
+    ) -> PartEstimate {
+        let coefficients =
+            estimate.item_weights.iter().flat_map(|own| self.coefficients(&items, own, &prior)).collect();
+        let (latents, loadings) = self.latents(factors, &prior);
+        let dual = DualPart {
+            prior,
+            items,
+            second: estimate.second,
+            latents,
+            loadings,
+            freedom: estimate.freedoms.iter().sum(),
+            marginal: estimate.marginal,
+        };
+        PartEstimate {
+            coefficients,
+            factors: factors.to_vec(),
+            shift: part.shift,
+            scale: part.scale,
+            variance: estimate.variance,
+            primal: None,
+            bilinear: None,
+            dual: Some(dual),
+        }
+    }
+
     /// Finds the prior by some items.
     fn search(
         &self,
@@ -206,7 +250,13 @@ impl Weighing<'_> {
     }
 
     /// Fits all items with a prior that is known.
-    fn fit_with(&self, part: &TargetPart, items: &[usize], prior: &DualPrior) -> Option<DualEstimate> {
+    fn fit_with(
+        &self,
+        part: &TargetPart,
+        items: &[usize],
+        prior: &DualPrior,
+        monitor: &mut IterationMonitor<'_>,
+    ) -> Option<DualEstimate> {
         let of_group = |group: &Vec<usize>| dense_columns(self.design, items, group);
         let own = &self.groups[..prior.strengths.len()];
         let mut kernels: Vec<Mat<f64>> = own.par_iter().map(|group| kernel(&of_group(group))).collect();
@@ -220,7 +270,7 @@ impl Weighing<'_> {
             strengths.push(1.0);
         }
         let known = KnownTargets::new(part, items);
-        fit_dual_with(known.problem(part, &kernels), &strengths, prior.variance)
+        fit_dual_with(known.problem(part, &kernels), &strengths, prior.variance, monitor)
     }
 
     /// The latent number of every coefficient and what it is multiplied by, where columns are multiplied by factors: coefficients that

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::columns::Columns;
 use super::constraints::EffectRules;
-use super::dual_estimate::{DualPart, dual_memory, fit_all_dual, is_dual};
+use super::dual_estimate::{DualPart, dual_memory, fit_rest_dual, fit_some_dual, is_dual};
 use super::known_part::KnownPart;
 use super::shared::{BilinearPart, SharedColumns};
 use super::targets::{TargetPart, target_parts};
@@ -91,7 +91,7 @@ pub(super) struct CandidateFit {
     pub power: f64,
     /// The logarithm of the marginal likelihood.
     pub marginal: f64,
-    /// The loss of every item by a fit without it, once it is known.
+    /// The loss of every item by a fit without it, once it is known; not a number for items that were not looked at.
     left_out: OnceLock<Vec<f64>>,
     /// Whether items were weighed in place of coefficients.
     pub dual: bool,
@@ -210,7 +210,7 @@ impl CandidateFit {
                 break;
             }
             let fitted = match (dual, &shared) {
-                (true, _) => fit_all_dual(&design, &columns, &parts, *power, &mut watch),
+                (true, _) => fit_some_dual(&design, &columns, &parts, *power, &mut watch),
                 (false, Some(shared)) => shared.fit_all(&design, &parts, *power, &mut watch),
                 (false, None) => {
                     let least = best.as_ref().map(|(_, best)| best.marginal);
@@ -220,7 +220,7 @@ impl CandidateFit {
             };
             let Some(fitted) = fitted else { continue };
             start = fitted.found.iter().map(|part| KnownPart::of_another_power(part, &columns)).collect();
-            let loss = |fitted: &PowerFit| fitted.left_out.iter().sum::<f64>();
+            let loss = |fitted: &PowerFit| mean_loss(&fitted.left_out);
             let is_better = |best: &PowerFit| match dual {
                 // Of few items the marginal likelihood is not certain enough.
                 true => loss(&fitted) < loss(best),
@@ -265,7 +265,12 @@ impl CandidateFit {
         strengths * self.found.len()
     }
 
-    /// The loss of every item by a fit without it.
+    /// Those of curves over numbers that sum up items.
+    pub(super) fn strengths_of_curves(&self) -> usize {
+        self.columns.strengths_of_curves() * self.found.len()
+    }
+
+    /// The loss of every item by a fit without it; not a number for items that were not looked at.
     pub(super) fn left_out(&self) -> &[f64] {
         self.left_out.get_or_init(|| {
             let parts = target_parts(&self.train, self.setup.resolved.outcome, &self.setup.resolved);
@@ -282,9 +287,23 @@ impl CandidateFit {
 
     /// The mean loss of items that were not fitted on.
     pub(super) fn mean_left_out(&self) -> f64 {
-        let losses = self.left_out();
-        losses.iter().sum::<f64>() / losses.len().max(1) as f64
+        mean_loss(self.left_out())
     }
+
+    /// Fits what only some items were fitted for while candidates were compared.
+    pub(super) fn finish(&mut self, monitor: &mut IterationMonitor<'_>) -> Result<()> {
+        let parts = target_parts(&self.train, self.setup.resolved.outcome, &self.setup.resolved);
+        let found = std::mem::take(&mut self.found);
+        let rest = fit_rest_dual(&self.design, &self.columns, &parts, self.power, found, monitor);
+        self.found = rest.ok_or_else(|| Error::training("the likelihood was not a finite number"))?;
+        Ok(())
+    }
+}
+
+/// The mean of the losses that are known.
+fn mean_loss(losses: &[f64]) -> f64 {
+    let known = || losses.iter().filter(|loss| !loss.is_nan());
+    known().sum::<f64>() / known().count().max(1) as f64
 }
 
 /// Where a fit of coefficients may end early: see [`FitStart`].

@@ -72,6 +72,9 @@ impl Spec {
             let selected = best.selected(&mut |iteration| watch("selection", iteration))?;
             SelectedFit { fit: best, steps: selection, removed } = selected;
         }
+        if best.dual && !interrupted.get() {
+            best.finish(&mut |iteration| watch(&chosen, iteration))?;
+        }
         let ended = match (interrupted.get(), best.converged) {
             (true, _) => Ended::Interrupted,
             (false, true) => Ended::Converged,

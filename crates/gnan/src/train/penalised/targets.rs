@@ -24,6 +24,11 @@ impl TargetPart {
         if self.family.is_log() { self.shift } else { 0.0 }
     }
 
+    /// The items that count, of so many.
+    pub(super) fn counting(&self, items: usize) -> Vec<usize> {
+        (0..items).filter(|item| self.weights[*item] > 0.0).collect()
+    }
+
     /// What is to be estimated, given what items have of the coefficients and how these are penalised.
     pub(super) fn problem<'a>(&'a self, design: &'a Design, blocks: &'a [Block]) -> PenalisedProblem<'a> {
         PenalisedProblem {
