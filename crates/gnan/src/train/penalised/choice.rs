@@ -2,10 +2,10 @@
 //!
 //! Alternatives are compared by the marginal likelihood, one after the other: how nodes are pooled, means or sums over shells, the hop
 //! cap, smooth or linear curves, then descriptions of nodes and curves over numbers that sum up items. One that is fitted with more
-//! strengths must raise its logarithm by more than one for each. Of many strengths that is too strict with few items: two are enough
-//! where items that were not fitted on are predicted better, by approximate leave-one-out, by more than two standard errors of the
-//! difference. Tables over two such numbers are picked among hundreds, by every other item; the others must be predicted better by more
-//! than three standard errors.
+//! strengths must raise its logarithm by more than one for each. Of many strengths that is too strict with few items: one is enough
+//! where items that were not fitted on are predicted better, by approximate leave-one-out, by more than chance in one of twenty cases.
+//! Tables over two such numbers are picked among hundreds, by every other item; the others must be predicted better by more than three
+//! standard errors.
 
 use std::sync::Arc;
 
