@@ -187,6 +187,7 @@ fn geom_word_lists() {
     assert_eq!(numbers(&tables, "word_2"), [1.0, 0.0, 0.0]);
     assert_eq!(numbers(&tables, "word_3"), [0.0, 0.0, 1.0]);
     assert_eq!(classes(&tables), ["0", "1", "1"]);
+    assert!(noted(&tables, "numbers of the words"));
     // No node has a word twice.
     fs::write(&file, "node_id\tfeature\tlabel\n0\t0,1,0\t0\n1\t1,0\t1\n2\t1,0,1\t1\n").unwrap();
     refused(folder.path(), &["out1_node_feature_label.txt:3", "2 features, others have 3"]);

@@ -359,6 +359,10 @@ fn numbers_of_neighbours_join_words_in_the_dual_form() {
         assert_eq!(fitted.chosen.contains("level 2"), by_neighbours, "{:?}", fitted.tried);
         let accuracy = fitted.model.evaluate(&split.test).unwrap().get(Metric::Accuracy).unwrap();
         assert!(accuracy > 0.85, "{by_neighbours} {accuracy}");
+        // Losses of the items that were looked at stand for the others.
+        let (_, left_out) = fitted.tried.iter().find(|(name, _)| *name == fitted.chosen).unwrap();
+        let log_loss = fitted.model.evaluate(&split.test).unwrap().get(Metric::LogLoss).unwrap();
+        assert!((0.4..2.5).contains(&(left_out / log_loss)), "{left_out} {log_loss}");
         assert!(fitted.model.explain(&split.test, 0).unwrap().adds_up());
     }
 }

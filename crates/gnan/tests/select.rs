@@ -186,5 +186,5 @@ fn a_penalised_fit_has_no_strength_and_removes_no_feature_with_a_rule() {
     let many = Spec::default().method(FitMethod::Penalised).choose(false).curves(CurveChoice::Linear);
     let error = many.select(Selection::Path).fit(&data);
     let error = error.expect_err("refused").to_string();
-    assert!(error.contains("outnumber"), "{error}");
+    assert!(error.contains("items are weighed"), "{error}");
 }

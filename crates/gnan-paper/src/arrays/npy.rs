@@ -130,7 +130,10 @@ pub fn masks(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<boo
     let array = open::<bool>(bytes, path, memory)?;
     if !["b1", "u1", "i1"].contains(&array.element) {
         let wrong = || array.not("truth values", path);
-        let Array { values, shape } = integers(bytes, path, memory).map_err(|_| wrong())?;
+        if !array.element.starts_with(['i', 'u']) {
+            return Err(wrong());
+        }
+        let Array { values, shape } = integers(bytes, path, memory)?;
         let truth = |number: &i64| (0..=1).contains(number).then_some(*number == 1);
         let values = values.iter().map(truth).collect::<Option<_>>().ok_or_else(wrong)?;
         return Ok(Array { values, shape });

@@ -40,6 +40,11 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Tables> {
     let nodes = Nodes::read(&Text::open(&path.join(NODES), &options.limits)?, &options.limits)?;
     tables.edges = nodes.read_edges(&Text::open(&path.join(EDGES), &options.limits)?, &options.limits)?;
     note_directions(&mut tables, options);
+    if nodes.listed {
+        tables.notes.push(
+            "nodes have different numbers of features: these are the numbers of the words that they have".to_owned(),
+        );
+    }
     tables.splits = read_splits(&path.join("splits"), nodes.ids.len(), &options.limits)?;
     let size = |class: i64| nodes.labels.iter().filter(|label| **label == Some(class)).count();
     if name.eq_ignore_ascii_case("cornell") && CLASSES_OF_TEXAS == [0, 1, 2, 3, 4].map(size) {
@@ -61,6 +66,8 @@ struct Nodes {
     ids: Vec<u64>,
     words: WordColumns,
     labels: Vec<Option<i64>>,
+    /// Whether the words of every node are listed.
+    listed: bool,
 }
 
 impl Nodes {
@@ -108,7 +115,8 @@ impl Nodes {
             }
         }
         let ids = rows.iter().map(|row| row.0).collect();
-        Ok(Nodes { ids, words, labels: rows.iter().map(|row| Some(row.3).filter(|&label| label != -1)).collect() })
+        let labels = rows.iter().map(|row| Some(row.3).filter(|&label| label != -1)).collect();
+        Ok(Nodes { ids, words, labels, listed: lists.is_some() })
     }
 
     fn read_edges(&self, text: &Text, limits: &Limits) -> Result<Vec<[u32; 2]>> {

@@ -127,7 +127,12 @@ impl NewtonState<'_> {
             least = least.min(gain);
             last = Some((found.active, small));
             steps.taken += 1;
-            let report = Iteration { number: steps.taken, most: MOST_STEPS * MOST_DISPERSIONS, value: before };
+            let report = Iteration {
+                number: steps.taken,
+                most: MOST_STEPS * MOST_DISPERSIONS,
+                value: before,
+                items: self.problem.targets.len(),
+            };
             steps.interrupted |= (steps.monitor)(&report).is_break();
             if done || steps.interrupted {
                 break;

@@ -86,7 +86,7 @@ pub struct DualEstimate {
     pub marginal: f64,
     /// Effective degrees of freedom of every group, all outputs together.
     pub freedoms: Vec<f64>,
-    /// The loss of every item by the outputs of a fit without it, approximately.
+    /// The loss of every item by the outputs of a fit without it, approximately; empty where strengths were known.
     pub left_out: Vec<f64>,
     /// Number of iterations.
     pub iterations: usize,
@@ -128,7 +128,7 @@ pub fn fit_dual(
             share *= 0.4;
             converged = share < LEAST_SHARE;
         }
-        if monitor(&Iteration { number, most: MOST_ITERATIONS, value: best }).is_break() {
+        if monitor(&Iteration { number, most: MOST_ITERATIONS, value: best, items: problem.targets.len() }).is_break() {
             break;
         }
     }
@@ -136,10 +136,10 @@ pub fn fit_dual(
         state.search()?;
     }
     state.settle(NO_GAIN)?;
-    state.finish(number, converged)
+    state.finish(number, converged, true)
 }
 
-/// Finds item weights where strengths and the variance are known; `monitor` may break off.
+/// Finds item weights where strengths and the variance are known, without losses of items that are left out; `monitor` may break off.
 pub fn fit_dual_with(
     problem: DualProblem<'_>,
     strengths: &[f64],
@@ -150,7 +150,7 @@ pub fn fit_dual_with(
     (state.strengths, state.variance) = (strengths.to_vec(), variance);
     state.sum_kernels();
     let (number, converged) = state.settle_watched(NO_GAIN, monitor)?;
-    state.finish(number, converged)
+    state.finish(number, converged, false)
 }
 
 /// Strengths and what belongs to them.
@@ -403,7 +403,7 @@ impl<'a> DualState<'a> {
             if gained < no_gain * (1.0 + value.abs()) {
                 return Some((number, true));
             }
-            if monitor(&Iteration { number, most: MOST_SETTLING, value }).is_break() {
+            if monitor(&Iteration { number, most: MOST_SETTLING, value, items: self.items() }).is_break() {
                 return Some((number, false));
             }
             let enough = gained <= ENOUGH_SHARE * before;
@@ -559,11 +559,11 @@ impl<'a> DualState<'a> {
         (0..items).into_par_iter().map(loss).collect()
     }
 
-    pub(super) fn finish(self, iterations: usize, converged: bool) -> Option<DualEstimate> {
+    pub(super) fn finish(self, iterations: usize, converged: bool, judged: bool) -> Option<DualEstimate> {
         let curvature = self.curvature()?;
         let marginal = self.marginal(&curvature);
         let freedoms = self.freedoms(&curvature);
-        let left_out = self.left_out(&curvature);
+        let left_out = if judged { self.left_out(&curvature) } else { Vec::new() };
         let second = self.second();
         marginal.is_finite().then_some(DualEstimate {
             left_out,

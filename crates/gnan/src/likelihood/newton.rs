@@ -97,6 +97,8 @@ pub struct Iteration {
     pub most: usize,
     /// The penalised log-likelihood.
     pub value: f64,
+    /// Number of items that it is of.
+    pub items: usize,
 }
 
 /// Where a fit starts.
@@ -153,7 +155,8 @@ pub fn fit(
             rise if rise > FAR_RISE => KEPT_FAR,
             _ => KEPT_WHILE,
         };
-        let report = Iteration { number: iterations, most: MOST_ITERATIONS, value: after };
+        let report =
+            Iteration { number: iterations, most: MOST_ITERATIONS, value: after, items: problem.targets.len() };
         if monitor(&report).is_break() {
             break;
         }

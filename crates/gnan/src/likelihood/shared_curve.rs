@@ -35,7 +35,7 @@ pub fn fit_shared_curve(
         state.settle(CLOSE)?;
         let curvature = state.curvature()?;
         let marginal = state.marginal(&curvature);
-        Some((marginal, curve_gradient(&state, &curvature, cross, curve), state.finish(0, true)?))
+        Some((marginal, curve_gradient(&state, &curvature, cross, curve), state.finish(0, true, true)?))
     };
     let length = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
     // Along its gradient a curve grows or shrinks as a whole, too.
@@ -60,7 +60,7 @@ pub fn fit_shared_curve(
             }
             None => step *= 0.4,
         }
-        if monitor(&Iteration { number, most: MOST_CURVES, value: best }).is_break() {
+        if monitor(&Iteration { number, most: MOST_CURVES, value: best, items: problem.targets.len() }).is_break() {
             break;
         }
     }

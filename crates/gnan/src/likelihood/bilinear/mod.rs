@@ -145,7 +145,9 @@ pub fn fit_bilinear(
             chosen = true;
             converged = !state.choose_known(1.0);
         }
-        if monitor(&Iteration { number: iterations, most: MOST_ITERATIONS, value: after }).is_break() {
+        if monitor(&Iteration { number: iterations, most: MOST_ITERATIONS, value: after, items: problem.targets.len() })
+            .is_break()
+        {
             break;
         }
     }

@@ -93,7 +93,7 @@ impl Spec {
         let tried = open.then(|| (words(&first), best.mean_left_out()));
         let mut choice = ComparedFits { tried: tried.into_iter().collect(), best };
         if choice.best.dual && self.model.feature_pairs > 0 {
-            return refuse_second("has more coefficients than items");
+            return refuse_second("has so many coefficients that items are weighed instead");
         }
         if choice.best.dual || !self.fit.choose {
             self.try_second_level(&mut choice, &mut fit)?;
@@ -340,7 +340,7 @@ fn is_clearly_better(best: &CandidateFit, found: &CandidateFit) -> bool {
 /// The same, judged by some items.
 fn is_better_for(best: &CandidateFit, found: &CandidateFit, errors: f64, judges: impl Fn(usize) -> bool) -> bool {
     let losses = best.left_out().iter().zip(found.left_out()).enumerate().filter(|(item, _)| judges(*item));
-    let gains: Vec<f64> = losses.map(|(_, (before, after))| before - after).filter(|gain| !gain.is_nan()).collect();
+    let gains: Vec<f64> = losses.map(|(_, (before, after))| before - after).collect();
     let count = gains.len() as f64;
     let mean = gains.iter().sum::<f64>() / count;
     let variance = gains.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);

@@ -1,4 +1,5 @@
-//! The estimate of one candidate in the dual form: where coefficients outnumber the items by far, items are weighed, and effects have
+//! The estimate of one candidate in the dual form: where coefficients outnumber the items by far or are too many,
+//! items are weighed, and effects have
 //! one prior variance for each distance, or one curve over distance that all of them share.
 //!
 //! Prior variances do not depend on how many items there are, and finding them takes hundreds of fits. So where items are many, every
@@ -21,12 +22,14 @@ use crate::model::{Covariance, PosteriorPart};
 
 /// From so many coefficients on, all outputs counted, the dual form is taken where coefficients outnumber the items.
 const MANY_COEFFICIENTS: usize = 2000;
-/// From so many on it is taken wherever it is sooner done.
-const TOO_MANY_COEFFICIENTS: usize = 4000;
+/// From so many on, which are refused in the primal form, it is taken wherever it is sooner done.
+const TOO_MANY_COEFFICIENTS: usize = 8000;
 /// Updates of the smoothness of a fit in the primal form, about.
 pub(super) const USUAL_UPDATES: f64 = 25.0;
 /// The most that the third power of the number of items, times the outputs, may be in the dual form: some minutes.
 const MOST_DUAL: f64 = 1.7e12;
+/// Columns of a kernel that one thread computes.
+const TILE: usize = 256;
 /// Most items by which prior variances are found.
 const MOST_SEARCHED: usize = 900;
 
@@ -49,10 +52,10 @@ pub(super) fn dual_memory(columns: usize, items: usize, outputs: usize) -> u64 {
 }
 
 /// Operations that the dual form takes, about: several products of every output for a step, several steps for an update of the prior
-/// variances, and tens of updates by some of the items.
+/// variances, and tens of updates by some of the items; then some steps by all of them.
 pub(super) fn dual_operations(items: usize, outputs: usize) -> f64 {
     let cube = |items: usize| outputs as f64 * (items as f64).powi(3);
-    1000.0 * cube(items.min(MOST_SEARCHED)) + 40.0 * cube(items)
+    400.0 * cube(items.min(MOST_SEARCHED)) + 4.0 * cube(items)
 }
 
 /// What the posterior of an estimate is made of.
@@ -93,6 +96,7 @@ impl DualPart {
 }
 
 /// The prior of the effects.
+#[derive(Clone)]
 struct DualPrior {
     /// The prior variance of every group; without the distances where a curve is shared.
     strengths: Vec<f64>,
@@ -115,50 +119,57 @@ pub(super) fn fit_some_dual(
     scaled.scale_columns(&factors);
     let weighing = Weighing::new(&scaled, &groups, columns, power);
     let mut all = PowerFit { found: Vec::new(), marginal: 0.0, left_out: Vec::new(), converged: true };
-    // The items of another part may be others.
     let mut losses = vec![0.0; design.rows()];
-    let mut judges = vec![false; design.rows()];
     for part in parts {
         let items = part.counting(design.rows());
-        let step = items.len().div_ceil(MOST_SEARCHED).max(1);
+        let (count, step) = (items.len(), items.len().div_ceil(MOST_SEARCHED).max(1));
         let some: Vec<usize> = items.into_iter().step_by(step).collect();
         let (estimate, prior) = weighing.search(part, &some, monitor)?;
         all.marginal += estimate.marginal;
         all.converged &= estimate.converged;
-        for (item, loss) in some.iter().zip(&estimate.left_out) {
-            losses[*item] += loss;
-            judges[*item] = true;
-        }
+        // They stand for the others, of which another part may have looked at some.
+        let stands_for = count as f64 / some.len() as f64;
+        some.iter().zip(&estimate.left_out).for_each(|(item, loss)| losses[*item] += stands_for * loss);
         all.found.push(weighing.part_estimate(part, some, estimate, &factors, prior));
     }
-    losses.iter_mut().zip(judges).filter(|(_, judges)| !judges).for_each(|(loss, _)| *loss = f64::NAN);
     all.left_out = losses;
     Some(all)
 }
 
-/// Fits the weights of all items of every part of which only some were; `None` where there is no estimate.
+/// Fits the weights of all items of every part of which only some were, and whether that converged. What was found by some is kept where
+/// it is broken off or has no estimate.
 pub(super) fn fit_rest_dual(
     design: &Design,
     columns: &Columns,
     parts: &[TargetPart],
     power: f64,
-    found: Vec<PartEstimate>,
+    mut found: Vec<PartEstimate>,
     monitor: &mut IterationMonitor<'_>,
-) -> Option<Vec<PartEstimate>> {
+) -> (Vec<PartEstimate>, bool) {
     let groups = columns.distance_groups();
     let mut scaled = design.clone();
     if let Some(first) = found.first() {
         scaled.scale_columns(&first.factors);
     }
-    let fit = |(part, mut estimate): (&TargetPart, PartEstimate)| {
+    let weighing = Weighing::new(&scaled, &groups, columns, power);
+    let (mut all_converged, mut interrupted) = (true, false);
+    for (part, estimate) in parts.iter().zip(&mut found) {
         let items = part.counting(design.rows());
-        let dual = estimate.dual.take_if(|dual| dual.items.len() < items.len());
-        let Some(DualPart { prior, .. }) = dual else { return Some(estimate) };
-        let weighing = Weighing::new(&scaled, &groups, columns, power);
-        let of_all = weighing.fit_with(part, &items, &prior, monitor)?;
-        Some(weighing.part_estimate(part, items, of_all, &estimate.factors, prior))
-    };
-    parts.iter().zip(found).map(fit).collect()
+        let Some(dual) = estimate.dual.as_ref().filter(|dual| dual.items.len() < items.len() && !interrupted) else {
+            continue;
+        };
+        let prior = dual.prior.clone();
+        let of_all = weighing.fit_with(part, &items, &prior, &mut |iteration| {
+            let flow = monitor(iteration);
+            interrupted |= flow.is_break();
+            flow
+        });
+        all_converged &= of_all.as_ref().is_some_and(|of_all| of_all.converged);
+        if let Some(of_all) = of_all.filter(|_| !interrupted) {
+            *estimate = weighing.part_estimate(part, items, of_all, &estimate.factors, prior);
+        }
+    }
+    (found, all_converged)
 }
 
 /// Items that are weighed.
@@ -257,20 +268,33 @@ impl<'a> Weighing<'a> {
         prior: &DualPrior,
         monitor: &mut IterationMonitor<'_>,
     ) -> Option<DualEstimate> {
-        let of_group = |group: &Vec<usize>| dense_columns(self.design, items, group);
-        let own = &self.groups[..prior.strengths.len()];
-        let mut kernels: Vec<Mat<f64>> = own.par_iter().map(|group| kernel(&of_group(group))).collect();
-        let mut strengths = prior.strengths.clone();
+        // One kernel with all strengths in it: there may be many groups.
+        let mut sum: Mat<f64> = Mat::zeros(items.len(), items.len());
+        let mut add = |columns: &Mat<f64>, strength: f64| {
+            let tile = |first: usize| {
+                let own = columns.subcols(first, TILE.min(items.len() - first));
+                let mut tile = Mat::zeros(items.len(), own.ncols());
+                matmul(tile.as_mut(), Accum::Replace, columns.transpose(), own, strength, Par::Seq);
+                (first, tile)
+            };
+            let firsts: Vec<usize> = (0..items.len()).step_by(TILE).collect();
+            for (first, tile) in firsts.into_par_iter().map(tile).collect::<Vec<_>>() {
+                let mut to = sum.subcols_mut(first, tile.ncols());
+                to += tile;
+            }
+        };
+        for (group, strength) in self.groups.iter().zip(&prior.strengths) {
+            add(&dense_columns(self.design, items, group), *strength);
+        }
         if let Some(curve) = &prior.curve {
             let mut shared: Mat<f64> = Mat::zeros(self.groups[self.first_shared].len(), items.len());
             for (group, r) in self.groups[self.first_shared..].iter().zip(curve) {
-                shared += of_group(group) * faer::Scale(*r);
+                shared += dense_columns(self.design, items, group) * faer::Scale(*r);
             }
-            kernels.push(kernel(&shared));
-            strengths.push(1.0);
+            add(&shared, 1.0);
         }
         let known = KnownTargets::new(part, items);
-        fit_dual_with(known.problem(part, &kernels), &strengths, prior.variance, monitor)
+        fit_dual_with(known.problem(part, &[sum]), &[1.0], prior.variance, monitor)
     }
 
     /// The latent number of every coefficient and what it is multiplied by, where columns are multiplied by factors: coefficients that

@@ -1,6 +1,6 @@
 //! The estimate of one candidate: its effects, and how well they would do on items that were not fitted on.
 //!
-//! Coefficients are estimated themselves, with a penalty for every curve and table; where they outnumber the items by far, in the
+//! Coefficients are estimated themselves, with a penalty for every curve and table; where there are too many of them, in the
 //! [dual form](super::dual_estimate).
 
 use std::cell::Cell;
@@ -91,7 +91,7 @@ pub(super) struct CandidateFit {
     pub power: f64,
     /// The logarithm of the marginal likelihood.
     pub marginal: f64,
-    /// The loss of every item by a fit without it, once it is known; not a number for items that were not looked at.
+    /// The loss of every item by a fit without it, once it is known. Where only some were looked at, these count for the others.
     left_out: OnceLock<Vec<f64>>,
     /// Whether items were weighed in place of coefficients.
     pub dual: bool,
@@ -113,7 +113,7 @@ pub(super) struct PowerFit {
 
 impl CandidateFit {
     /// Fits a candidate, with the best of some powers; `None` where it has more than `most` coefficients, or so many that the dual
-    /// form would be taken. It starts with the smoothness of one that it is `like`, whose features come first among its own.
+    /// form would be taken. It starts where one ended that it is `like`, whose features come first among its own.
     pub(super) fn new(
         spec: Spec,
         train: Dataset,
@@ -176,7 +176,7 @@ impl CandidateFit {
         let rules = EffectRules::new(&setup.definition, &columns.map);
         if dual && !rules.is_empty() {
             return Err(Error::usage(
-                "constraints are not kept where coefficients outnumber items and these are weighed instead",
+                "constraints are not kept where there are so many coefficients that items are weighed instead",
             )
             .with_remedy([
                 Remedy::Set("fit", FitMethod::Gradient.to_string()),
@@ -220,7 +220,7 @@ impl CandidateFit {
             };
             let Some(fitted) = fitted else { continue };
             start = fitted.found.iter().map(|part| KnownPart::of_another_power(part, &columns)).collect();
-            let loss = |fitted: &PowerFit| mean_loss(&fitted.left_out);
+            let loss = |fitted: &PowerFit| fitted.left_out.iter().sum::<f64>();
             let is_better = |best: &PowerFit| match dual {
                 // Of few items the marginal likelihood is not certain enough.
                 true => loss(&fitted) < loss(best),
@@ -233,7 +233,10 @@ impl CandidateFit {
         if let Some((power, rough)) = best.as_mut().filter(|_| compared && !interrupted.get()) {
             let start: Vec<KnownPart> =
                 rough.found.iter().map(|part| KnownPart::of(part, &columns, |_| true)).collect();
-            *rough = fits.fit(*power, &start, FitEnds::default(), &mut watch).unwrap_or_else(|| std::mem::take(rough));
+            match fits.fit(*power, &start, FitEnds::default(), &mut watch) {
+                Some(fitted) => *rough = fitted,
+                None => rough.converged = false,
+            }
         }
         let (power, PowerFit { found, marginal, left_out, converged }) = best.ok_or_else(|| {
             Error::training(match rules.is_empty() {
@@ -270,7 +273,7 @@ impl CandidateFit {
         self.columns.strengths_of_curves() * self.found.len()
     }
 
-    /// The loss of every item by a fit without it; not a number for items that were not looked at.
+    /// The loss of every item by a fit without it.
     pub(super) fn left_out(&self) -> &[f64] {
         self.left_out.get_or_init(|| {
             let parts = target_parts(&self.train, self.setup.resolved.outcome, &self.setup.resolved);
@@ -287,23 +290,18 @@ impl CandidateFit {
 
     /// The mean loss of items that were not fitted on.
     pub(super) fn mean_left_out(&self) -> f64 {
-        mean_loss(self.left_out())
+        let losses = self.left_out();
+        losses.iter().sum::<f64>() / losses.len().max(1) as f64
     }
 
     /// Fits what only some items were fitted for while candidates were compared.
-    pub(super) fn finish(&mut self, monitor: &mut IterationMonitor<'_>) -> Result<()> {
+    pub(super) fn finish(&mut self, monitor: &mut IterationMonitor<'_>) {
         let parts = target_parts(&self.train, self.setup.resolved.outcome, &self.setup.resolved);
         let found = std::mem::take(&mut self.found);
-        let rest = fit_rest_dual(&self.design, &self.columns, &parts, self.power, found, monitor);
-        self.found = rest.ok_or_else(|| Error::training("the likelihood was not a finite number"))?;
-        Ok(())
+        let (found, converged) = fit_rest_dual(&self.design, &self.columns, &parts, self.power, found, monitor);
+        self.found = found;
+        self.converged &= converged;
     }
-}
-
-/// The mean of the losses that are known.
-fn mean_loss(losses: &[f64]) -> f64 {
-    let known = || losses.iter().filter(|loss| !loss.is_nan());
-    known().sum::<f64>() / known().count().max(1) as f64
 }
 
 /// Where a fit of coefficients may end early: see [`FitStart`].

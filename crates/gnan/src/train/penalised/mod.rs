@@ -49,7 +49,7 @@ impl Spec {
         let interrupted = Cell::new(false);
         let mut history = Vec::new();
         let mut watch = |candidate: &str, iteration: &Iteration| {
-            let loss = -iteration.value / train.len().max(1) as f64;
+            let loss = -iteration.value / iteration.items.max(1) as f64;
             history.push((history.len() + 1, loss, loss));
             let report = EpochReport {
                 candidate,
@@ -73,7 +73,7 @@ impl Spec {
             SelectedFit { fit: best, steps: selection, removed } = selected;
         }
         if best.dual && !interrupted.get() {
-            best.finish(&mut |iteration| watch(&chosen, iteration))?;
+            best.finish(&mut |iteration| watch(&chosen, iteration));
         }
         let ended = match (interrupted.get(), best.converged) {
             (true, _) => Ended::Interrupted,

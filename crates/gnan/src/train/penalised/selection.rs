@@ -34,7 +34,7 @@ impl CandidateFit {
     pub(super) fn selected(self, monitor: &mut IterationMonitor<'_>) -> Result<SelectedFit> {
         if self.dual {
             return Err(Error::usage(
-                "features are not selected where coefficients outnumber items and these are weighed instead",
+                "features are not selected where there are so many coefficients that items are weighed instead",
             )
             .with_remedy(Remedy::Set("fit", FitMethod::Gradient.to_string())));
         }
