@@ -7,7 +7,7 @@ mod oracle;
 use common::{CaseShape, FeaturePlan, class_column, dataset, random_case, random_graph, random_values};
 use gnan::files::{Column, Values};
 use gnan::internals::random::Stream;
-use gnan::spec::{CurveChoice, FitMethod, Selection};
+use gnan::spec::{CurveChoice, FitMethod, LevelChoice, Selection};
 use gnan::{Dataset, Metric, Model, Run, Spec};
 use oracle::{Case, Value};
 
@@ -115,7 +115,9 @@ fn village_with(seed: u64, effect: f64) -> Dataset {
 }
 
 fn by_likelihood() -> Spec {
-    Spec::default().hop_cap(1).curves(CurveChoice::Linear).select(Selection::Path)
+    let mut spec = Spec::default().hop_cap(1).curves(CurveChoice::Linear).select(Selection::Path);
+    spec.fit.level = LevelChoice::One;
+    spec
 }
 
 #[test]
