@@ -162,7 +162,7 @@ impl Spec {
         let mut spec = best.spec.clone();
         spec.fit.level = LevelChoice::Two;
         let graphs = best.train.task() == Task::Graph;
-        if graphs && matches!(spec.distances.pool, PoolChoice::Sum | PoolChoice::Auto) {
+        if graphs && spec.distances.pool == PoolChoice::Sum {
             if self.distances.pool == PoolChoice::Sum {
                 return if requested { refuse_second("sums up nodes, and never takes their mean") } else { Ok(()) };
             }
@@ -208,6 +208,11 @@ impl Spec {
             (spec.fit.level, spec.model.feature_pairs) = (LevelChoice::One, 0);
         }
         if !self.fit.choose {
+            // What sums up a graph is averaged over its nodes.
+            let averaged = self.wants_second_level() && train.task() == Task::Graph;
+            if averaged && spec.distances.pool == PoolChoice::Auto {
+                spec.distances.pool = PoolChoice::Both;
+            }
             return spec;
         }
         if spec.distances.pool == PoolChoice::Auto {
