@@ -128,18 +128,18 @@ pub fn numbers(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<f
 /// Reads an array of truth values, of bytes that are 0 or not, or of longer whole numbers that are 0 or 1.
 pub fn masks(bytes: &[u8], path: &Path, memory: MemoryLimit) -> Result<Array<bool>> {
     let array = open::<bool>(bytes, path, memory)?;
-    if !["b1", "u1", "i1"].contains(&array.element) {
-        let wrong = || array.not("truth values", path);
-        if !array.element.starts_with(['i', 'u']) {
-            return Err(wrong());
-        }
-        let Array { values, shape } = integers(bytes, path, memory)?;
-        let truth = |number: &i64| (0..=1).contains(number).then_some(*number == 1);
-        let values = values.iter().map(truth).collect::<Option<_>>().ok_or_else(wrong)?;
-        return Ok(Array { values, shape });
+    if ["b1", "u1", "i1"].contains(&array.element) {
+        let values = array.data.iter().map(|&byte| byte != 0).collect();
+        return Ok(array.array(values));
     }
-    let values = array.data.iter().map(|&byte| byte != 0).collect();
-    Ok(array.array(values))
+    let wrong = || array.not("truth values", path);
+    if !array.element.starts_with(['i', 'u']) {
+        return Err(wrong());
+    }
+    let Array { values, shape } = integers(bytes, path, memory)?;
+    let truth = |number: &i64| (0..=1).contains(number).then_some(*number == 1);
+    let values = values.iter().map(truth).collect::<Option<_>>().ok_or_else(wrong)?;
+    Ok(Array { values, shape })
 }
 
 /// Reads an array of words: of Unicode characters, or of bytes that are UTF-8.

@@ -86,31 +86,29 @@ impl Nodes {
         }
         let in_file = |error: Error| error.in_file(&text.path);
         limits.check_nodes(rows.len() as u64).map_err(in_file)?;
+        rows.sort_by_key(|&(id, line, ..)| (id, line));
+        if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(text.error(pair[1].1, format!("node {} is already on line {}", pair[1].0, pair[0].1)));
+        }
         let lists = word_lists(rows.iter().map(|row| (row.1, row.2)), text)?;
         let width = match &lists {
             Some(lists) => lists.iter().flatten().max().map_or(0, |word| u64::from(*word) + 1),
             None => rows.first().map_or(0, |row| row.2.split(',').count() as u64),
         };
         Limits::check(width, limits.features, "features").map_err(in_file)?;
-        // In the order of the file, as the lists are.
-        let mut rows: Vec<_> =
-            (0..).zip(rows).map(|(place, (id, line, features, label))| (id, line, features, label, place)).collect();
-        rows.sort_by_key(|&(id, line, ..)| (id, line));
-        if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(text.error(pair[1].1, format!("node {} is already on line {}", pair[1].0, pair[0].1)));
-        }
         let mut words = WordColumns::new(rows.len(), width as usize);
-        for (node, &(_, line, features, _, place)) in (0..).zip(&rows) {
-            if let Some(lists) = &lists {
-                let list: &Vec<u32> = &lists[place];
+        if let Some(lists) = &lists {
+            for (node, list) in (0..).zip(lists) {
                 list.iter().for_each(|word| words.add(node, *word, 1.0));
-                continue;
             }
-            for (word, cell) in (0..).zip(features.split(',')) {
-                let value = cell.trim().parse::<f64>().ok().filter(|value| value.is_finite());
-                let value = value.ok_or_else(|| text.error(line, format!("\"{cell}\" is not a number")))?;
-                if value != 0.0 {
-                    words.add(node, word, value);
+        } else {
+            for (node, &(_, line, features, _)) in (0..).zip(&rows) {
+                for (word, cell) in (0..).zip(features.split(',')) {
+                    let value = cell.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+                    let value = value.ok_or_else(|| text.error(line, format!("\"{cell}\" is not a number")))?;
+                    if value != 0.0 {
+                        words.add(node, word, value);
+                    }
                 }
             }
         }

@@ -19,10 +19,11 @@ use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Accum, Mat, MatRef, Par, Side};
 use rayon::prelude::*;
 
-/// Sums that are multiplied at a time, and latent numbers and items of a step of `A A'`.
+use super::kernel::Kernel;
+
+/// Sums that are multiplied at a time, and latent numbers of a step of `A A'`.
 const SUMS: usize = 64;
 const LATENTS: usize = 256;
-const ITEMS: usize = 128;
 
 /// What a covariance is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,17 +69,12 @@ impl DualRows {
     /// `A A'`.
     fn kernel(&self) -> Mat<f64> {
         let items = self.items();
-        let starts: Vec<usize> = (0..items).step_by(ITEMS).collect();
-        let width = |start: usize| ITEMS.min(items - start);
-        let mut tiles: Vec<Mat<f64>> = starts.iter().map(|start| Mat::zeros(items, width(*start))).collect();
+        let mut kernel = Kernel::new(items);
         for some in self.rows.chunks(LATENTS * items.max(1)) {
-            let columns = Mat::from_fn(items, some.len() / items.max(1), |i, v| f64::from(some[v * items + i]));
-            tiles.par_iter_mut().zip(&starts).for_each(|(tile, start)| {
-                let right = columns.as_ref().subrows(*start, width(*start)).transpose();
-                matmul(tile.as_mut(), Accum::Add, columns.as_ref(), right, 1.0, Par::Seq);
-            });
+            let numbers = Mat::from_fn(some.len() / items.max(1), items, |v, i| f64::from(some[v * items + i]));
+            kernel.add(numbers.as_ref(), 1.0);
         }
-        Mat::from_fn(items, items, |i, j| tiles[j / ITEMS][(i, j % ITEMS)])
+        kernel.matrix()
     }
 }
 

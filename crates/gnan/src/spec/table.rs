@@ -290,7 +290,7 @@ options! {
         /// wherever it has all that is requested and is not too large
         "fit" method: FitMethod = FitMethod::Auto, Form::One, "auto|gradient|penalised" => tried;
         /// In a penalised fit, let the training items choose what is not given: pooling, means or sums over shells, the hop cap,
-        /// smooth or linear curves and descriptions of nodes
+        /// smooth or linear curves, descriptions of nodes and the second level
         "choose" choose: bool = true, Form::One, "true|false" => tried;
         /// How rich a penalised model is: 1, effects of values at distances; 2, also curves over numbers that sum an item up (its
         /// size, counts, means over the nodes at a distance) and tables over two of them; auto: what training items choose

@@ -145,9 +145,8 @@ pub fn fit_bilinear(
             chosen = true;
             converged = !state.choose_known(1.0);
         }
-        if monitor(&Iteration { number: iterations, most: MOST_ITERATIONS, value: after, items: problem.targets.len() })
-            .is_break()
-        {
+        let items = problem.targets.len();
+        if monitor(&Iteration { number: iterations, most: MOST_ITERATIONS, value: after, items }).is_break() {
             break;
         }
     }

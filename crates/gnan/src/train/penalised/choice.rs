@@ -93,7 +93,8 @@ impl Spec {
         let tried = open.then(|| (words(&first), best.mean_left_out()));
         let mut choice = ComparedFits { tried: tried.into_iter().collect(), best };
         if choice.best.dual && self.model.feature_pairs > 0 {
-            return refuse_second("has so many coefficients that items are weighed instead");
+            let message = "there are no tables over two numbers where there are so many coefficients that items are weighed instead";
+            return Err(Error::usage(message).with_remedy(Remedy::LeaveOut(&["feature-pairs"])));
         }
         if choice.best.dual || !self.fit.choose {
             self.try_second_level(&mut choice, &mut fit)?;

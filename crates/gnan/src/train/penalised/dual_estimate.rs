@@ -1,6 +1,5 @@
-//! The estimate of one candidate in the dual form: where coefficients outnumber the items by far or are too many,
-//! items are weighed, and effects have
-//! one prior variance for each distance, or one curve over distance that all of them share.
+//! The estimate of one candidate in the dual form: where coefficients outnumber the items by far or are too many, items are
+//! weighed, and effects have one prior variance for each distance, or one curve over distance that all of them share.
 //!
 //! Prior variances do not depend on how many items there are, and finding them takes hundreds of fits. So where items are many, every
 //! so many-th of them finds the prior variances, and judges what is compared; all items are fitted once, in the end.
@@ -15,36 +14,13 @@ use super::columns::Columns;
 use super::estimate::{IterationMonitor, PartEstimate, PowerFit, bring_to_one_spread};
 use super::targets::TargetPart;
 use crate::likelihood::{
-    Design, DualCovariance, DualEstimate, DualProblem, DualRows, Observed, dual_bytes, fit_dual, fit_dual_with,
+    Design, DualCovariance, DualEstimate, DualProblem, DualRows, Kernel, Observed, dual_bytes, fit_dual, fit_dual_with,
     fit_shared_curve,
 };
 use crate::model::{Covariance, PosteriorPart};
 
-/// From so many coefficients on, all outputs counted, the dual form is taken where coefficients outnumber the items.
-const MANY_COEFFICIENTS: usize = 2000;
-/// From so many on, which are refused in the primal form, it is taken wherever it is sooner done.
-const TOO_MANY_COEFFICIENTS: usize = 8000;
-/// Updates of the smoothness of a fit in the primal form, about.
-pub(super) const USUAL_UPDATES: f64 = 25.0;
-/// The most that the third power of the number of items, times the outputs, may be in the dual form: some minutes.
-const MOST_DUAL: f64 = 1.7e12;
-/// Columns of a kernel that one thread computes.
-const TILE: usize = 256;
 /// Most items by which prior variances are found.
 const MOST_SEARCHED: usize = 900;
-
-/// Whether so many coefficients of each of some outputs are fitted in the dual form.
-pub(super) fn is_dual(columns: usize, outputs: usize, items: usize) -> bool {
-    let cheap = outputs as f64 * (items as f64).powi(3) <= MOST_DUAL;
-    let all = columns * outputs;
-    let sooner = all > TOO_MANY_COEFFICIENTS && dual_operations(items, outputs) < primal_operations(all);
-    ((columns > items && all > MANY_COEFFICIENTS) || sooner) && cheap
-}
-
-/// Operations that the primal form takes, about: a factor and its inverse for every update.
-pub(super) fn primal_operations(coefficients: usize) -> f64 {
-    USUAL_UPDATES * 4.0 / 3.0 * (coefficients as f64).powi(3)
-}
 
 /// The memory that the dual form takes, in bytes, with what every item has of every coefficient.
 pub(super) fn dual_memory(columns: usize, items: usize, outputs: usize) -> u64 {
@@ -229,8 +205,12 @@ impl<'a> Weighing<'a> {
         items: &[usize],
         monitor: &mut IterationMonitor<'_>,
     ) -> Option<(DualEstimate, DualPrior)> {
-        let kernels: Vec<Mat<f64>> =
-            self.groups.par_iter().map(|group| kernel(&dense_columns(self.design, items, group))).collect();
+        let kernels: Vec<Mat<f64>> = self
+            .groups
+            .par_iter()
+            .map(|group| dense_columns(self.design, items, group))
+            .map(|x| product(&x, &x))
+            .collect();
         let known = KnownTargets::new(part, items);
         let problem = known.problem(part, &kernels);
         let estimate = fit_dual(problem, monitor)?;
@@ -269,32 +249,19 @@ impl<'a> Weighing<'a> {
         monitor: &mut IterationMonitor<'_>,
     ) -> Option<DualEstimate> {
         // One kernel with all strengths in it: there may be many groups.
-        let mut sum: Mat<f64> = Mat::zeros(items.len(), items.len());
-        let mut add = |columns: &Mat<f64>, strength: f64| {
-            let tile = |first: usize| {
-                let own = columns.subcols(first, TILE.min(items.len() - first));
-                let mut tile = Mat::zeros(items.len(), own.ncols());
-                matmul(tile.as_mut(), Accum::Replace, columns.transpose(), own, strength, Par::Seq);
-                (first, tile)
-            };
-            let firsts: Vec<usize> = (0..items.len()).step_by(TILE).collect();
-            for (first, tile) in firsts.into_par_iter().map(tile).collect::<Vec<_>>() {
-                let mut to = sum.subcols_mut(first, tile.ncols());
-                to += tile;
-            }
-        };
+        let mut kernel = Kernel::new(items.len());
         for (group, strength) in self.groups.iter().zip(&prior.strengths) {
-            add(&dense_columns(self.design, items, group), *strength);
+            kernel.add(dense_columns(self.design, items, group).as_ref(), *strength);
         }
         if let Some(curve) = &prior.curve {
             let mut shared: Mat<f64> = Mat::zeros(self.groups[self.first_shared].len(), items.len());
             for (group, r) in self.groups[self.first_shared..].iter().zip(curve) {
                 shared += dense_columns(self.design, items, group) * faer::Scale(*r);
             }
-            add(&shared, 1.0);
+            kernel.add(shared.as_ref(), 1.0);
         }
         let known = KnownTargets::new(part, items);
-        fit_dual_with(known.problem(part, &[sum]), &[1.0], prior.variance, monitor)
+        fit_dual_with(known.problem(part, &[kernel.matrix()]), &[1.0], prior.variance, monitor)
     }
 
     /// The latent number of every coefficient and what it is multiplied by, where columns are multiplied by factors: coefficients that
@@ -370,11 +337,6 @@ impl KnownTargets {
             offset: part.offset(),
         }
     }
-}
-
-/// `X_g X_g'`, given `X_g'`.
-fn kernel(columns: &Mat<f64>) -> Mat<f64> {
-    product(columns, columns)
 }
 
 /// `A' B`.

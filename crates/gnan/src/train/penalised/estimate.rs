@@ -9,9 +9,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::columns::Columns;
 use super::constraints::EffectRules;
-use super::dual_estimate::{DualPart, dual_memory, fit_rest_dual, fit_some_dual, is_dual};
+use super::dual_estimate::{DualPart, dual_memory, fit_rest_dual, fit_some_dual};
 use super::known_part::KnownPart;
 use super::shared::{BilinearPart, SharedColumns};
+use super::size::{MOST_COEFFICIENTS, is_dual};
 use super::targets::{TargetPart, target_parts};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -24,8 +25,6 @@ use crate::spec::{FitMethod, Spec};
 use crate::statistics::{Statistics, StatisticsRequest, find_levels};
 use crate::train::setup::{Setup, learn_features};
 
-/// Most coefficients, all outputs that are fitted together counted: the time grows with their third power.
-const MOST_COEFFICIENTS: usize = 8000;
 /// Distances on real graphs, about, and the memory of a cell: to refuse before anything large is made.
 const USUAL_SLOTS: usize = 12;
 const BYTES_PER_CELL: u64 = 24;

@@ -231,7 +231,6 @@ impl CandidateFit {
         for (part, found) in
             target_parts(&self.train, self.setup.resolved.outcome, &self.setup.resolved).iter().zip(&self.found)
         {
-            let variance = found.primal.as_ref().map_or(1.0, |estimate| estimate.variance);
             let outputs: Vec<Vec<f64>> =
                 (0..found.outputs()).map(|output| found.predicted(&self.design, output)).collect();
             let empty = || WorkingResiduals { slopes: Vec::new(), curvatures: Vec::new() };
@@ -239,7 +238,7 @@ impl CandidateFit {
             let mut derivatives = Derivatives::default();
             for item in 0..self.design.rows() {
                 let own: Vec<f64> = outputs.iter().map(|output| output[item] + part.offset()).collect();
-                part.family.derivatives(&own, part.targets[item], variance, &mut derivatives);
+                part.family.derivatives(&own, part.targets[item], found.variance, &mut derivatives);
                 let weight = if counts(item) { part.weights[item] } else { 0.0 };
                 for (output, residuals) in residuals.iter_mut().enumerate() {
                     residuals.slopes.push(weight * derivatives.first[output]);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::dual_estimate::{USUAL_UPDATES, dual_memory, dual_operations, is_dual, primal_operations};
+use super::dual_estimate::{dual_memory, dual_operations};
 use crate::dataset::{Dataset, Outcome};
 use crate::files::{Kind, Task};
 use crate::lens::Reach;
@@ -19,7 +19,16 @@ const MOST_OF_ITEMS: f64 = 1e10;
 /// The memory of a cell, about.
 const BYTES_PER_CELL: u64 = 24;
 
-/// Operations in a second: for estimates of time.
+/// Most coefficients that are fitted in the primal form, all outputs that are fitted together counted: the time grows with their third
+/// power.
+pub(super) const MOST_COEFFICIENTS: usize = 8000;
+/// From so many coefficients on, counted likewise, the dual form is taken where coefficients outnumber the items.
+const MANY_COEFFICIENTS: usize = 2000;
+/// The most that the third power of the number of items, times the outputs, may be in the dual form: some minutes.
+const MOST_DUAL: f64 = 1.7e12;
+
+/// Updates of the smoothness of a fit, about, and operations in a second: for estimates of time.
+const USUAL_UPDATES: f64 = 25.0;
 const OPERATIONS: f64 = 2e10;
 
 /// What a penalised fit would take, about.
@@ -37,6 +46,19 @@ pub struct PenalisedSize {
     pub seconds: f64,
     /// Whether it is small enough to be done without being requested.
     pub fits: bool,
+}
+
+/// Whether so many coefficients of each of some outputs are fitted in the dual form.
+pub(super) fn is_dual(columns: usize, outputs: usize, items: usize) -> bool {
+    let cheap = outputs as f64 * (items as f64).powi(3) <= MOST_DUAL;
+    let all = columns * outputs;
+    let sooner = all > MOST_COEFFICIENTS && dual_operations(items, outputs) < primal_operations(all);
+    ((columns > items && all > MANY_COEFFICIENTS) || sooner) && cheap
+}
+
+/// Operations that the primal form takes, about: a factor and its inverse for every update.
+fn primal_operations(coefficients: usize) -> f64 {
+    USUAL_UPDATES * 4.0 / 3.0 * (coefficients as f64).powi(3)
 }
 
 impl Spec {
